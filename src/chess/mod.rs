@@ -1,0 +1,9 @@
+//! What shakmaty leaves open: packed boards and moves, keys, captures, static exchange evaluation, scores.
+//!
+//! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
+//! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
+
+pub mod packed;
+pub mod score;
+
+pub use packed::{PackedBoard, PackedMove};

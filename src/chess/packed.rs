@@ -1,0 +1,264 @@
+//! Boards in 24 bytes and moves in 16 bits.
+//!
+//! In: a shakmaty position or move. Out: fixed-size records that compare, hash and store cheaply, and the way
+//! back. The encoding is part of the dataset format, so it never changes meaning.
+
+use std::num::NonZeroU32;
+
+use shakmaty::{
+    Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece,
+    Position, Role, Setup, Square,
+};
+
+/// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square
+/// order (a1, b1, … h8), low half of a byte first.
+///
+/// A piece is `8 × colour + role`, with White = 0, and roles pawn 0 to king 5. Role 6 is a rook that may still
+/// castle, so castling rights survive, those of Chess960 too. At most 32 pieces fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(transparent)]
+pub struct PackedBoard(pub [u8; 24]);
+
+const CASTLING_ROOK: u8 = 6;
+
+/// En passant square of a record that has none.
+pub const NO_EP: u8 = 255;
+
+impl PackedBoard {
+    /// Packs the pieces and castling rights of a legal position.
+    pub fn pack(position: &Chess) -> PackedBoard {
+        let board = position.board();
+        let unmoved = position.castles().castling_rights();
+        let occupied = board.occupied();
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&occupied.0.to_le_bytes());
+        let roles =
+            [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
+        // The code's four bits as four bitboards, so that a square needs four bit tests and no search.
+        let bit0 = roles[1] | roles[3] | roles[5];
+        let bit1 = roles[2] | roles[3] | unmoved;
+        let bit2 = roles[4] | roles[5] | unmoved;
+        let bit0 = bit0.without(unmoved);
+        for (index, square) in occupied.into_iter().enumerate().take(32) {
+            let at = |bits: Bitboard| (bits.0 >> square.to_u32()) as u8 & 1;
+            let code = at(bit0) | at(bit1) << 1 | at(bit2) << 2 | at(board.black()) << 3;
+            bytes[8 + index / 2] |= code << (4 * (index % 2));
+        }
+        PackedBoard(bytes)
+    }
+
+    /// The occupied squares.
+    #[inline]
+    pub fn occupied(&self) -> Bitboard {
+        Bitboard(u64::from_le_bytes([
+            self.0[0], self.0[1], self.0[2], self.0[3], self.0[4], self.0[5], self.0[6], self.0[7],
+        ]))
+    }
+
+    /// Every piece with its square, in square order. A code that no board has is skipped.
+    #[inline]
+    pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> + '_ {
+        self.occupied().into_iter().take(32).enumerate().filter_map(|(index, square)| {
+            let code = self.code(index);
+            let color = Color::from_white(code < 8);
+            Some((square, Piece { color, role: role(code & 7)? }))
+        })
+    }
+
+    #[inline]
+    fn code(&self, index: usize) -> u8 {
+        (self.0[8 + index / 2] >> (4 * (index % 2))) & 15
+    }
+
+    /// How many pieces stand on the board, kings and pawns included.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.occupied().0.count_ones()
+    }
+
+    /// The pieces without castling rights; `None` if a code is not one of a piece.
+    pub fn board(&self) -> Option<Board> {
+        let mut board = Board::empty();
+        let occupied = self.occupied();
+        for (square, piece) in self.pieces() {
+            board.set_piece_at(square, piece);
+        }
+        (occupied.count() <= 32 && board.occupied() == occupied).then_some(board)
+    }
+
+    /// The whole position again, or `None` if the record is not a legal one.
+    ///
+    /// `ep` is a square index, or [`NO_EP`].
+    pub fn unpack(&self, turn: Color, ep: u8, halfmoves: u32, fullmoves: u32) -> Option<Chess> {
+        let mut setup = Setup::empty();
+        setup.board = self.board()?;
+        setup.turn = turn;
+        for (index, square) in self.occupied().into_iter().enumerate() {
+            if self.code(index) & 7 == CASTLING_ROOK {
+                setup.castling_rights.add(square);
+            }
+        }
+        setup.ep_square = (ep != NO_EP).then(|| Square::try_from(ep)).transpose().ok()?;
+        setup.halfmoves = halfmoves;
+        setup.fullmoves = NonZeroU32::new(fullmoves)?;
+        let mode = castling_mode(&setup);
+        Chess::from_setup(setup, mode).ok()
+    }
+}
+
+/// Chess960 only where the standard squares cannot say it, so that moves print in the usual notation.
+fn castling_mode(setup: &Setup) -> CastlingMode {
+    let standard = setup.castling_rights.is_subset(Bitboard::CORNERS)
+        && Color::ALL.iter().all(|&color| {
+            let home = Bitboard::from_rank(color.relative_rank(shakmaty::Rank::First));
+            setup.castling_rights.is_disjoint(home)
+                || setup.board.king_of(color) == Some(Square::E1.flip_to(color))
+        });
+    CastlingMode::from_standard(standard)
+}
+
+trait FlipTo {
+    fn flip_to(self, color: Color) -> Self;
+}
+
+impl FlipTo for Square {
+    fn flip_to(self, color: Color) -> Square {
+        if color.is_white() { self } else { self.flip_vertical() }
+    }
+}
+
+fn role(code: u8) -> Option<Role> {
+    match code {
+        CASTLING_ROOK => Some(Role::Rook),
+        0..=5 => Role::try_from(code + 1).ok(),
+        _ => None,
+    }
+}
+
+/// The en passant square of a position if a pawn can take there legally, else [`NO_EP`].
+pub fn ep_code(position: &Chess) -> u8 {
+    position.ep_square(EnPassantMode::Legal).map_or(NO_EP, u8::from)
+}
+
+/// A move in 16 bits: from, to (6 bits each), promotion (0 none, 1 knight … 4 queen; 3 bits), castling (1 bit).
+///
+/// Castling is the king taking its own rook, in standard chess too. 0 is no move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(transparent)]
+pub struct PackedMove(pub u16);
+
+impl PackedMove {
+    /// No move.
+    pub const NONE: PackedMove = PackedMove(0);
+
+    /// Packs a move of standard chess or Chess960.
+    #[inline]
+    pub fn pack(m: Move) -> PackedMove {
+        let (from, castle) = match m {
+            Move::Castle { king, .. } => (king, 1 << 15),
+            _ => (m.from().unwrap_or(Square::A1), 0),
+        };
+        let promotion = m.promotion().map_or(0, |role| role as u16 - 1);
+        PackedMove(from as u16 | (m.to() as u16) << 6 | promotion << 12 | castle)
+    }
+
+    /// Where the piece comes from.
+    #[inline]
+    pub fn from(self) -> Square {
+        Square::new(u32::from(self.0 & 63))
+    }
+
+    /// Where it goes; for castling, the rook's square.
+    #[inline]
+    pub fn to(self) -> Square {
+        Square::new(u32::from(self.0 >> 6 & 63))
+    }
+
+    /// The piece that a pawn becomes.
+    #[inline]
+    pub fn promotion(self) -> Option<Role> {
+        match self.0 >> 12 & 7 {
+            0 => None,
+            code => Role::try_from(code as u8 + 1).ok(),
+        }
+    }
+
+    /// The move again, with what it captures read off the board. `None` if no piece of the mover stands on its
+    /// square. The result is only as legal as the packed move was: check with `is_legal` where that is unsure.
+    #[inline]
+    pub fn unpack(self, position: &Chess) -> Option<Move> {
+        if self == PackedMove::NONE {
+            return None;
+        }
+        let (from, to) = (self.from(), self.to());
+        let board = position.board();
+        if !position.us().contains(from) {
+            return None;
+        }
+        if self.0 >> 15 == 1 {
+            return Some(Move::Castle { king: from, rook: to });
+        }
+        let role = board.role_at(from)?;
+        let capture = board.role_at(to);
+        if role == Role::Pawn && capture.is_none() && from.file() != to.file() {
+            return Some(Move::EnPassant { from, to });
+        }
+        Some(Move::Normal { role, from, capture, to, promotion: self.promotion() })
+    }
+}
+
+/// The side on which a castling move castles.
+pub fn castling_side(king: Square, rook: Square) -> CastlingSide {
+    CastlingSide::from_king_side(king < rook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::fen::Fen;
+
+    fn position(fen: &str) -> Chess {
+        fen.parse::<Fen>().unwrap().into_position(CastlingMode::Chess960).unwrap()
+    }
+
+    #[test]
+    fn positions_survive_packing() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b BGbg - 5 40",
+            "4k2r/8/8/8/8/8/8/4K3 b k - 12 77",
+        ] {
+            let before = position(fen);
+            let after = PackedBoard::pack(&before)
+                .unpack(before.turn(), ep_code(&before), before.halfmoves(), before.fullmoves().get())
+                .unwrap();
+            assert_eq!(before, after, "{fen}");
+            assert_eq!(before.halfmoves(), after.halfmoves());
+            assert_eq!(before.fullmoves(), after.fullmoves());
+        }
+    }
+
+    #[test]
+    fn every_legal_move_survives_packing() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
+        ] {
+            let position = position(fen);
+            for m in position.legal_moves() {
+                assert_eq!(PackedMove::pack(m).unpack(&position), Some(m), "{fen} {m:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn junk_does_not_unpack() {
+        let mut bytes = [0xff; 24];
+        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+        bytes[..8].copy_from_slice(&3u64.to_le_bytes());
+        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+    }
+}

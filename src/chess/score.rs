@@ -1,0 +1,59 @@
+//! Scores in centipawns, with mates at the end of the scale.
+//!
+//! In: an evaluation, or a distance to mate. Out: one ordered integer. A mate in `n` plies is `MATE - n`, so a
+//! quicker mate is a higher score, and everything at or beyond [`MATE_IN_MAX`] is a mate.
+
+/// A score in centipawns, from the point of view of the side to move unless a name says otherwise.
+pub type Score = i32;
+
+/// The score of being checkmated now, negated: the end of the scale.
+pub const MATE: Score = 32_000;
+
+/// The longest game line the search looks at, in plies.
+pub const MAX_PLY: usize = 128;
+
+/// The lowest score that is a forced mate.
+pub const MATE_IN_MAX: Score = MATE - 1_000;
+
+/// Beyond every score.
+pub const INFINITE: Score = 32_500;
+
+/// A score that giving mate in this many plies has.
+pub const fn mate_in(plies: i32) -> Score {
+    MATE - plies
+}
+
+/// A score that being mated in this many plies has.
+pub const fn mated_in(plies: i32) -> Score {
+    plies - MATE
+}
+
+/// Whether a score is a forced mate for either side.
+pub const fn is_mate(score: Score) -> bool {
+    score >= MATE_IN_MAX || score <= -MATE_IN_MAX
+}
+
+/// The mate distance in whole moves as UCI counts them: positive for giving, negative for receiving mate.
+pub const fn mate_moves(score: Score) -> Option<i32> {
+    if score >= MATE_IN_MAX {
+        Some((MATE - score + 1) / 2)
+    } else if score <= -MATE_IN_MAX {
+        Some(-(MATE + score) / 2)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mate_distances_count_as_uci_does() {
+        assert_eq!(mate_moves(mate_in(1)), Some(1));
+        assert_eq!(mate_moves(mate_in(3)), Some(2));
+        assert_eq!(mate_moves(mated_in(2)), Some(-1));
+        assert_eq!(mate_moves(mated_in(0)), Some(0));
+        assert_eq!(mate_moves(250), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! The bundled engine.
+
+pub mod uci;

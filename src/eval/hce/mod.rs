@@ -1,0 +1,1 @@
+//! Hand-crafted evaluation.

@@ -1,0 +1,219 @@
+//! Files in and out.
+//!
+//! In: a path, or `-` for standard input and output. Out: a reader that has already undone any compression
+//! (recognised by content, never by name), or a writer whose file appears under its name only when it is
+//! complete. Every other module opens files through here, so that no half-written output can exist.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// How the bytes of an input are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Plain bytes.
+    None,
+    /// gzip, also several members one after another.
+    Gzip,
+    /// Zstandard, also with windows up to 2 GiB (`zstd --long=31`).
+    Zstd,
+}
+
+impl Compression {
+    /// Recognises a stream by its first bytes.
+    pub fn of(head: &[u8]) -> Compression {
+        match head {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            // A skippable frame may stand before the first real one.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+}
+
+const BUFFER: usize = 1 << 18;
+
+/// Opens a file, or standard input for `-`, and undoes gzip or Zstandard if its first bytes say so.
+///
+/// # Errors
+/// If the file cannot be opened or its first bytes cannot be read.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
+    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
+            return Err(Error::data(path, "is a folder, not a file"));
+        }
+        Box::new(file)
+    };
+    decompressed(raw).map_err(|e| Error::io(path, e))
+}
+
+/// Wraps a byte stream so that gzip and Zstandard are undone.
+///
+/// # Errors
+/// If the first bytes cannot be read.
+pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut raw = BufReader::with_capacity(BUFFER, raw);
+    Ok(match Compression::of(raw.fill_buf()?) {
+        Compression::None => Box::new(raw),
+        Compression::Gzip => {
+            Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(raw)))
+        }
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::with_buffer(raw)?;
+            decoder.window_log_max(31)?;
+            Box::new(BufReader::with_capacity(BUFFER, decoder))
+        }
+    })
+}
+
+/// Reads a whole file, undoing any compression.
+///
+/// # Errors
+/// If it cannot be opened or read to its end.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
+    Ok(bytes)
+}
+
+/// Reads a whole text file.
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(read(path)?)
+        .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
+}
+
+/// A file that appears under its name only when [`Output::commit`] is called.
+///
+/// Until then it lies beside its final place under a temporary name and is removed when dropped.
+pub struct Output {
+    path: PathBuf,
+    sink: Sink,
+}
+
+enum Sink {
+    Stdout(BufWriter<io::Stdout>),
+    File(BufWriter<tempfile::NamedTempFile>),
+}
+
+impl Output {
+    /// Starts a new file, or standard output for `-`.
+    ///
+    /// # Errors
+    /// If nothing can be written at that place.
+    pub fn create(path: &Path) -> Result<Output> {
+        let sink = if path == Path::new("-") {
+            Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
+        } else {
+            if path.is_dir() {
+                return Err(Error::data(path, "is a folder; name a file to write"));
+            }
+            let folder = match path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".patzer-");
+            // tempfile's default is 0600; an output is an ordinary file, cut by the user's umask.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let file = builder.tempfile_in(folder).map_err(|e| Error::io(path, e))?;
+            Sink::File(BufWriter::with_capacity(BUFFER, file))
+        };
+        Ok(Output { path: path.to_path_buf(), sink })
+    }
+
+    /// Gives the finished file its name.
+    ///
+    /// # Errors
+    /// If the last bytes cannot be written or the file cannot be renamed.
+    pub fn commit(self) -> Result<()> {
+        let path = self.path;
+        match self.sink {
+            Sink::Stdout(mut out) => out.flush().map_err(|e| Error::io(&path, e)),
+            Sink::File(out) => {
+                let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
+                file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
+                file.persist(&path).map_err(|e| Error::io(&path, e.error))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Stdout(out) => out.write(bytes),
+            Sink::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stdout(out) => out.flush(),
+            Sink::File(out) => out.flush(),
+        }
+    }
+}
+
+/// Writes a whole file at once, atomically.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut out = Output::create(path)?;
+    out.write_all(bytes).map_err(|e| Error::io(path, e))?;
+    out.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compression_is_recognised_by_content() {
+        let text = b"[Event \"x\"]\n".repeat(100);
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(&text).unwrap();
+        let zst = zstd::encode_all(&text[..], 1).unwrap();
+        for packed in [text.clone(), gz.finish().unwrap(), zst] {
+            let mut plain = Vec::new();
+            decompressed(Box::new(io::Cursor::new(packed))).unwrap().read_to_end(&mut plain).unwrap();
+            assert_eq!(plain, text);
+        }
+    }
+
+    #[test]
+    fn an_uncommitted_output_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut out = Output::create(&path).unwrap();
+        out.write_all(b"half").unwrap();
+        drop(out);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write(&path, b"whole").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn a_truncated_stream_is_an_error_with_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut.gz");
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(&b"some text that is long enough".repeat(50)).unwrap();
+        let whole = gz.finish().unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("cut.gz"), "{error}");
+    }
+}

@@ -1,0 +1,20 @@
+//! patzer: an engine's games in, a stronger evaluation out, with proof.
+//!
+//! The modules stand in the order in which data flows:
+//! games → `pgn` → [`positions`] → `label` → `wdl` → `tune` or `train` (over [`eval`], with `optim`)
+//! → [`engine`] → `arena` → `stats`. [`cli`] wires them to commands.
+
+pub mod error;
+pub mod interrupt;
+pub mod io;
+pub mod rng;
+
+pub mod chess;
+
+pub mod positions;
+
+pub mod eval;
+
+pub mod engine;
+
+pub mod cli;

@@ -1,0 +1,6 @@
+//! Files of positions.
+//!
+//! In and out: [`Sample`](super::Sample)s. One file a format; Parquet is the native one, because DuckDB, Spark
+//! and DataFusion read it as it is.
+
+pub mod parquet;

@@ -1,0 +1,10 @@
+//! Positions of games: the record, filters over it, removal of duplicates, and files of it.
+//!
+//! In: games as the reader gives them. Out: a dataset of [`Sample`]s, in the order of the input, with every
+//! position that was read either in it or counted under the filter that dropped it.
+
+pub mod format;
+mod sample;
+
+pub use format::parquet::{Dataset, Metadata, Source, Writer};
+pub use sample::{FAR, Leaf, Sample, flags};

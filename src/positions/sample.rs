@@ -1,0 +1,125 @@
+//! One position of one game, with everything that a filter, a label or a training step may ask of it.
+//!
+//! In: what the game reader saw. Out: the record that datasets store, one row a position. Distances to the next
+//! capture, check and end of the game are stored, so a filter gives the same answer at `extract` and at `tune`.
+//! A distance counts the plies before the move that makes the event: 0 means that the next move does.
+//!
+//! A game of n plies has n samples, one before each move; the final position, from which nothing was played, is
+//! not one.
+
+use shakmaty::{Chess, Color};
+
+use crate::chess::{PackedBoard, PackedMove};
+
+/// A distance field's value for "further than that, or never".
+pub const FAR: u8 = 255;
+
+/// Facts about a position and the move played from it, as bits. The numbers are part of the dataset format.
+pub mod flags {
+    /// The move played captures.
+    pub const CAPTURE: u16 = 1 << 0;
+    /// The move played promotes.
+    pub const PROMOTION: u16 = 1 << 1;
+    /// The side to move is in check.
+    pub const IN_CHECK: u16 = 1 << 2;
+    /// The move played gives check.
+    pub const GIVES_CHECK: u16 = 1 << 3;
+    /// The game ends in checkmate.
+    pub const MATE_END: u16 = 1 << 4;
+    /// The move played was commented as coming from an opening book.
+    pub const BOOK: u16 = 1 << 5;
+    /// The score is a forced mate.
+    pub const MATE_SCORE: u16 = 1 << 6;
+    /// The game is one of Chess960.
+    pub const CHESS960: u16 = 1 << 7;
+}
+
+/// One position of one game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Pieces and castling rights.
+    pub board: PackedBoard,
+    /// Side to move.
+    pub turn: Color,
+    /// En passant square index if the capture is legal, else [`crate::chess::packed::NO_EP`].
+    pub ep: u8,
+    /// Plies since the last capture or pawn move, at most 255.
+    pub halfmove: u8,
+    /// Move number as in a FEN.
+    pub fullmove: u16,
+    /// Plies played since the start of the game's movetext.
+    pub ply: u16,
+    /// Number of the game, from 0, in the order of the input; bad games have numbers too.
+    pub game: u32,
+    /// Result from White's side: 1, 0 or −1.
+    pub result: i8,
+    /// The engine's score for this position, in centipawns from the side to move; mates as ±(32000 − plies).
+    pub score: Option<i16>,
+    /// The depth that the score was searched to.
+    pub depth: Option<u8>,
+    /// The move that was played.
+    pub played: PackedMove,
+    /// Bits of [`flags`].
+    pub flags: u16,
+    /// Plies before the next capture: 0 if the move played is one, [`FAR`] if none comes or it is further off.
+    pub to_capture: u8,
+    /// Plies before the next move that gives check: 0 if the move played does, [`FAR`] if none comes.
+    pub to_check: u8,
+    /// Plies before the last move of the game: 0 if the move played is it, [`FAR`] if it is further off.
+    pub to_end: u8,
+    /// Where `label` resolved this position to; `None` before.
+    pub leaf: Option<Leaf>,
+}
+
+/// The quiet position that a labelled position resolves to: the end of the principal variation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leaf {
+    /// Pieces and castling rights.
+    pub board: PackedBoard,
+    /// Side to move at the leaf.
+    pub turn: Color,
+    /// The labelling engine's static evaluation of the leaf, centipawns from the leaf's side to move; a mate
+    /// where the line ends in one.
+    pub score: i16,
+}
+
+impl Sample {
+    /// Whether all the given [`flags`] are set.
+    #[inline]
+    pub fn has(&self, bits: u16) -> bool {
+        self.flags & bits == bits
+    }
+
+    /// The whole position, or `None` if the record does not hold a legal one.
+    pub fn position(&self) -> Option<Chess> {
+        self.board.unpack(self.turn, self.ep, u32::from(self.halfmove), u32::from(self.fullmove.max(1)))
+    }
+
+    /// A 128-bit key of what makes positions equal: board, side to move, castling and en passant.
+    ///
+    /// Two independent 64-bit mixes of the exact bytes: with 10^10 different positions the chance that any two
+    /// share a key is below 10^-18.
+    #[inline]
+    pub fn key(&self) -> u128 {
+        let word = |i: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&self.board.0[i..i + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let state = u64::from(self.ep) << 1 | u64::from(self.turn.is_black());
+        let words = [word(0), word(8), word(16), state];
+        let (mut a, mut b) = (0x243f_6a88_85a3_08d3u64, 0x1319_8a2e_0370_7344u64);
+        for w in words {
+            a = fold(a ^ w, 0xa076_1d64_78bd_642f);
+            b = fold(b ^ w.rotate_left(32), 0xe703_7ed1_a0b4_28db);
+        }
+        u128::from(crate::rng::mix(a, 0)) << 64 | u128::from(crate::rng::mix(b, 1))
+    }
+}
+
+/// Multiplies to 128 bits and folds the halves together; bijective enough once finalised by [`crate::rng::mix`].
+#[inline]
+fn fold(x: u64, multiplier: u64) -> u64 {
+    let product = u128::from(x) * u128::from(multiplier);
+    (product as u64) ^ (product >> 64) as u64 ^ x.rotate_left(29)
+}
