@@ -13,6 +13,8 @@ pub mod chess;
 
 pub mod positions;
 
+pub mod label;
+
 pub mod eval;
 
 pub mod engine;
