@@ -15,6 +15,8 @@ pub mod positions;
 
 pub mod eval;
 
+pub mod optim;
+
 pub mod engine;
 
 pub mod cli;
