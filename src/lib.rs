@@ -17,6 +17,8 @@ pub mod eval;
 
 pub mod optim;
 
+pub mod train;
+
 pub mod engine;
 
 pub mod cli;
