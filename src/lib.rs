@@ -17,6 +17,10 @@ pub mod label;
 
 pub mod eval;
 
+pub mod optim;
+
+pub mod train;
+
 pub mod engine;
 
 pub mod cli;
