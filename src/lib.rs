@@ -13,7 +13,13 @@ pub mod chess;
 
 pub mod positions;
 
+pub mod wdl;
+
 pub mod eval;
+
+pub mod optim;
+
+pub mod tune;
 
 pub mod engine;
 

@@ -1,0 +1,3 @@
+//! Optimisers.
+
+pub mod adam;
