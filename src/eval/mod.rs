@@ -62,8 +62,9 @@ impl Evaluation {
         if bytes.is_empty() {
             return Err(Error::data(path, "is empty"));
         }
-        if bytes.starts_with(nnue::MAGIC) {
-            return Ok(Evaluation::Nnue(Arc::new(nnue::Network::parse(&bytes, path)?)));
+        if nnue::file::has_magic(&bytes) {
+            let network = nnue::Network::parse(&bytes).map_err(|reason| Error::data(path, reason))?;
+            return Ok(Evaluation::Nnue(Arc::new(network)));
         }
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(Evaluation::Hce(Arc::new(hce::Weights::parse(text, path)?))),

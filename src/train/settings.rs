@@ -38,8 +38,9 @@ pub struct Settings {
     /// Weight of the game's result in the target, 0 to 1; the rest is the score's. A position without a score
     /// has the result alone.
     pub wdl: f32,
-    /// K of the sigmoid σ(K·s/400) between centipawns and expected results.
-    pub k: f32,
+    /// K of the sigmoid σ(K·s/400) between the scores' centipawns and expected results; `None` to fit it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<f32>,
     /// Decoupled weight decay, in units of the learning rate.
     pub weight_decay: f32,
     /// Decay of the mean gradient (Adam's β1).
@@ -63,7 +64,7 @@ impl Default for Settings {
             schedule: Decay::Cosine,
             warmup: 100,
             wdl: 0.3,
-            k: 1.0,
+            k: None,
             weight_decay: 0.01,
             beta1: 0.9,
             beta2: 0.999,
@@ -132,7 +133,7 @@ impl Settings {
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
         share("wdl", self.wdl)?;
-        range("k", self.k.into(), 0.01, 100.0)?;
+        range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
         range("weight_decay", self.weight_decay.into(), 0.0, 1.0)?;
         range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
         range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
