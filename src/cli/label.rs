@@ -104,7 +104,8 @@ pub fn label_file(data: &Dataset, output: &Path, settings: &Settings, ui: &Ui) -
         if !finished {
             return Err(Error::usage("interrupted; nothing was written"));
         }
-        elsewhere += samples.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board)).count() as u64;
+        elsewhere +=
+            samples.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board)).count() as u64;
         writer.write(&samples)?;
     }
     bar.finish_and_clear();

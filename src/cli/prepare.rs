@@ -65,7 +65,10 @@ impl<T> Prepared<T> {
         let reasons: Vec<String> = self.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
         let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
         let (train, validation) = (self.train.len(), self.validation.len());
-        format!("{} positions read, {dropped} dropped{list}; {train} to train, {validation} to validate", self.read)
+        format!(
+            "{} positions read, {dropped} dropped{list}; {train} to train, {validation} to validate",
+            self.read
+        )
     }
 }
 
@@ -77,7 +80,9 @@ pub fn default_dataset() -> Result<PathBuf> {
     let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
     let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
     newest.map(|(_, path)| path).ok_or_else(|| {
-        Error::usage("no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`")
+        Error::usage(
+            "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
+        )
     })
 }
 

@@ -60,7 +60,7 @@ impl Cpu {
         Cpu {
             parts: std::iter::repeat_with(part).take(parts(settings.batch.min(largest))).collect(),
             gradient: vec![0.0; model.parameters.len()],
-            target: Target { wdl: settings.wdl, k: settings.k },
+            target: Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) },
         }
     }
 

@@ -116,7 +116,7 @@ pub fn fit(
         .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", train.len())))?;
     let mut run = Run::new(train, settings);
     let mut order: Vec<u32> = (0..count).collect();
-    let target = Target { wdl: settings.wdl, k: settings.k };
+    let target = Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) };
     let mut epochs: Vec<Epoch> = Vec::new();
     let mut best: Option<(f64, usize, Model)> = None;
     let mut interrupted = false;

@@ -38,7 +38,8 @@ pub struct Settings {
     /// Weight of the game's result in the target, 0 to 1; the rest is the score's. A position without a score
     /// has the result alone.
     pub wdl: f32,
-    /// K of the sigmoid σ(K·s/400) between the scores' centipawns and expected results; `None` to fit it first.
+    /// K of the sigmoid σ(K·s/400) between the scores' centipawns and expected results; `None` is 1 here; `patzer tune`
+    /// fits it to the data first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
     /// Decoupled weight decay, in units of the learning rate.

@@ -17,7 +17,7 @@ use shakmaty::Color;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
 use crate::eval::hce::{COUNT, Weights};
-use crate::optim::adam::{Adam, AdamSettings};
+use crate::optim::{Adam, AdamSettings};
 use crate::rng::{self, Rng};
 use crate::wdl;
 use traces::{BLOCK, Block};

@@ -1,10 +1,12 @@
 //! How to tune: the settings, their defaults, and what makes sense.
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::eval::hce::{COUNT, TERMS, Term};
 
 /// Settings of tuning; the defaults suit a few hundred thousand positions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
     /// Most passes over the training positions.
     pub epochs: usize,

@@ -65,8 +65,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         output,
         remarks: vec![
             "(losses: of the first epoch → of the best)".to_string(),
-            format!("{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most", outcome.network.architecture(),
-                outcome.quantisation.mean_error, outcome.quantisation.max_error),
+            format!(
+                "{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most",
+                outcome.network.architecture(),
+                outcome.quantisation.mean_error,
+                outcome.quantisation.max_error
+            ),
         ],
     })
 }

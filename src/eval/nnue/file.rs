@@ -40,7 +40,18 @@ struct Header {
     body_sha256: String,
 }
 
+/// The network that patzer plays with unless told otherwise; NETS.md has its lineage.
+const EMBEDDED: &[u8] = include_bytes!("../default.nnue");
+
 impl Network {
+    /// The embedded network.
+    ///
+    /// # Panics
+    /// Never: a test reads the embedded bytes.
+    pub fn embedded() -> Network {
+        Network::parse(EMBEDDED).expect("the embedded network is whole")
+    }
+
     /// Reads a `.nnue` file.
     ///
     /// # Errors
