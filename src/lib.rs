@@ -11,6 +11,8 @@ pub mod rng;
 
 pub mod chess;
 
+pub mod pgn;
+
 pub mod positions;
 
 pub mod label;
