@@ -64,7 +64,7 @@ fn reference_loss(parameters: &[f64], width: usize, items: &[TrainItem], wdl: f6
 #[test]
 fn gradients_are_those_of_finite_differences() {
     let items = items(260, 1);
-    let settings = Settings { wdl: 0.4, k: 1.2, ..settings() };
+    let settings = Settings { wdl: 0.4, k: Some(1.2), ..settings() };
     let mut model = Model::random(16, 5);
     // Biases and weights large enough that some activations are cut off above.
     for parameter in &mut model.parameters {
