@@ -144,12 +144,12 @@ impl Cutter {
             self.section = movetext_section(line, true);
             return true;
         }
-        if line[0] == b'%' {
+        if without_bom(line).first() == Some(&b'%') {
             return true;
         }
         let event = content.starts_with(b"[Event ");
         match self.section {
-            Section::Nothing if content.is_empty() => {}
+            Section::Nothing if matches!(content.first(), None | Some(b';')) => {}
             Section::Nothing if looks_like_tag(content) => self.start_piece(event),
             Section::Nothing => {
                 self.start_piece(false);
@@ -224,7 +224,11 @@ fn movetext_section(mut line: &[u8], mut comment: bool) -> Section {
 
 /// A line without the byte order mark and the space around it.
 fn trimmed(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii()
+    without_bom(line).trim_ascii()
+}
+
+fn without_bom(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
 /// Something that can only be meant as a tag where tags are expected, such as `[White Smith]`.

@@ -87,7 +87,11 @@ impl<'a> Parser<'a> {
                 Ok(Some(())) => {}
                 Ok(None) => break,
                 Err(e) => {
-                    self.recorder.fail(e.to_string());
+                    self.recorder.fail(match e.to_string() {
+                        text if text == "unterminated comment" => "a comment is never closed".into(),
+                        text if text == "unterminated tag" => "a tag is never closed".into(),
+                        text => text,
+                    });
                     break;
                 }
             }
@@ -124,6 +128,8 @@ struct Recorder {
     next_score: Option<Score>,
     comment: Vec<u8>,
     fault: Option<String>,
+    /// The fault is a move that cannot be played.
+    illegal: bool,
 }
 
 impl Recorder {
@@ -145,20 +151,39 @@ impl Recorder {
 
     /// Compares what was played with what the movetext claims to hold.
     fn check(&mut self, movetext: &[u8]) {
-        if self.stopped() {
+        if self.other_variant {
             return;
         }
-        let claimed = tokens::count(movetext);
         let played = self.samples.len();
+        let claimed = tokens::count(movetext);
+        let unsure = self.fault.is_some() || claimed.moves != played;
+        // A token that was passed over makes a later move illegal or, worse, leaves it legal.
+        if unsure
+            && let Some((index, token)) = tokens::first_unreadable(movetext)
+            && index <= played
+        {
+            self.samples.truncate(index);
+            if self.illegal || self.fault.is_none() {
+                self.fault = Some(format!("cannot read `{token}` as a move"));
+            }
+        } else if self.fault.is_none() {
+            self.find_fault(claimed, movetext);
+        }
+    }
+
+    /// Looks for what the reader does not mind.
+    fn find_fault(&mut self, claimed: tokens::Count, movetext: &[u8]) {
+        let played = self.samples.len();
+        if claimed.unbalanced || claimed.moves != played {
+            // Where the mainline was lost is not known, so nothing of the game can be trusted.
+            self.samples.clear();
+        }
         if claimed.open_comment {
             self.fail("a comment is never closed".into());
         } else if claimed.unbalanced {
             self.fail("the parentheses of its variations do not match".into());
         } else if claimed.moves != played {
-            self.fail(match tokens::first_unreadable(movetext) {
-                Some(token) => format!("cannot read `{token}` as a move"),
-                None => format!("holds {} moves, but only {played} could be read", claimed.moves),
-            });
+            self.fail(format!("holds {} moves, but {played} could be read", claimed.moves));
         } else if movetext.trim_ascii().is_empty() {
             self.fail("has no movetext".into());
         }
@@ -323,7 +348,10 @@ impl Visitor for Recorder {
                     self.play(m);
                     return ControlFlow::Continue(());
                 }
-                None => format!("illegal or ambiguous move {}", self.name(san)),
+                None => {
+                    self.illegal = true;
+                    format!("illegal or ambiguous move {}", self.name(san))
+                }
             }
         };
         self.fail(fault);

@@ -20,14 +20,17 @@ pub fn count(movetext: &[u8]) -> Count {
     walk(movetext, |_| {})
 }
 
-/// The first mainline token that cannot be a move for its form alone, for a message.
-pub fn first_unreadable(movetext: &[u8]) -> Option<String> {
-    let mut first = None;
+/// The first mainline token that cannot be a move for its form alone: how many moves stand before it, and its
+/// text for a message.
+pub fn first_unreadable(movetext: &[u8]) -> Option<(usize, String)> {
+    let (mut first, mut index) = (None, 0);
     walk(movetext, |token| {
-        if first.is_none() && shakmaty::san::SanPlus::from_ascii(token).is_err() {
+        if first.is_none() && shakmaty::san::SanPlus::from_ascii(token).is_err() && !token.starts_with(b"0-0")
+        {
             let text: String = String::from_utf8_lossy(token).chars().take(20).collect();
-            first = Some(text.escape_debug().to_string());
+            first = Some((index, text.escape_debug().to_string()));
         }
+        index += 1;
     });
     first
 }
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_still_counts() {
         assert_eq!(count(b"1. e4 Zz9 2. Nf3 Nc6").moves, 4);
-        assert_eq!(first_unreadable(b"1. e4 Zz9 2. Nf3 Nc6"), Some("Zz9".into()));
+        assert_eq!(first_unreadable(b"1. e4 Zz9 2. Nf3 Nc6"), Some((1, "Zz9".into())));
         assert_eq!(first_unreadable(b"1. e4 e5"), None);
     }
 

@@ -154,6 +154,9 @@ struct Tally(Vec<(&'static str, u64)>);
 impl Tally {
     #[inline]
     fn add(&mut self, reason: &'static str, count: u64) {
+        if count == 0 {
+            return;
+        }
         match self.0.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, total)) => *total += count,
             None => self.0.push((reason, count)),

@@ -1,0 +1,3 @@
+//! Tests of the commands as a user runs them, a module a command.
+
+mod extract;
