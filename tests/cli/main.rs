@@ -1,0 +1,3 @@
+//! Tests of the command line, one file a command.
+
+mod wdl;

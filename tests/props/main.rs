@@ -1,0 +1,3 @@
+//! Property tests, one file an area.
+
+mod eval;
