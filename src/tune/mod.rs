@@ -118,7 +118,7 @@ pub fn fit(
     };
     let parameters = 2 * tuned.iter().filter(|tuned| **tuned).count();
     let run = Run { train, validation, start: weights, k, settings };
-    Ok(run.go(progress)?.finish(&run, parameters)?)
+    run.go(progress)?.finish(&run, parameters)
 }
 
 fn scores(blocks: &[Block], weights: &[[f32; 2]]) -> Vec<(f32, f32)> {

@@ -1,3 +1,4 @@
 //! Tests of the commands as a user runs them, a module a command.
 
 mod extract;
+mod wdl;

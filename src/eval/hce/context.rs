@@ -6,6 +6,9 @@
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
 /// A board with its attacks.
+///
+/// Attacks of pawns and kings are there from the start; those of the other pieces come in while
+/// [`Context::walk`] visits them.
 pub struct Context<'a> {
     /// The pieces.
     pub board: &'a Board,
@@ -19,73 +22,90 @@ pub struct Context<'a> {
     pub attacked: ByColor<Bitboard>,
     /// Squares attacked at least twice by each side.
     pub twice: ByColor<Bitboard>,
-    /// What the knight, bishop, rook or queen on a square attacks.
-    attacks: [Bitboard; 64],
+    /// Squares where mobility counts, see the mobility term.
+    pub useful: ByColor<Bitboard>,
+    /// Each king's square and those around it.
+    pub zone: ByColor<Bitboard>,
+    /// Number of pieces of each side that attack the enemy king's zone.
+    pub attackers: ByColor<usize>,
+}
+
+/// A knight, bishop, rook or queen that is being visited.
+#[derive(Clone, Copy)]
+pub struct Visit {
+    /// What it is.
+    pub role: Role,
+    /// Where it stands, as its own side sees the board.
+    pub relative: Square,
+    /// What it attacks, own pieces included.
+    pub attacks: Bitboard,
 }
 
 impl<'a> Context<'a> {
-    /// Works out the attacks of a board.
-    #[inline]
+    /// Starts with the attacks of pawns and kings.
+    #[inline(always)]
     pub fn new(board: &'a Board, turn: Color) -> Context<'a> {
-        let kings = ByColor { black: board.king_of(Color::Black), white: board.king_of(Color::White) };
+        const NONE: ByColor<Bitboard> = ByColor { black: Bitboard::EMPTY, white: Bitboard::EMPTY };
         let mut context = Context {
             board,
             turn,
-            kings,
+            kings: ByColor { black: board.king_of(Color::Black), white: board.king_of(Color::White) },
             by_role: ByColor::new_with(|_| ByRole::new_with(|_| Bitboard::EMPTY)),
-            attacked: ByColor::new_with(|_| Bitboard::EMPTY),
-            twice: ByColor::new_with(|_| Bitboard::EMPTY),
-            attacks: [Bitboard::EMPTY; 64],
+            attacked: NONE,
+            twice: NONE,
+            useful: NONE,
+            zone: NONE,
+            attackers: ByColor { black: 0, white: 0 },
         };
-        context.attack(Color::White);
-        context.attack(Color::Black);
+        for us in Color::ALL {
+            let [left, right] = pawn_attacks(us, context.pieces(us, Role::Pawn));
+            let king = context.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
+            context.by_role[us].pawn = left | right;
+            context.by_role[us].king = king;
+            context.attacked[us] = left | right | king;
+            context.twice[us] = (left & right) | ((left | right) & king);
+            let blocked = context.pieces(us, Role::Pawn) | context.pieces(us, Role::King);
+            context.useful[us] = !blocked;
+            context.zone[us] = king | context.pieces(us, Role::King);
+        }
+        for us in Color::ALL {
+            context.useful[us] &= !context.by_role[us.other()].pawn;
+        }
         context
     }
 
+    /// Visits every knight, bishop, rook and queen of a side once, and remembers what they attack. One visit for
+    /// all terms that look at single pieces: the ends of such loops are hard to predict, so few are fast.
     #[inline(always)]
-    fn attack(&mut self, us: Color) {
-        let ours = self.board.by_color(us);
+    pub fn walk(&mut self, us: Color, mut visit: impl FnMut(&mut Self, Visit)) {
         let occupied = self.board.occupied();
-        let [left, right] = pawn_attacks(us, self.pieces(us, Role::Pawn));
-        let king = self.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
-        let (mut once, mut twice) = (left | right, left & right);
-        self.by_role[us].pawn = once;
-        self.by_role[us].king = king;
-        (once, twice) = (once | king, twice | once & king);
         for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
             let mut all = Bitboard::EMPTY;
-            for square in self.board.by_role(role) & ours {
-                let reach = match role {
+            for square in self.pieces(us, role) {
+                let attacks = match role {
                     Role::Knight => attacks::knight_attacks(square),
                     Role::Bishop => attacks::bishop_attacks(square, occupied),
                     Role::Rook => attacks::rook_attacks(square, occupied),
                     _ => attacks::queen_attacks(square, occupied),
                 };
-                self.attacks[square as usize] = reach;
-                (once, twice) = (once | reach, twice | once & reach);
-                all |= reach;
+                all |= attacks;
+                self.twice[us] |= self.attacked[us] & attacks;
+                self.attacked[us] |= attacks;
+                visit(self, Visit { role, relative: relative_square(us, square), attacks });
             }
             self.by_role[us][role] = all;
         }
-        self.attacked[us] = once;
-        self.twice[us] = twice;
-    }
-
-    /// What the knight, bishop, rook or queen on a square attacks, own pieces included.
-    #[inline]
-    pub fn attacks_from(&self, square: Square) -> Bitboard {
-        self.attacks[square as usize]
     }
 
     /// The pieces of one kind of one side.
-    #[inline]
+    #[inline(always)]
     pub fn pieces(&self, color: Color, role: Role) -> Bitboard {
         self.board.by_color(color) & self.board.by_role(role)
     }
 }
 
 /// Squares that pawns attack to their left and to their right.
-#[inline]
+#[inline(always)]
 fn pawn_attacks(color: Color, pawns: Bitboard) -> [Bitboard; 2] {
     let west = pawns.without(Bitboard::from_file(shakmaty::File::A));
     let east = pawns.without(Bitboard::from_file(shakmaty::File::H));
@@ -97,7 +117,7 @@ fn pawn_attacks(color: Color, pawns: Bitboard) -> [Bitboard; 2] {
 
 /// A set of squares as its side sees it: for Black the board is turned upside down, so that pawns of both sides
 /// move up. A term that is written on relative squares needs no cases by colour.
-#[inline]
+#[inline(always)]
 pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
     match us {
         Color::White => squares,
@@ -106,7 +126,7 @@ pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
 }
 
 /// A square as its side sees it, see [`relative`].
-#[inline]
+#[inline(always)]
 pub fn relative_square(us: Color, square: Square) -> Square {
     match us {
         Color::White => square,
@@ -115,7 +135,7 @@ pub fn relative_square(us: Color, square: Square) -> Square {
 }
 
 /// All squares above the given ones on the same files, without themselves unless one stands above another.
-#[inline]
+#[inline(always)]
 pub fn above(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(8);
     fill |= fill.shift(8);
@@ -124,7 +144,7 @@ pub fn above(squares: Bitboard) -> Bitboard {
 }
 
 /// All squares below the given ones on the same files, see [`above`].
-#[inline]
+#[inline(always)]
 pub fn below(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(-8);
     fill |= fill.shift(-8);
@@ -133,7 +153,7 @@ pub fn below(squares: Bitboard) -> Bitboard {
 }
 
 /// The squares directly left and right of the given ones.
-#[inline]
+#[inline(always)]
 pub fn beside(squares: Bitboard) -> Bitboard {
     squares.without(Bitboard::from_file(shakmaty::File::A)).shift(-1)
         | squares.without(Bitboard::from_file(shakmaty::File::H)).shift(1)
@@ -151,7 +171,9 @@ mod tests {
             "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
         ] {
             let board = fen.parse::<Fen>().unwrap().into_setup().board;
-            let context = Context::new(&board, Color::White);
+            let mut context = Context::new(&board, Color::White);
+            context.walk(Color::White, |_, _| ());
+            context.walk(Color::Black, |_, _| ());
             for color in Color::ALL {
                 for square in Square::ALL {
                     let attackers = board.attacks_to(square, color, board.occupied()).count();

@@ -5,6 +5,7 @@
 //! linear in its weights, so counts times weights is the evaluation, exactly.
 
 mod context;
+mod dispatch;
 pub mod export;
 mod file;
 mod layout;
@@ -46,9 +47,17 @@ pub const fn taper(mg: i32, eg: i32, phase: i32) -> Score {
     (mg * phase + eg * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
+/// White's sum of weights minus Black's.
+#[inline(always)]
+fn sum(table: &Table, board: &Board, turn: Color) -> Packed {
+    let mut total = Total { table, sums: ByColor::default() };
+    terms::count_all(Context::new(board, turn), &mut total);
+    total.sums.white - total.sums.black
+}
+
 /// Leaves behind how often each weight counts on a board: for tuning.
 pub fn trace(board: &Board, turn: Color, trace: &mut Trace) {
-    terms::count_all(&Context::new(board, turn), trace);
+    terms::count_all(Context::new(board, turn), trace);
 }
 
 /// The evaluator; copies share their weights.
@@ -81,9 +90,7 @@ impl Hce {
     /// The worth of a board in centipawns from White's side; needs no castling or en passant rights.
     #[inline]
     pub fn white(&self, board: &Board, turn: Color) -> Score {
-        let mut total = Total { table: &self.table, sums: ByColor::default() };
-        terms::count_all(&Context::new(board, turn), &mut total);
-        let sum = total.sums.white - total.sums.black;
+        let sum = dispatch::sum(&self.table, board, turn);
         taper(sum.mg(), sum.eg(), phase(board)).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
@@ -91,7 +98,7 @@ impl Hce {
     pub fn breakdown(&self, position: &Chess) -> Vec<Share> {
         let mut shares =
             Shares { table: &self.table, sums: TERMS.iter().map(|_| ByColor::default()).collect() };
-        terms::count_all(&Context::new(position.board(), position.turn()), &mut shares);
+        terms::count_all(Context::new(position.board(), position.turn()), &mut shares);
         let values = |sum: Packed| [sum.mg(), sum.eg()];
         let share = |(term, sums): (&&Term, &ByColor<Packed>)| Share {
             term: term.name,

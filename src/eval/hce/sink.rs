@@ -89,7 +89,9 @@ impl Default for Trace {
 impl Sink for Trace {
     #[inline]
     fn add(&mut self, color: Color, index: usize, count: i32) {
-        // Rows of the table that count zero times are left out when the trace is read.
+        if count == 0 {
+            return;
+        }
         self.touched.push(index as u16);
         self.counts[index] += color.fold_wb(count, -count) as i16;
     }

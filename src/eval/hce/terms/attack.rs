@@ -5,7 +5,7 @@
 
 use shakmaty::{Color, Role, attacks};
 
-use crate::eval::hce::context::Context;
+use crate::eval::hce::context::{Context, Visit};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -26,25 +26,20 @@ const ATTACKERS: usize = layout::at("attack", "attackers");
 const SAFE_CHECK: usize = layout::at("attack", "safe_check");
 const WEAK_ZONE: usize = layout::at("attack", "weak_zone");
 
-const ROLES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+#[inline(always)]
+pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    let hits = (piece.attacks & c.zone[us.other()]).count();
+    sink.add(us, ZONE + piece.role as usize - Role::Knight as usize, hits as i32);
+    c.attackers[us] += usize::from(hits > 0);
+}
 
 #[inline(always)]
 pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let them = us.other();
     let Some(king) = c.kings[them] else { return };
-    let zone = attacks::king_attacks(king).with(king);
-    let mut attackers = 0;
-    for (i, role) in ROLES.into_iter().enumerate() {
-        let mut hits = 0;
-        for square in c.pieces(us, role) {
-            let reach = (c.attacks_from(square) & zone).count();
-            hits += reach;
-            attackers += usize::from(reach > 0);
-        }
-        sink.add(us, ZONE + i, hits as i32);
-    }
-    sink.add(us, ATTACKERS + attackers.min(7), 1);
+    sink.add(us, ATTACKERS + c.attackers[us].min(7), 1);
 
+    let zone = c.zone[them];
     let theirs = &c.by_role[them];
     let solid = theirs.pawn | theirs.knight | theirs.bishop | theirs.rook | c.twice[them];
     sink.add(us, WEAK_ZONE, (zone & c.attacked[us] & !solid).count() as i32);

@@ -5,7 +5,7 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::Context;
+use crate::eval::hce::context::{Context, Visit};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -21,20 +21,22 @@ pub const TERM: Term = Term {
     ],
 };
 
-const TABLES: [(Role, usize); 4] = [
-    (Role::Knight, layout::at("mobility", "knight")),
-    (Role::Bishop, layout::at("mobility", "bishop")),
-    (Role::Rook, layout::at("mobility", "rook")),
-    (Role::Queen, layout::at("mobility", "queen")),
-];
+const KNIGHT: usize = layout::at("mobility", "knight");
+const BISHOP: usize = layout::at("mobility", "bishop");
+const ROOK: usize = layout::at("mobility", "rook");
+const QUEEN: usize = layout::at("mobility", "queen");
 
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-    let blocked = c.pieces(us, Role::Pawn) | c.pieces(us, Role::King);
-    let useful = !(blocked | c.by_role[us.other()].pawn);
-    for (role, table) in TABLES {
-        for square in c.pieces(us, role) {
-            sink.add(us, table + (c.attacks_from(square) & useful).count(), 1);
-        }
-    }
+pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    let table = match piece.role {
+        Role::Knight => KNIGHT,
+        Role::Bishop => BISHOP,
+        Role::Rook => ROOK,
+        _ => QUEEN,
+    };
+    sink.add(us, table + (piece.attacks & c.useful[us]).count(), 1);
 }
+
+/// Nothing but what the pieces have.
+#[inline(always)]
+pub fn count<S: Sink>(_: &Context<'_>, _: Color, _: &mut S) {}

@@ -2,7 +2,8 @@
 //!
 //! In: a [`Context`](super::context::Context) and a side. Out: counts of weights for that side, put into a
 //! [`Sink`](super::sink::Sink). The list below is the only place that names all terms: to add one, write its file
-//! and add its name here.
+//! and add its name here. A term that looks at single pieces has a `visit` beside its `count`, called from the one
+//! walk over all pieces.
 
 use shakmaty::Color;
 
@@ -41,8 +42,15 @@ terms! {
 }
 
 /// Counts every weight of every term for both sides.
-#[inline]
-pub fn count_all<S: Sink>(context: &Context<'_>, sink: &mut S) {
-    count(context, Color::White, sink);
-    count(context, Color::Black, sink);
+#[inline(always)]
+pub fn count_all<S: Sink>(mut context: Context<'_>, sink: &mut S) {
+    for us in [Color::White, Color::Black] {
+        context.walk(us, |context, piece| {
+            psqt::visit(us, piece, sink);
+            mobility::visit(context, us, piece, sink);
+            attack::visit(context, us, piece, sink);
+        });
+    }
+    count(&context, Color::White, sink);
+    count(&context, Color::Black, sink);
 }

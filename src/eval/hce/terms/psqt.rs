@@ -4,7 +4,7 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::{Context, relative};
+use crate::eval::hce::context::{Context, Visit, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -22,20 +22,26 @@ pub const TERM: Term = Term {
     ],
 };
 
-const TABLES: [(Role, usize); 6] = [
-    (Role::Pawn, layout::at("psqt", "pawn")),
-    (Role::Knight, layout::at("psqt", "knight")),
-    (Role::Bishop, layout::at("psqt", "bishop")),
-    (Role::Rook, layout::at("psqt", "rook")),
-    (Role::Queen, layout::at("psqt", "queen")),
-    (Role::King, layout::at("psqt", "king")),
-];
+const PAWN: usize = layout::at("psqt", "pawn");
+const KING: usize = layout::at("psqt", "king");
+
+/// The table of a knight, bishop, rook or queen; the tables lie in the order of the roles.
+#[inline(always)]
+fn table(role: Role) -> usize {
+    PAWN + (role as usize - Role::Pawn as usize) * 64
+}
+
+#[inline(always)]
+pub fn visit<S: Sink>(us: Color, piece: Visit, sink: &mut S) {
+    sink.add(us, table(piece.role) + piece.relative as usize, 1);
+}
 
 #[inline(always)]
 pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-    for (role, table) in TABLES {
-        for square in relative(us, c.pieces(us, role)) {
-            sink.add(us, table + square as usize, 1);
-        }
+    for square in relative(us, c.pieces(us, Role::Pawn)) {
+        sink.add(us, PAWN + square as usize, 1);
+    }
+    if let Some(king) = c.kings[us] {
+        sink.add(us, KING + relative_square(us, king) as usize, 1);
     }
 }
