@@ -1,0 +1,3 @@
+//! Properties that hold for every input: one file an area.
+
+mod nnue;
