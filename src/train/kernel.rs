@@ -3,22 +3,22 @@
 //! In: positions as lists of active features with their targets, and the model. Out: the sum of the losses, and
 //! the gradient added to a buffer. This is where training spends its time:
 //!
-//! - A strip of [`STRIP`] neurons of one position stays in registers while its feature rows are added.
-//! - Backwards, the (position, feature) pairs of a micro-batch are sorted by feature, so that each strip of a
-//!   gradient row is loaded and stored once for all positions that touch it.
+//! - A tile of neurons of one position stays in registers while its feature rows are added.
+//! - Backwards, the (position, feature) pairs of a micro-batch are sorted by feature, so that a tile of a gradient
+//!   row is loaded and stored once for all positions that touch it.
 //!
 //! One source serves both instruction sets: the loops are inlined into a function compiled for AVX2 and into one
 //! compiled for every processor. Every sum has one order, written down here, and products are never fused with
 //! sums, so both give the same bits; a network depends neither on the processor's vectors nor on the threads.
 
-use super::model::{LANES, Model};
+use super::model::Model;
 use crate::eval::nnue::features::all::{COUNT, MAX_ACTIVE};
 
 /// Positions in a micro-batch: with 256 neurons their hidden layers take 256 KiB, within a core's cache.
 pub const MICRO: usize = 128;
 
-/// Neurons that are handled at once where there are enough: eight 256-bit registers.
-const STRIP: usize = 64;
+/// Floats that are summed side by side.
+const LANES: usize = 16;
 
 /// A micro-batch and the memory to work on it.
 pub struct Micro {
@@ -29,7 +29,7 @@ pub struct Micro {
     lengths: Vec<u8>,
     /// Expected result for the side to move, 0 to 1.
     targets: Vec<f32>,
-    /// Sums of the hidden layer, in the order of `active`; backwards, their gradient.
+    /// Sums of the hidden layer, `[tile][row][neuron]` with the rows of `active`; backwards, their gradient.
     hidden: Vec<f32>,
     /// Which rows of `hidden` have a feature, feature by feature, and where each feature's begin.
     sorted: Vec<u16>,
@@ -92,8 +92,20 @@ impl Micro {
 
     /// The network's output for each position; an output of 1 is 400 centipawns.
     pub fn outputs(&mut self, model: &Model) -> Vec<f32> {
-        self.forward(model);
-        (0..self.count).map(|i| self.output(model, i)).collect()
+        let mut outputs = Vec::with_capacity(self.count);
+        match model.tile() {
+            64 => self.forward::<64>(model),
+            32 => self.forward::<32>(model),
+            _ => self.forward::<16>(model),
+        }
+        for i in 0..self.count {
+            outputs.push(match model.tile() {
+                64 => self.output::<64>(model, i),
+                32 => self.output::<32>(model, i),
+                _ => self.output::<16>(model, i),
+            });
+        }
+        outputs
     }
 
     fn run(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
@@ -113,61 +125,61 @@ impl Micro {
 
     #[inline(always)]
     fn run_portable(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
-        self.forward(model);
+        match model.tile() {
+            64 => self.run_tiled::<64>(model, loss, gradient),
+            32 => self.run_tiled::<32>(model, loss, gradient),
+            _ => self.run_tiled::<16>(model, loss, gradient),
+        }
+    }
+
+    #[inline(always)]
+    fn run_tiled<const N: usize>(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
+        self.forward::<N>(model);
         let Some(gradient) = gradient else {
-            return (0..self.count).map(|i| squared(self.error(model, loss, i).0)).sum();
+            return (0..self.count).map(|i| squared(self.error::<N>(model, loss, i).0)).sum();
         };
         let mut total = 0.0;
         for i in 0..self.count {
-            let (error, slope) = self.error(model, loss, i);
+            let (error, slope) = self.error::<N>(model, loss, i);
             total += squared(error);
-            let (_, rest) = gradient.split_at_mut((COUNT + 1) * model.width());
-            self.backward_output(model, 2.0 * error * slope * loss.scale, i, rest);
+            self.backward_output::<N>(model, 2.0 * error * slope * loss.scale, i, gradient);
         }
         self.sort();
-        self.backward(model.width(), gradient);
+        self.backward::<N>(model, gradient);
         total
     }
 
     /// The sums of the hidden layer.
     #[inline(always)]
-    fn forward(&mut self, model: &Model) {
-        let width = model.width();
-        let mut at = 0;
-        while at + STRIP <= width {
-            self.forward_strip::<STRIP>(model, at);
-            at += STRIP;
-        }
-        while at < width {
-            self.forward_strip::<LANES>(model, at);
-            at += LANES;
-        }
-    }
-
-    #[inline(always)]
-    fn forward_strip<const N: usize>(&mut self, model: &Model, at: usize) {
-        let (width, table) = (model.width(), model.features());
-        let bias: &[f32; N] = strip(model.bias(), at);
-        for row in 0..2 * self.count {
-            let mut sum = *bias;
-            for &feature in &self.active[row][..usize::from(self.lengths[row])] {
-                add(&mut sum, strip(table, usize::from(feature) * width + at));
+    fn forward<const N: usize>(&mut self, model: &Model) {
+        let (tables, rest) = model.parameters.split_at(model.bias_start());
+        let (tables, (biases, _)) = (tables.chunks_exact(COUNT * N), rest.as_chunks::<N>());
+        for ((table, bias), hidden) in tables.zip(biases).zip(self.hidden.chunks_exact_mut(2 * MICRO * N)) {
+            let ((table, _), (hidden, _)) = (table.as_chunks::<N>(), hidden.as_chunks_mut::<N>());
+            let rows = self.active.iter().zip(&self.lengths).take(2 * self.count);
+            for ((active, &length), hidden) in rows.zip(hidden) {
+                let mut sum = *bias;
+                for &feature in &active[..usize::from(length)] {
+                    add(&mut sum, &table[usize::from(feature)]);
+                }
+                *hidden = sum;
             }
-            self.hidden[row * width + at..][..N].copy_from_slice(&sum);
         }
     }
 
     /// The network's output for one position, from the sums of its hidden layers.
     #[inline(always)]
-    fn output(&self, model: &Model, i: usize) -> f32 {
-        let both = 2 * model.width();
-        let (sums, _) = self.hidden[i * both..(i + 1) * both].as_chunks::<LANES>();
-        let (weights, _) = model.output().as_chunks::<LANES>();
+    fn output<const N: usize>(&self, model: &Model, i: usize) -> f32 {
         let mut total = [0.0f32; LANES];
-        for (sum, weight) in sums.iter().zip(weights) {
-            for lane in 0..LANES {
-                let active = clipped(sum[lane]);
-                total[lane] += active * active * weight[lane];
+        let weights = model.parameters[model.output_start()..].chunks_exact(2 * N);
+        for (hidden, weights) in self.hidden.chunks_exact(2 * MICRO * N).zip(weights) {
+            let (sums, _) = hidden[2 * N * i..2 * N * (i + 1)].as_chunks::<LANES>();
+            let (weights, _) = weights.as_chunks::<LANES>();
+            for (sum, weight) in sums.iter().zip(weights) {
+                for lane in 0..LANES {
+                    let active = clipped(sum[lane]);
+                    total[lane] += active * active * weight[lane];
+                }
             }
         }
         model.output_bias() + total.iter().sum::<f32>()
@@ -175,28 +187,34 @@ impl Micro {
 
     /// Predicted minus expected result, and the derivative of the prediction by the output.
     #[inline(always)]
-    fn error(&self, model: &Model, loss: Loss, i: usize) -> (f32, f32) {
-        let predicted = 1.0 / (1.0 + (-loss.k * self.output(model, i)).exp());
+    fn error<const N: usize>(&self, model: &Model, loss: Loss, i: usize) -> (f32, f32) {
+        let predicted = 1.0 / (1.0 + (-loss.k * self.output::<N>(model, i)).exp());
         (predicted - self.targets[i], loss.k * predicted * (1.0 - predicted))
     }
 
-    /// Given the derivative of the loss by a position's output: adds the gradient of the output layer to
-    /// `gradient` (output weights, then bias) and turns the position's sums into their gradient.
+    /// Given the derivative of the loss by a position's output: adds the gradient of the output layer and turns
+    /// the position's sums into their gradient.
     #[inline(always)]
-    fn backward_output(&mut self, model: &Model, slope: f32, i: usize, gradient: &mut [f32]) {
-        let both = 2 * model.width();
-        let (sums, _) = self.hidden[i * both..(i + 1) * both].as_chunks_mut::<LANES>();
-        let (weights, _) = model.output().as_chunks::<LANES>();
-        let (weight_gradient, _) = gradient[..both].as_chunks_mut::<LANES>();
-        for ((sum, weight), gradient) in sums.iter_mut().zip(weights).zip(weight_gradient) {
-            for lane in 0..LANES {
-                let active = clipped(sum[lane]);
-                gradient[lane] += slope * active * active;
-                let inside = if sum[lane] < 1.0 { active } else { 0.0 };
-                sum[lane] = 2.0 * slope * weight[lane] * inside;
+    fn backward_output<const N: usize>(&mut self, model: &Model, slope: f32, i: usize, gradient: &mut [f32]) {
+        let weights = model.parameters[model.output_start()..].chunks_exact(2 * N);
+        let gradients = gradient[model.output_start()..].chunks_exact_mut(2 * N);
+        let tiles = self.hidden.chunks_exact_mut(2 * MICRO * N);
+        for ((hidden, weights), gradient) in tiles.zip(weights).zip(gradients) {
+            let (sums, _) = hidden[2 * N * i..2 * N * (i + 1)].as_chunks_mut::<LANES>();
+            let (weights, _) = weights.as_chunks::<LANES>();
+            let (gradient, _) = gradient.as_chunks_mut::<LANES>();
+            for ((sum, weight), gradient) in sums.iter_mut().zip(weights).zip(gradient) {
+                for lane in 0..LANES {
+                    let active = clipped(sum[lane]);
+                    gradient[lane] += slope * active * active;
+                    let inside = if sum[lane] < 1.0 { active } else { 0.0 };
+                    sum[lane] = 2.0 * slope * weight[lane] * inside;
+                }
             }
         }
-        gradient[both] += slope;
+        if let Some(bias) = gradient.last_mut() {
+            *bias += slope;
+        }
     }
 
     /// Sorts the (row, feature) pairs by feature, rows in order within each (a counting sort).
@@ -226,46 +244,26 @@ impl Micro {
 
     /// Adds the gradient of the hidden layer's sums to the rows of their features and to the bias.
     #[inline(always)]
-    fn backward(&self, width: usize, gradient: &mut [f32]) {
-        let mut at = 0;
-        while at + STRIP <= width {
-            self.backward_strip::<STRIP>(width, gradient, at);
-            at += STRIP;
-        }
-        while at < width {
-            self.backward_strip::<LANES>(width, gradient, at);
-            at += LANES;
-        }
-    }
-
-    #[inline(always)]
-    fn backward_strip<const N: usize>(&self, width: usize, gradient: &mut [f32], at: usize) {
-        for feature in 0..COUNT {
-            let (start, end) = (self.starts[feature] as usize, self.starts[feature + 1] as usize);
-            if start == end {
-                continue;
+    fn backward<const N: usize>(&self, model: &Model, gradient: &mut [f32]) {
+        let (tables, rest) = gradient.split_at_mut(model.bias_start());
+        let (tables, (biases, _)) = (tables.chunks_exact_mut(COUNT * N), rest.as_chunks_mut::<N>());
+        for ((table, bias), hidden) in tables.zip(biases).zip(self.hidden.chunks_exact(2 * MICRO * N)) {
+            let ((table, _), (hidden, _)) = (table.as_chunks_mut::<N>(), hidden.as_chunks::<N>());
+            for (row, ends) in table.iter_mut().zip(self.starts.windows(2)) {
+                if ends[0] < ends[1] {
+                    let mut sum = *row;
+                    for &at in &self.sorted[ends[0] as usize..ends[1] as usize] {
+                        add(&mut sum, &hidden[usize::from(at)]);
+                    }
+                    *row = sum;
+                }
             }
-            let place = feature * width + at;
-            let mut sum: [f32; N] = *strip(gradient, place);
-            for &row in &self.sorted[start..end] {
-                add(&mut sum, strip(&self.hidden, usize::from(row) * width + at));
+            let mut sum = *bias;
+            for row in &hidden[..2 * self.count] {
+                add(&mut sum, row);
             }
-            gradient[place..place + N].copy_from_slice(&sum);
+            *bias = sum;
         }
-        let place = COUNT * width + at;
-        let mut sum: [f32; N] = *strip(gradient, place);
-        for row in 0..2 * self.count {
-            add(&mut sum, strip(&self.hidden, row * width + at));
-        }
-        gradient[place..place + N].copy_from_slice(&sum);
-    }
-}
-
-#[inline(always)]
-fn strip<const N: usize>(values: &[f32], at: usize) -> &[f32; N] {
-    match values[at..].first_chunk() {
-        Some(strip) => strip,
-        None => unreachable!("rows are padded to whole strips"),
     }
 }
 

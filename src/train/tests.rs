@@ -111,9 +111,9 @@ fn a_thousand_positions_are_learnt_by_heart() {
     let outcome = fit(&items, &items, &settings, &mut |_| ()).unwrap();
     let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
-    // What is left is not the quantisation's: it moves the evaluation by a few centipawns.
+    // Scores here reach thousands of centipawns; quantising moves them by a few.
     let q = outcome.quantisation;
-    assert!(q.mean_error < 4.0 && q.max_error < 40.0, "{q:?}");
+    assert!(q.mean_error < 8.0 && q.max_error < 60.0, "{q:?}");
 }
 
 #[test]

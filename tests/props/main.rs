@@ -1,4 +1,5 @@
 //! Property tests: what must hold for every input, a module an area.
 
 mod eval;
+mod nnue;
 mod positions;
