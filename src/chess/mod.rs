@@ -9,6 +9,7 @@ pub mod key;
 pub mod line;
 pub mod null;
 pub mod packed;
+pub mod perft;
 pub mod score;
 pub mod see;
 

@@ -4,6 +4,7 @@
 //! end. The arena, the labelling and UCI know only [`Engine`]; which evaluation stands behind it is decided once,
 //! by [`engine`].
 
+pub mod bench;
 mod budget;
 mod history;
 mod ordering;
