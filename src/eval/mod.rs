@@ -33,14 +33,16 @@ pub enum Evaluation {
     Nnue(Arc<nnue::Network>),
 }
 
+impl Default for Evaluation {
+    /// The embedded network: what the engine plays with if nothing else is asked for.
+    fn default() -> Evaluation {
+        Evaluation::Nnue(Arc::new(nnue::Network::embedded()))
+    }
+}
+
 impl Evaluation {
     /// What the user may name besides a file.
     pub const NAMES: &str = "a .nnue or .hce.toml file, or default, default-hce, untuned-hce";
-
-    /// The embedded network: what the engine plays with if nothing else is asked for.
-    pub fn default_net() -> Evaluation {
-        Evaluation::Nnue(Arc::new(nnue::Network::embedded()))
-    }
 
     /// The embedded hand-crafted evaluation.
     pub fn default_hce() -> Evaluation {
@@ -53,7 +55,7 @@ impl Evaluation {
     /// If there is no such file, or it is neither a network nor weights.
     pub fn load(path: &Path) -> Result<Evaluation> {
         match path.to_str() {
-            Some("default") => return Ok(Evaluation::default_net()),
+            Some("default") => return Ok(Evaluation::default()),
             Some("default-hce") => return Ok(Evaluation::default_hce()),
             Some("untuned-hce") => return Ok(Evaluation::Hce(Arc::new(hce::Weights::untuned()))),
             _ => {}
