@@ -17,4 +17,6 @@ pub mod eval;
 
 pub mod engine;
 
+pub mod stats;
+
 pub mod cli;

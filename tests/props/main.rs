@@ -1,0 +1,3 @@
+//! Property tests: what must hold for every input.
+
+mod stats;
