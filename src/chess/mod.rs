@@ -3,7 +3,12 @@
 //! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
 //! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
 
+pub mod fen;
+pub mod key;
+pub mod line;
+pub mod null;
 pub mod packed;
 pub mod score;
 
+pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};
