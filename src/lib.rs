@@ -17,6 +17,8 @@ pub mod eval;
 
 pub mod engine;
 
+pub mod arena;
+
 pub mod stats;
 
 pub mod cli;
