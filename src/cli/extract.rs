@@ -1,16 +1,173 @@
-//! `patzer extract`: arguments and wiring.
+//! `patzer extract`: games in PGN → a dataset of positions.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::positions::extract::{Notice, Settings, Summary, extract};
+use crate::positions::filter::{self, Pipeline};
 
-/// To come.
+/// How many broken games are named before they are only counted.
+const NAMED: u64 = 20;
+
+/// Parse PGN games into a dataset of positions
 #[derive(Debug, clap::Args)]
-pub struct ExtractArgs {}
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
+pub struct ExtractArgs {
+    /// Files of games in PGN, plain, .gz or .zst; `-` is standard input
+    #[arg(required = true, value_name = "GAMES")]
+    games: Vec<PathBuf>,
+
+    /// Dataset to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
+    output: PathBuf,
+
+    /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
+    #[arg(long, value_name = "NAME|FILE")]
+    filter: Vec<String>,
+
+    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    filter_set: Vec<String>,
+
+    /// Keep at most N positions of each game, chosen at random after the filters [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    per_game: Option<u32>,
+
+    /// Keep N positions in all, chosen at random after everything else [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+
+    /// Seed of the random choices
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Keep a broken game's positions before its fault, and a damaged file's games before the damage
+    #[arg(long)]
+    keep_partial: bool,
+
+    /// Count what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer extract games.pgn                           every position → positions.parquet\n  \
+    patzer extract a.pgn.zst b.pgn.gz --filter quiet   quiet positions of two files\n  \
+    patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
+    patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
+    patzer extract games.pgn --filter unique --dry-run --json\n\n\
+A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
 
 /// Runs the command.
 ///
 /// # Errors
-/// Always, until it is built.
-pub fn run(_args: &ExtractArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::internal("not built yet"))
+/// If an argument or a file is at fault; nothing is written then.
+pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
+    let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let settings = Settings {
+        per_game: args.per_game.map(|n| n as usize),
+        sample: args.sample.map(|n| n as usize),
+        seed: args.seed,
+        keep_partial: args.keep_partial,
+    };
+    let output = (!args.dry_run).then_some(args.output.as_path());
+    if let Some(output) = output {
+        check_output(output, &args.games)?;
+    }
+    interrupt::listen();
+    let bar = ui.progress("extract", total_bytes(&args.games));
+    let mut bad = 0;
+    let mut notice = |notice| match notice {
+        Notice::Bytes(bytes) => bar.set_position(bytes),
+        Notice::Damage(text) => bar.suspend(|| ui.warn(text)),
+        Notice::BadGame(text) => {
+            bad += 1;
+            if bad <= NAMED {
+                bar.suspend(|| ui.warn(text));
+            }
+        }
+    };
+    let outcome = extract(&args.games, output, pipeline, &settings, &mut notice);
+    bar.finish_and_clear();
+    if bad > NAMED {
+        ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
+    }
+    let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
+    if outcome.summary.positions_written == 0 {
+        ui.warn("no position is left");
+    }
+    if output == Some(Path::new("-")) {
+        ui.note(outcome);
+    } else {
+        ui.result(&outcome)?;
+    }
+    Ok(Status::Done)
+}
+
+/// Refuses to write over the games.
+fn check_output(output: &Path, games: &[PathBuf]) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match real(output) {
+        Some(target) if games.iter().any(|path| real(path).as_ref() == Some(&target)) => {
+            Err(Error::data(output, "is one of the files of games; name another file with -o"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The size of all files on disk; 0 if it is not known.
+fn total_bytes(games: &[PathBuf]) -> u64 {
+    let sizes =
+        games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
+    sizes.sum::<Option<u64>>().unwrap_or(0)
+}
+
+/// The result for people and programs.
+#[derive(Serialize)]
+struct Outcome {
+    #[serde(flatten)]
+    summary: Summary,
+    output: Option<PathBuf>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.summary;
+        let mut line =
+            |label: &str, value: u64, note: &str| writeln!(f, "{label:<24}{:>14}{note}", grouped(value));
+        line("games", s.games, "")?;
+        line("  bad", s.games_bad, "")?;
+        for (reason, count) in &s.games_skipped {
+            line(&format!("  skipped: {reason}"), *count, "")?;
+        }
+        line("positions read", s.positions_read, "")?;
+        for (reason, count) in &s.dropped {
+            line(&format!("  dropped: {reason}"), *count, "")?;
+        }
+        let place = match &self.output {
+            Some(path) => format!("  → {}", path.display()),
+            None => "  (dry run)".into(),
+        };
+        line("positions written", s.positions_written, &place)?;
+        let speed = grouped(s.positions_per_second as u64);
+        write!(f, "{:<24}{:>14.2}  ({speed} positions a second)", "seconds", s.seconds)
+    }
+}
+
+/// A number with commas between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

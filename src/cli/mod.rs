@@ -9,6 +9,8 @@ mod extract;
 mod label;
 mod net;
 mod perft;
+mod prepare;
+mod run_folder;
 mod sprt;
 mod tune;
 mod uci;

@@ -4,6 +4,15 @@
 //! end. The arena, the labelling and UCI know only [`Engine`]; which evaluation stands behind it is decided once,
 //! by [`engine`].
 
+mod budget;
+mod history;
+mod ordering;
+mod pruning;
+mod quiescence;
+mod search;
+mod searcher;
+mod stack;
+mod table;
 pub mod uci;
 
 use std::sync::atomic::AtomicBool;
@@ -13,6 +22,10 @@ use shakmaty::{Chess, Move};
 
 use crate::chess::Line;
 use crate::chess::score::Score;
+use crate::eval::Evaluation;
+use crate::eval::hce::Hce;
+use crate::eval::nnue::Nnue;
+pub use searcher::Searcher;
 
 /// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,4 +100,12 @@ pub trait Engine: Send {
 
     /// Changes the size of the transposition table, in MiB, and empties it.
     fn resize(&mut self, hash_mb: usize);
+}
+
+/// An engine with this evaluation and a transposition table of this many MiB.
+pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
+    match evaluation {
+        Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), hash_mb)),
+        Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), hash_mb)),
+    }
 }

@@ -3,7 +3,11 @@
 //! In: games as the reader gives them. Out: a dataset of [`Sample`]s, in the order of the input, with every
 //! position that was read either in it or counted under the filter that dropped it.
 
+pub mod extract;
+pub mod filter;
 pub mod format;
+pub mod key_set;
+mod pick;
 mod sample;
 
 pub use format::parquet::{Dataset, Metadata, Source, Writer};

@@ -119,6 +119,11 @@ impl Writer {
         Ok(Writer { path: path.to_path_buf(), file, metadata, pending: Vec::new(), rows: 0 })
     }
 
+    /// What the file will say of itself; it is written last.
+    pub fn metadata(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
+
     /// Adds samples, in order.
     ///
     /// # Errors

@@ -1,0 +1,262 @@
+//! What engines and servers write into the comments of moves: scores, depths, book moves.
+//!
+//! In: a comment's text. Out: an [`Annotation`], with the score as the dialect means it. The dialects, told apart
+//! by what they hold:
+//!
+//! - cutechess and fastchess, `{+0.35/12 0.50s}`, `{-M5/20 1.2s}`, `{book}`: written after the move, from the
+//!   mover's side, about the position that the mover saw. A mate counts plies: `+M1` gives mate with the next
+//!   move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`).
+//! - Lichess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, about the position after the
+//!   move. A mate counts whole moves.
+//! - TCEC, `{d=24, …, wv=0.35, …}`, `wv=-M12`, `{book, mb=…}`: from White's side, about the position that the
+//!   mover saw. A mate counts plies (in TCEC's files the winner's count runs M5, M3, M1).
+
+use shakmaty::Color;
+
+use crate::chess::score::{MATE, MATE_IN_MAX};
+
+/// A score as it was written, before it is turned to the side to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Centipawns(i32),
+    /// Plies until mate, and whether the side that the score speaks for gives it.
+    MatePlies(u32, bool),
+    /// Whole moves of the mating side until mate, and whether the side that the score speaks for gives it.
+    MateMoves(u32, bool),
+}
+
+/// For whom a score speaks, and about which position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// From the mover's side, about the position before the move.
+    Mover,
+    /// From White's side, about the position before the move.
+    WhiteBefore,
+    /// From White's side, about the position after the move.
+    WhiteAfter,
+}
+
+/// A score for one position, from its side to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Score {
+    /// Centipawns from the side to move; mates as ±(32000 − plies). Other scores are cut to ±30,999.
+    pub value: i16,
+    /// Whether it is a forced mate.
+    pub mate: bool,
+    /// The depth that the comment names; 255 for more than that.
+    pub depth: Option<u8>,
+}
+
+/// What a comment says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Annotation {
+    value: Option<(Value, View)>,
+    depth: Option<u8>,
+    /// The move came from an opening book.
+    pub book: bool,
+}
+
+impl Annotation {
+    /// Reads a comment without its braces. Anything unknown is no annotation.
+    pub fn parse(comment: &[u8]) -> Annotation {
+        let text = comment.trim_ascii();
+        if let Some(at) = memchr::memmem::find(text, b"[%eval ") {
+            return lichess(&text[at + 7..]);
+        }
+        match text.first() {
+            Some(b'+' | b'-' | b'0'..=b'9' | b'M') => cutechess(text),
+            Some(b'b') if text.starts_with(b"book") => {
+                let ends = text.get(4).is_none_or(|b| !b.is_ascii_alphanumeric());
+                Annotation { book: ends, ..Annotation::default() }
+            }
+            Some(_) => tcec(text),
+            None => Annotation::default(),
+        }
+    }
+
+    /// The score of the position from which the move was played, for its side to move.
+    pub fn before(&self, mover: Color) -> Option<Score> {
+        let (value, view) = self.value?;
+        match view {
+            View::Mover => Some(self.score(value, true)),
+            View::WhiteBefore => Some(self.score(value.on_move(mover == Color::White), mover.is_white())),
+            View::WhiteAfter => None,
+        }
+    }
+
+    /// The score of the position after the move, for its side to move (`turn`).
+    pub fn after(&self, turn: Color) -> Option<Score> {
+        match self.value? {
+            (value, View::WhiteAfter) => {
+                Some(self.score(value.on_move(turn == Color::White), turn.is_white()))
+            }
+            _ => None,
+        }
+    }
+
+    /// `ours`: the score speaks for the side to move.
+    fn score(&self, value: Value, ours: bool) -> Score {
+        let limit = MATE_IN_MAX - 1;
+        let (value, mate) = match value {
+            Value::Centipawns(cp) => (cp.clamp(-limit, limit), false),
+            Value::MatePlies(plies, gives) | Value::MateMoves(plies, gives) => {
+                let value = MATE - plies.min((MATE - MATE_IN_MAX) as u32) as i32;
+                (if gives { value } else { -value }, true)
+            }
+        };
+        Score { value: if ours { value } else { -value } as i16, mate, depth: self.depth }
+    }
+}
+
+impl Value {
+    /// Turns whole moves into plies. `to_move`: the side that the score speaks for is to move.
+    fn on_move(self, to_move: bool) -> Value {
+        match self {
+            // The mating side makes the last ply, and the first one too if it is to move.
+            Value::MateMoves(moves, gives) => {
+                let plies = moves.saturating_mul(2);
+                Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
+            }
+            other => other,
+        }
+    }
+}
+
+/// `+0.35/12 0.50s`, `-M5/20`, `0.00/1`: a score, a slash, a depth.
+fn cutechess(text: &[u8]) -> Annotation {
+    let end = text.iter().position(|b| b.is_ascii_whitespace() || *b == b',').unwrap_or(text.len());
+    let token = &text[..end];
+    let Some(slash) = memchr::memchr(b'/', token) else { return Annotation::default() };
+    let depth = digits(&token[slash + 1..]);
+    let (Some(value), Some((depth, []))) = (score(&token[..slash]), depth) else {
+        return Annotation::default();
+    };
+    Annotation { value: Some((value, View::Mover)), depth: Some(depth.min(255) as u8), book: false }
+}
+
+/// What follows `[%eval `: a score or `#` with moves, and perhaps a depth after a comma.
+fn lichess(text: &[u8]) -> Annotation {
+    let end = memchr::memchr(b']', text).unwrap_or(text.len());
+    let mut parts = text[..end].splitn(2, |b| *b == b',').map(<[u8]>::trim_ascii);
+    let value = parts.next().unwrap_or_default();
+    let depth = parts.next().and_then(digits).map(|(depth, _)| depth.min(255) as u8);
+    let value = match value.strip_prefix(b"#") {
+        Some(moves) => {
+            let (gives, moves) = sign(moves);
+            digits(moves).filter(|(_, rest)| rest.is_empty()).map(|(n, _)| Value::MateMoves(n, gives))
+        }
+        None => score(value),
+    };
+    Annotation { value: value.map(|v| (v, View::WhiteAfter)), depth, book: false }
+}
+
+/// `key=value` fields with commas between them.
+fn tcec(text: &[u8]) -> Annotation {
+    let mut found = Annotation::default();
+    for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+        if let Some(value) = field.strip_prefix(b"wv=") {
+            found.value = score(value).map(|value| (value, View::WhiteBefore));
+        } else if let Some(depth) = field.strip_prefix(b"d=") {
+            found.depth = digits(depth).map(|(depth, _)| depth.min(255) as u8);
+        }
+    }
+    if found.value.is_none() { Annotation::default() } else { found }
+}
+
+/// A score in pawns, or `M` and plies, with an optional sign.
+fn score(text: &[u8]) -> Option<Value> {
+    let (positive, text) = sign(text);
+    if let Some(plies) = text.strip_prefix(b"M") {
+        return match digits(plies)? {
+            (plies, []) => Some(Value::MatePlies(plies, positive)),
+            _ => None,
+        };
+    }
+    let (pawns, rest) = digits(text)?;
+    let mut centipawns = pawns.min(1_000_000) as i32 * 100;
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let digit = |i: usize| fraction.get(i).map_or(0, |b| i32::from(b - b'0'));
+        centipawns += 10 * digit(0) + digit(1) + i32::from(digit(2) >= 5);
+    } else if !rest.is_empty() {
+        return None;
+    }
+    Some(Value::Centipawns(if positive { centipawns } else { -centipawns }))
+}
+
+/// Whether a number is positive, and the number without its sign.
+fn sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'+', rest @ ..] => (true, rest),
+        [b'-', rest @ ..] => (false, rest),
+        _ => (true, text),
+    }
+}
+
+/// A whole number at the start of a text, cut at a million, and what follows it.
+fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
+    let end = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let value = text[..end].iter().fold(0u32, |n, b| (n * 10 + u32::from(b - b'0')).min(1_000_000));
+    (end > 0).then_some((value, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn before(comment: &str, mover: Color) -> Option<(i16, Option<u8>)> {
+        Annotation::parse(comment.as_bytes()).before(mover).map(|s| (s.value, s.depth))
+    }
+
+    fn after(comment: &str, turn: Color) -> Option<(i16, Option<u8>)> {
+        Annotation::parse(comment.as_bytes()).after(turn).map(|s| (s.value, s.depth))
+    }
+
+    #[test]
+    fn cutechess_and_fastchess_speak_for_the_mover() {
+        for mover in Color::ALL {
+            assert_eq!(before("+0.35/12 0.50s", mover), Some((35, Some(12))));
+            assert_eq!(before(" -0.07/4\n0.56s ", mover), Some((-7, Some(4))));
+            assert_eq!(before("0.00/36 75s, n=12, Draw by adjudication", mover), Some((0, Some(36))));
+            assert_eq!(before("+M1/245 1s", mover), Some((31_999, Some(245))));
+            assert_eq!(before("-M5/20 1.2s", mover), Some((-31_995, Some(20))));
+            assert_eq!(before("+152.51/300 1s", mover), Some((15_251, Some(255))));
+        }
+    }
+
+    #[test]
+    fn lichess_speaks_for_white_after_the_move() {
+        assert_eq!(after(" [%eval -1.2] [%clk 0:01:00] ", Color::White), Some((-120, None)));
+        assert_eq!(after("[%eval -1.2]", Color::Black), Some((120, None)));
+        assert_eq!(after("[%eval 0.35,22]", Color::Black), Some((-35, Some(22))));
+        // Black mates with his third move from now: 5 plies if he is to move, 6 if White is.
+        assert_eq!(after("[%eval #-3]", Color::Black), Some((31_995, None)));
+        assert_eq!(after("[%eval #-3]", Color::White), Some((-31_994, None)));
+        assert_eq!(after("[%eval #1]", Color::White), Some((31_999, None)));
+        assert_eq!(before("[%eval #1]", Color::White), None);
+    }
+
+    #[test]
+    fn tcec_speaks_for_white_before_the_move() {
+        let comment = "d=24, sd=31, mt=2, pd=e3, pv=Nf6 e3, wv=0.35, R50=49,";
+        assert_eq!(before(comment, Color::White), Some((35, Some(24))));
+        assert_eq!(before(comment, Color::Black), Some((-35, Some(24))));
+        assert_eq!(before("d=1, wv=M12,", Color::Black), Some((-31_988, Some(1))));
+        assert_eq!(before("d=1, wv=-M5, tb=0", Color::Black), Some((31_995, Some(1))));
+        assert_eq!(before("d=1, wv=653.20,", Color::White), Some((30_999, Some(1))));
+    }
+
+    #[test]
+    fn book_moves_are_known_and_other_words_are_nothing() {
+        for book in ["book", " book\n", "book, mb=+0+0+0+0+0,"] {
+            assert!(Annotation::parse(book.as_bytes()).book, "{book}");
+        }
+        for other in
+            ["", "1.2s", "bookish", "a fine move", "+", "12/", "/3", "[%clk 0:01:00]", "1-0/2", "M/3", "wv="]
+        {
+            assert_eq!(Annotation::parse(other.as_bytes()), Annotation::default(), "{other}");
+        }
+    }
+}

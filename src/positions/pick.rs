@@ -1,0 +1,97 @@
+//! Random choice among positions that does not depend on threads or on how the data arrives.
+//!
+//! In: samples in order, and a seed. Out: the chosen ones, still in order. Every position draws one number from its
+//! place in the data ([`mix`]) and the smallest numbers win, so one pass is enough and every subset of the wanted
+//! size is equally likely.
+
+use std::collections::BinaryHeap;
+
+use super::Sample;
+use crate::rng::mix;
+
+/// Streams of random numbers for the two choices, so that they are independent.
+const PER_GAME: u64 = 1;
+const OVERALL: u64 = 2;
+
+/// Leaves at most `most` of each game's samples. Those of one game have to lie together.
+pub fn per_game(samples: &mut Vec<Sample>, most: usize, seed: u64) {
+    let seed = mix(seed, PER_GAME);
+    let draw = |s: &Sample| mix(seed, u64::from(s.game) << 16 | u64::from(s.ply));
+    let mut kept = Vec::with_capacity(samples.len());
+    let mut numbers = Vec::new();
+    for game in samples.chunk_by(|a, b| a.game == b.game) {
+        if game.len() <= most {
+            kept.extend_from_slice(game);
+            continue;
+        }
+        numbers.clear();
+        numbers.extend(game.iter().map(draw));
+        numbers.sort_unstable();
+        kept.extend(game.iter().filter(|s| numbers[..most].contains(&draw(s))));
+    }
+    *samples = kept;
+}
+
+/// Chooses a number of samples among all that it is shown.
+pub struct Picker {
+    most: usize,
+    seed: u64,
+    shown: u64,
+    /// The smallest numbers so far, the largest of them on top.
+    chosen: BinaryHeap<Drawn>,
+}
+
+struct Drawn {
+    number: u64,
+    place: u64,
+    sample: Sample,
+}
+
+impl Picker {
+    /// Will choose `most` samples, or all if there are fewer.
+    pub fn new(most: usize, seed: u64) -> Picker {
+        Picker { most, seed: mix(seed, OVERALL), shown: 0, chosen: BinaryHeap::new() }
+    }
+
+    /// Shows it more samples.
+    pub fn show(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            let drawn = Drawn { number: mix(self.seed, self.shown), place: self.shown, sample: *sample };
+            self.shown += 1;
+            if self.chosen.len() < self.most {
+                self.chosen.push(drawn);
+            } else if self.chosen.peek().is_some_and(|top| drawn < *top) {
+                self.chosen.pop();
+                self.chosen.push(drawn);
+            }
+        }
+    }
+
+    /// The chosen samples in their order, and how many were shown but not chosen.
+    pub fn finish(self) -> (Vec<Sample>, u64) {
+        let dropped = self.shown - self.chosen.len() as u64;
+        let mut chosen = self.chosen.into_vec();
+        chosen.sort_unstable_by_key(|drawn| drawn.place);
+        (chosen.into_iter().map(|drawn| drawn.sample).collect(), dropped)
+    }
+}
+
+impl Ord for Drawn {
+    fn cmp(&self, other: &Drawn) -> std::cmp::Ordering {
+        (self.number, self.place).cmp(&(other.number, other.place))
+    }
+}
+
+impl PartialOrd for Drawn {
+    fn partial_cmp(&self, other: &Drawn) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Drawn {
+    fn eq(&self, other: &Drawn) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Drawn {}
