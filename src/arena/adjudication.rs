@@ -4,6 +4,7 @@
 //! fastchess: a draw when both sides have seen next to nothing for a number of moves, a win when both have seen
 //! the same side far ahead, and a draw when the game is longer than anyone wants to wait for.
 
+use std::fmt;
 use std::str::FromStr;
 
 use shakmaty::Color;
@@ -47,6 +48,23 @@ impl Adjudication {
     /// No rules: only the rules of chess end games.
     pub const NONE: Adjudication =
         Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None };
+}
+
+impl fmt::Display for Adjudication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rules = Vec::new();
+        if let Some(DrawRule { after, moves, score }) = self.draw {
+            rules.push(format!("draw {after},{moves},{score}"));
+        }
+        if let Some(ResignRule { moves, score }) = self.resign {
+            rules
+                .push(format!("resign {moves},{score}{}", if self.loser_resigns { " by loser" } else { "" }));
+        }
+        if let Some(moves) = self.max_moves {
+            rules.push(format!("max-moves {moves}"));
+        }
+        if rules.is_empty() { f.write_str("none") } else { f.write_str(&rules.join(", ")) }
+    }
 }
 
 fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {

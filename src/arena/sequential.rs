@@ -160,12 +160,6 @@ pub struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Estimate { elo, elo_error, nelo, nelo_error, los } = self.estimate;
-        let [elo0, elo1] = self.test.bounds();
-        let model = match self.test.model() {
-            Model::Normalized => "normalised Elo",
-            Model::Logistic => "logistic Elo",
-            Model::Bayesian => "BayesElo",
-        };
         let games = self.wins + self.draws + self.losses;
         let pairs = self.pentanomial.0;
         writeln!(f, "games       {games}: {} won, {} drawn, {} lost", self.wins, self.draws, self.losses)?;
@@ -174,7 +168,7 @@ impl fmt::Display for Report {
         writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         let [llr, lower, upper] = [self.llr, self.lower, self.upper];
-        writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {model} [{elo0}, {elo1}]")?;
+        writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
         writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();

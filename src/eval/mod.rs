@@ -37,6 +37,9 @@ impl Evaluation {
     /// What the user may name besides a file.
     pub const NAMES: &str = "a .nnue or .hce.toml file, or default, default-hce, untuned-hce";
 
+    /// The names of the embedded evaluations.
+    pub const EMBEDDED: [&str; 3] = ["default", "default-hce", "untuned-hce"];
+
     /// The embedded network: what the engine plays with if nothing else is asked for.
     pub fn default_net() -> Evaluation {
         Evaluation::Nnue(Arc::new(nnue::Network::embedded()))

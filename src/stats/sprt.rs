@@ -7,6 +7,8 @@
 //! fishtest's `LLRcalc`). Where no such distribution exists or the search for it does not settle, the normal
 //! approximation answers in closed form, so that the LLR is a finite number for all counts and bounds.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::elo::{NELO, expected_score};
@@ -144,6 +146,18 @@ impl Sprt {
         let (null, alternative) = (log_chances(self.elo0), log_chances(self.elo1));
         let counts = [games.wins, games.draws, games.losses];
         (0..3).filter(|&i| counts[i] > 0).map(|i| counts[i] as f64 * (alternative[i] - null[i])).sum()
+    }
+}
+
+impl fmt::Display for Sprt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sprt { elo0, elo1, alpha, beta, model } = self;
+        let scale = match model {
+            Model::Normalized => "normalised Elo",
+            Model::Logistic => "logistic Elo",
+            Model::Bayesian => "BayesElo",
+        };
+        write!(f, "{scale} [{elo0}, {elo1}], alpha {alpha}, beta {beta}")
     }
 }
 
