@@ -29,4 +29,8 @@ pub mod train;
 
 pub mod engine;
 
+pub mod arena;
+
+pub mod stats;
+
 pub mod cli;

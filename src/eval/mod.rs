@@ -41,8 +41,8 @@ impl Default for Evaluation {
 }
 
 impl Evaluation {
-    /// What the user may name besides a file.
-    pub const NAMES: &str = "a .nnue or .hce.toml file, or default, default-hce, untuned-hce";
+    /// The names of the embedded evaluations.
+    pub const EMBEDDED: [&str; 3] = ["default", "default-hce", "untuned-hce"];
 
     /// The embedded hand-crafted evaluation.
     pub fn default_hce() -> Evaluation {

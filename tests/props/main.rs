@@ -3,3 +3,4 @@
 mod eval;
 mod nnue;
 mod positions;
+mod stats;
