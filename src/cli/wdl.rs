@@ -84,6 +84,7 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         k_error: fit.k_error,
         loss: fit.loss,
         positions: pairs.len(),
+        left_out: dataset.rows().saturating_sub(pairs.len() as u64),
         resolved: dataset.metadata().resolved.clone(),
         source,
         buckets: wdl::buckets(fit.k, &pairs),
@@ -154,6 +155,8 @@ struct Report {
     k_error: f64,
     loss: f64,
     positions: usize,
+    /// Positions without a score that is no mate, and records that hold no position.
+    left_out: u64,
     resolved: Option<String>,
     source: String,
     buckets: Vec<Bucket>,
@@ -162,7 +165,11 @@ struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "K     {:.4} ± {:.4} (standard error, one observation a game)", self.k, self.k_error)?;
-        writeln!(f, "loss  {:.7}, mean squared, over {} positions", self.loss, self.positions)?;
+        writeln!(
+            f,
+            "loss  {:.7}, mean squared, over {} positions ({} left out)",
+            self.loss, self.positions, self.left_out
+        )?;
         writeln!(f, "from  {}", self.source)?;
         writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
         for bucket in &self.buckets {

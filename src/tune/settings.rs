@@ -31,11 +31,11 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            epochs: 100,
+            epochs: 60,
             batch: 16_384,
-            learning_rate: 2.0,
-            final_learning_rate: 0.02,
-            patience: 10,
+            learning_rate: 1.0,
+            final_learning_rate: 0.01,
+            patience: 15,
             l2: 0.0,
             terms: Vec::new(),
             k: None,

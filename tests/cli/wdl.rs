@@ -118,6 +118,7 @@ fn a_resolved_position_is_evaluated_at_its_leaf() {
     let plain = json(&patzer(folder.path(), &["wdl", "plain.parquet", "--json", "--eval", "w.hce.toml"]));
     assert_eq!(leaves["resolved"], "qsearch");
     assert_eq!(leaves["positions"], 3_999);
+    assert_eq!(leaves["left_out"], 1);
     assert_eq!(leaves["k"], plain["k"]);
 }
 
