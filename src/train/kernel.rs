@@ -305,9 +305,9 @@ mod tests {
             let items = items(MICRO - 1, 4);
             let mut portable = vec![0.0; model.parameters.len()];
             let mut wide = portable.clone();
-            load(&mut micro, items.iter(), Target { wdl: 0.5, k: 1.3 });
+            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
             let a = micro.run_portable(&model, loss, Some(&mut portable));
-            load(&mut micro, items.iter(), Target { wdl: 0.5, k: 1.3 });
+            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
             // SAFETY: the processor has AVX2.
             let b = unsafe { micro.run_avx2(&model, loss, Some(&mut wide)) };
             assert_eq!(a.to_bits(), b.to_bits());
