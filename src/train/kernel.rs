@@ -315,4 +315,14 @@ mod tests {
             assert!(portable.iter().any(|g| *g != 0.0));
         }
     }
+
+    #[test]
+    fn a_weight_that_is_no_number_shows_in_the_loss() {
+        let mut model = Model::random(16, 1);
+        let start = model.bias_start();
+        model.parameters[start] = f32::NAN;
+        let mut micro = Micro::new(&model);
+        load(&mut micro, &items(4, 1), Target { wdl: 0.5, k: 1.0 });
+        assert!(micro.loss(&model, Loss { k: 1.0, scale: 1.0 }).is_nan());
+    }
 }
