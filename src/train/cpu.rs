@@ -29,6 +29,9 @@ pub struct Cpu {
 struct Part {
     micro: Micro,
     gradient: Vec<f32>,
+    /// The positions of a micro-batch, fetched before any is looked at: they lie anywhere in memory, and so the
+    /// processor waits for many at once.
+    items: Vec<TrainItem>,
 }
 
 /// How the target follows from a position's labels.
@@ -56,7 +59,11 @@ impl Target {
 impl Cpu {
     /// Memory for batches of at most the settings' size.
     pub fn new(model: &Model, settings: &Settings, largest: usize) -> Cpu {
-        let part = || Part { micro: Micro::new(model), gradient: vec![0.0; model.parameters.len()] };
+        let part = || Part {
+            micro: Micro::new(model),
+            gradient: vec![0.0; model.parameters.len()],
+            items: Vec::with_capacity(MICRO),
+        };
         Cpu {
             parts: std::iter::repeat_with(part).take(parts(settings.batch.min(largest))).collect(),
             gradient: vec![0.0; model.parameters.len()],
@@ -77,7 +84,9 @@ impl Cpu {
                 let share = &batch[i * batch.len() / count..(i + 1) * batch.len() / count];
                 let mut sum = 0.0;
                 for indices in share.chunks(MICRO) {
-                    load(&mut part.micro, indices.iter().map(|&at| &items[at as usize]), target);
+                    part.items.clear();
+                    part.items.extend(indices.iter().map(|&at| items[at as usize]));
+                    load(&mut part.micro, &part.items, target);
                     sum += part.micro.gradient(model, loss, &mut part.gradient);
                 }
                 sum
@@ -105,7 +114,7 @@ pub fn mean_loss(model: &Model, items: &[TrainItem], target: Target) -> f64 {
         .map_init(
             || Micro::new(model),
             |micro, items| {
-                load(micro, items.iter(), target);
+                load(micro, items, target);
                 micro.loss(model, loss)
             },
         )
@@ -120,7 +129,7 @@ pub fn centipawns(model: &Model, items: &[TrainItem], target: Target) -> Vec<f32
         .map_init(
             || Micro::new(model),
             |micro, items| {
-                load(micro, items.iter(), target);
+                load(micro, items, target);
                 micro.outputs(model)
             },
         )
@@ -133,7 +142,7 @@ fn parts(batch: usize) -> usize {
 }
 
 /// Fills a micro-batch.
-pub(super) fn load<'a>(micro: &mut Micro, items: impl Iterator<Item = &'a TrainItem>, target: Target) {
+pub(super) fn load(micro: &mut Micro, items: &[TrainItem], target: Target) {
     micro.clear();
     for item in items {
         let swap = item.turn == Color::Black;

@@ -305,14 +305,24 @@ mod tests {
             let items = items(MICRO - 1, 4);
             let mut portable = vec![0.0; model.parameters.len()];
             let mut wide = portable.clone();
-            load(&mut micro, items.iter(), Target { wdl: 0.5, k: 1.3 });
+            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
             let a = micro.run_portable(&model, loss, Some(&mut portable));
-            load(&mut micro, items.iter(), Target { wdl: 0.5, k: 1.3 });
+            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
             // SAFETY: the processor has AVX2.
             let b = unsafe { micro.run_avx2(&model, loss, Some(&mut wide)) };
             assert_eq!(a.to_bits(), b.to_bits());
             assert!(portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()));
             assert!(portable.iter().any(|g| *g != 0.0));
         }
+    }
+
+    #[test]
+    fn a_weight_that_is_no_number_shows_in_the_loss() {
+        let mut model = Model::random(16, 1);
+        let start = model.bias_start();
+        model.parameters[start] = f32::NAN;
+        let mut micro = Micro::new(&model);
+        load(&mut micro, &items(4, 1), Target { wdl: 0.5, k: 1.0 });
+        assert!(micro.loss(&model, Loss { k: 1.0, scale: 1.0 }).is_nan());
     }
 }

@@ -39,11 +39,15 @@ impl Model {
         Model { hidden, width, tile, parameters: vec![0.0; (COUNT + 3) * width + 1] }
     }
 
-    /// Random weights to start from: normal, with a spread that suits about 32 active features; biases are 0.
+    /// Random weights to start from: normal; biases are 0.
+    ///
+    /// Feature weights begin ten times smaller than the 1/√32 that would give sums of the size of 1. What a rare
+    /// feature begins with it largely keeps, as noise: on 300,000 positions of TCEC games with results alone, 32
+    /// neurons, the best validation loss was 0.0777 with half of 1/√32 and 0.0762 with a tenth.
     pub fn random(hidden: usize, seed: u64) -> Model {
         let mut model = Model::zero(hidden);
         let mut rng = Rng::new(seed);
-        let feature_spread = (1.0 / MAX_ACTIVE as f64).sqrt() * 0.5;
+        let feature_spread = 0.1 * (1.0 / MAX_ACTIVE as f64).sqrt();
         let output_spread = (1.0 / (2 * hidden) as f64).sqrt();
         let mut weight = |spread: f64| ((rng.normal() * spread) as f32).clamp(-LIMIT, LIMIT);
         for feature in 0..COUNT {

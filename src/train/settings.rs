@@ -42,7 +42,7 @@ pub struct Settings {
     /// fits it to the data first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
-    /// Decoupled weight decay, in units of the learning rate.
+    /// Decoupled weight decay, in units of the learning rate; the fewer the positions, the more helps.
     pub weight_decay: f32,
     /// Decay of the mean gradient (Adam's β1).
     pub beta1: f32,
@@ -60,13 +60,13 @@ impl Default for Settings {
             hidden: 128,
             epochs: 20,
             batch: 16_384,
-            learning_rate: 0.001,
-            final_learning_rate: 0.000_01,
+            learning_rate: 0.002,
+            final_learning_rate: 0.000_02,
             schedule: Decay::Cosine,
             warmup: 100,
             wdl: 0.3,
             k: None,
-            weight_decay: 0.01,
+            weight_decay: 0.1,
             beta1: 0.9,
             beta2: 0.999,
             seed: 0,
@@ -135,7 +135,7 @@ impl Settings {
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
         share("wdl", self.wdl)?;
         range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
-        range("weight_decay", self.weight_decay.into(), 0.0, 1.0)?;
+        range("weight_decay", self.weight_decay.into(), 0.0, 100.0)?;
         range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
         range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
         range("validation", self.validation, 0.0, 0.5)

@@ -111,9 +111,10 @@ fn a_thousand_positions_are_learnt_by_heart() {
     let outcome = fit(&items, &items, &settings, &mut |_| ()).unwrap();
     let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
-    // Scores here reach thousands of centipawns; quantising moves them by a few.
+    // Rounding 64 output weights to 1/64 moves the sum by 400·√64/(64·√12) = 14.4 centipawns (standard deviation)
+    // where every activation is 1; less where they are less.
     let q = outcome.quantisation;
-    assert!(q.mean_error < 8.0 && q.max_error < 60.0, "{q:?}");
+    assert!(q.mean_error < 14.4 && q.max_error < 4.0 * 14.4, "{q:?}");
 }
 
 #[test]

@@ -71,11 +71,11 @@ impl Stack {
         let before = if ply > 0 { distance(&self.pieces[ply - 1], &pieces) } else { u32::MAX };
         let nothing = board.occupied().count() as u32;
         if nothing < here.min(before) {
-            self.from_nothing(network, kernel, &pieces, ply);
+            self.update_from_nothing(network, kernel, &pieces, ply);
         } else if before < here {
-            self.from_before(network, kernel, &pieces, ply);
+            self.update_from_before(network, kernel, &pieces, ply);
         } else if here > 0 {
-            self.from_here(network, kernel, &pieces, ply);
+            self.update_from_here(network, kernel, &pieces, ply);
         }
         self.pieces[ply] = pieces;
         let (white, black) = self.sums[self.at(ply)].split_at(self.blocks);
@@ -86,7 +86,7 @@ impl Stack {
         2 * self.blocks * ply..2 * self.blocks * (ply + 1)
     }
 
-    fn from_nothing(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
+    fn update_from_nothing(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
         let [added, _] = changes(&[0; 12], pieces);
         let at = self.at(ply);
         for (sums, add) in self.sums[at].chunks_exact_mut(self.blocks).zip(&added) {
@@ -95,7 +95,7 @@ impl Stack {
         }
     }
 
-    fn from_here(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
+    fn update_from_here(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
         let [added, removed] = changes(&self.pieces[ply], pieces);
         let at = self.at(ply);
         for (i, sums) in self.sums[at].chunks_exact_mut(self.blocks).enumerate() {
@@ -103,7 +103,7 @@ impl Stack {
         }
     }
 
-    fn from_before(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
+    fn update_from_before(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
         let [added, removed] = changes(&self.pieces[ply - 1], pieces);
         let (lower, upper) = self.sums.split_at_mut(2 * self.blocks * ply);
         let before = lower[2 * self.blocks * (ply - 1)..].chunks_exact(self.blocks);

@@ -4,7 +4,7 @@
 //! activations. Both paths compute with integers, so they give the same numbers; which one runs is chosen once,
 //! when an evaluator is made.
 
-use super::network::{Block, LANES, Network, QA};
+use super::network::{Block, Network, QA};
 
 /// Which instructions to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +87,14 @@ fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], rem
 fn changed(network: &Network, mut sum: Block, i: usize, added: &[u16], removed: &[u16]) -> Block {
     for &feature in added {
         let row = &network.row(usize::from(feature))[i].0;
-        for lane in 0..LANES {
-            sum.0[lane] = sum.0[lane].wrapping_add(row[lane]);
+        for (sum, weight) in sum.0.iter_mut().zip(row) {
+            *sum = sum.wrapping_add(*weight);
         }
     }
     for &feature in removed {
         let row = &network.row(usize::from(feature))[i].0;
-        for lane in 0..LANES {
-            sum.0[lane] = sum.0[lane].wrapping_sub(row[lane]);
+        for (sum, weight) in sum.0.iter_mut().zip(row) {
+            *sum = sum.wrapping_sub(*weight);
         }
     }
     sum
