@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::san::San;
-use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Move, Outcome, Position};
+use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Move, Outcome, Position, PositionError};
 
 use super::annotation::{Annotation, Score};
 use super::cut::Piece;
@@ -117,6 +117,8 @@ struct Recorder {
     samples: Vec<Sample>,
     /// How many stretches of text between blank lines have begun.
     parts: u32,
+    /// Moves were played before the last of them.
+    resumed: bool,
     tagged: bool,
     fen: Option<Vec<u8>>,
     other_variant: bool,
@@ -212,22 +214,17 @@ impl Recorder {
     /// Sets up the position of a FEN tag.
     fn set_up(&mut self, fen: &[u8]) -> Result<(), String> {
         let fen = Fen::from_ascii(fen.trim_ascii()).map_err(|e| format!("FEN tag: {e}"))?;
-        let mode = CastlingMode::from_chess960(self.chess960);
-        let position: Result<Chess, _> =
-            fen.clone().into_position(mode).or_else(|e| e.ignore_invalid_ep_square());
-        self.position = match position {
-            Ok(position) => position,
-            // Chess960 games are not always tagged as such.
-            Err(e) => {
-                match fen.into_position(CastlingMode::Chess960).or_else(|e| e.ignore_invalid_ep_square()) {
-                    Ok(position) => {
-                        self.chess960 = true;
-                        position
-                    }
-                    Err(_) => return Err(format!("FEN tag: {e}")),
-                }
-            }
+        let set_up = |mode| -> Result<Chess, String> {
+            let position: Result<Chess, _> = fen.clone().into_position(mode);
+            position.or_else(PositionError::ignore_invalid_ep_square).map_err(|e| format!("FEN tag: {e}"))
         };
+        let by_tag = set_up(CastlingMode::from_chess960(self.chess960));
+        // Chess960 games are not always tagged as such.
+        self.position = by_tag.or_else(|reason| {
+            let position = set_up(CastlingMode::Chess960).map_err(|_| reason)?;
+            self.chess960 = true;
+            Ok::<_, String>(position)
+        })?;
         self.in_check = self.position.is_check();
         Ok(())
     }
@@ -304,6 +301,7 @@ impl Visitor for Recorder {
 
     fn begin_tags(&mut self) -> ControlFlow<(), ()> {
         self.parts += 1;
+        self.resumed = !self.samples.is_empty();
         ControlFlow::Continue(())
     }
 
@@ -338,7 +336,7 @@ impl Visitor for Recorder {
     fn san(&mut self, _: &mut (), san: SanPlus) -> ControlFlow<()> {
         let fault = if self.ended {
             format!("move {} comes after the result", self.name(san))
-        } else if self.parts > 1 && !self.samples.is_empty() {
+        } else if self.resumed {
             format!("a blank line in the movetext, before {}", self.name(san))
         } else if self.samples.len() > usize::from(u16::MAX) {
             "is longer than 65,536 plies".into()
@@ -439,5 +437,100 @@ fn variant(name: &[u8]) -> Option<bool> {
         | b"doublefischerrandom"
         | b"960" => Some(true),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pgn::Cutter;
+
+    /// What each game of a text comes to: its samples, result and fault.
+    fn games(text: &str) -> Vec<(Vec<Sample>, Option<i8>, Option<String>)> {
+        let mut cutter = Cutter::new();
+        cutter.text().extend_from_slice(text.as_bytes());
+        cutter.scan(true);
+        let (text, pieces) = cutter.take();
+        let feed = Feed::default();
+        let mut parser = Parser::new(&feed);
+        let read = |piece| {
+            let game = parser.parse(&text, piece);
+            (game.samples.to_vec(), game.result, game.fault.map(|f| f.reason))
+        };
+        pieces.iter().map(read).collect()
+    }
+
+    fn game(text: &str) -> (Vec<Sample>, Option<i8>, Option<String>) {
+        games(text).remove(0)
+    }
+
+    #[test]
+    fn distances_count_the_plies_before_the_event() {
+        let (samples, result, fault) =
+            game("1. e4 d5 2. exd5 Nf6 3. Bb5+ Bd7 4. Bc4 Bg4 5. f3 Bf5 6. g4 Bg6 7. h4 h5 1-0");
+        assert_eq!((result, fault), (Some(1), None));
+        let far = FAR;
+        let column = |field: fn(&Sample) -> u8| samples.iter().map(field).collect::<Vec<_>>();
+        assert_eq!(column(|s| s.to_capture)[..4], [2, 1, 0, far]);
+        assert_eq!(column(|s| s.to_check)[..6], [4, 3, 2, 1, 0, far]);
+        assert_eq!(column(|s| s.to_end), [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        let with = |bit| samples.iter().filter(|s| s.has(bit)).map(|s| s.ply).collect::<Vec<_>>();
+        assert_eq!(with(flags::CAPTURE), [2]);
+        assert_eq!(with(flags::GIVES_CHECK), [4]);
+        assert_eq!(with(flags::IN_CHECK), [5]);
+        assert_eq!(with(flags::MATE_END), [0u16; 0]);
+    }
+
+    #[test]
+    fn a_game_that_ends_in_mate_says_so_everywhere() {
+        let (samples, ..) = game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0");
+        assert_eq!(samples.len(), 7);
+        assert!(samples.iter().all(|s| s.has(flags::MATE_END)));
+    }
+
+    #[test]
+    fn the_tag_names_the_result_and_the_movetext_stands_in() {
+        for (text, result) in [
+            ("[Result \"0-1\"]\n\n1. e4 1-0", Some(-1)),
+            ("[Result \"*\"]\n\n1. e4 1-0", Some(1)),
+            ("[Event \"x\"]\n\n1. e4 1/2-1/2", Some(0)),
+            ("[Result \"1-0\"]\n\n1. e4", Some(1)),
+            ("[Result \"?\"]\n\n1. e4 *", None),
+        ] {
+            assert_eq!(game(text).1, result, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comment_longer_than_any_buffer_is_read_whole() {
+        let text = format!("1. e4 {{d=9, pv={} wv=0.50,}} e5 1-0", "Nf3 ".repeat(20_000) + ",");
+        let (samples, _, fault) = game(&text);
+        assert_eq!(fault, None);
+        assert_eq!((samples[0].score, samples[0].depth), (Some(50), Some(9)));
+        assert_eq!(samples.len(), 2);
+    }
+
+    #[test]
+    fn a_blank_line_before_the_first_move_is_no_fault() {
+        let (samples, _, fault) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
+        assert_eq!((samples.len(), fault), (2, None));
+    }
+
+    #[test]
+    fn positions_after_a_lost_token_are_never_believed() {
+        // Without `Zf6` the moves that follow are legal, for the wrong sides.
+        let (samples, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
+        assert_eq!(samples.len(), 2);
+        assert!(fault.is_some_and(|f| f.contains("Zf6")));
+    }
+
+    #[test]
+    fn a_broken_game_leaves_nothing_to_the_next_one() {
+        let text = "[Event \"a\"]\n\n1. e4 {[%eval 3.0]} e5 2. Ke3 {x\n\n[Event \"b\"]\n\n1. d4 d5 1-0\n";
+        let read = games(text);
+        assert!(read[0].2.is_some());
+        assert_eq!(read[1].2, None);
+        assert_eq!(read[1].0.len(), 2);
+        assert_eq!(read[1].0[0].score, None);
     }
 }
