@@ -39,10 +39,20 @@ impl PackedBoard {
         let bit1 = roles[2] | roles[3] | unmoved;
         let bit2 = roles[4] | roles[5] | unmoved;
         let bit0 = bit0.without(unmoved);
-        for (index, square) in occupied.into_iter().enumerate().take(32) {
-            let at = |bits: Bitboard| (bits.0 >> square.to_u32()) as u8 & 1;
-            let code = at(bit0) | at(bit1) << 1 | at(bit2) << 2 | at(board.black()) << 3;
-            bytes[8 + index / 2] |= code << (4 * (index % 2));
+        let mut left = occupied.0;
+        for half in bytes[8..].chunks_exact_mut(8) {
+            // Sixteen codes gather in a register; writing each to memory would wait for the one before.
+            let mut codes = 0u64;
+            for shift in (0..64).step_by(4) {
+                if left == 0 {
+                    break;
+                }
+                let square = left.trailing_zeros();
+                left &= left - 1;
+                let at = |bits: Bitboard| (bits.0 >> square) & 1;
+                codes |= (at(bit0) | at(bit1) << 1 | at(bit2) << 2 | at(board.black()) << 3) << shift;
+            }
+            half.copy_from_slice(&codes.to_le_bytes());
         }
         PackedBoard(bytes)
     }

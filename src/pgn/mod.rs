@@ -9,6 +9,7 @@
 pub mod annotation;
 pub mod cut;
 pub mod game;
+mod recorder;
 pub mod source;
 pub mod tokens;
 

@@ -13,9 +13,10 @@ use crate::wdl;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct NetArgs {
-    /// A built-in recipe or a TOML file: all that training depends on besides the data
-    #[arg(long, default_value = "default", value_name = "NAME|FILE", conflicts_with = "hce")]
-    recipe: String,
+    /// A built-in recipe (default, small) or a TOML file: all that training depends on besides the data
+    /// [default: small below a million positions, else default]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
+    recipe: Option<String>,
 
     /// Neurons for each side's view: (768 → N) × 2 → 1 [default: the recipe's]
     #[arg(long, value_name = "N", conflicts_with = "hce")]
@@ -27,9 +28,15 @@ pub(super) struct NetArgs {
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
-    let mut settings = settings(args)?;
+    // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
+    let named = args.net_args.recipe.as_deref();
+    let mut settings = settings(args, named.unwrap_or("default"))?;
     let data = prepare(&args.data, args.split(settings.validation), ui, item)?;
     ui.note(data.summary());
+    if named.is_none() && data.train.len() < FEW {
+        ui.note("fewer than a million positions: recipe `small`");
+        settings = self::settings(args, "small")?;
+    }
     let k = match settings.k {
         Some(k) => k,
         None => fitted_k(&data.train, ui)?,
@@ -75,8 +82,11 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
-fn settings(args: &TuneArgs) -> Result<Settings> {
-    let recipe = Settings::load(&args.net_args.recipe)?;
+/// Below so many positions a smaller network learns more.
+const FEW: usize = 1_000_000;
+
+fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
+    let recipe = Settings::load(recipe)?;
     let settings = Settings {
         hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
         epochs: args.epochs.unwrap_or(recipe.epochs),

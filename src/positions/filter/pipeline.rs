@@ -139,3 +139,70 @@ fn describe(preset: &Preset) -> String {
 pub fn help() -> String {
     format!("Presets:\n{}\nFilters that presets are made of:\n{}", preset::listing(), registry::listing())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pgn::{Cutter, Feed, Parser};
+    use crate::positions::filter::PRESETS;
+
+    /// The plies of a game that presets leave.
+    fn left(movetext: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
+        let mut cutter = Cutter::new();
+        cutter.text().extend_from_slice(movetext.as_bytes());
+        cutter.scan(true);
+        let (text, pieces) = cutter.take();
+        let feed = Feed::default();
+        let mut parser = Parser::new(&feed);
+        let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let mut pipeline = Pipeline::new(&owned(filters), &owned(overrides)).unwrap();
+        let game = parser.parse(&text, &pieces[0]);
+        game.samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
+    }
+
+    // Plies:               0  1    2  3    4  5     6  7     8  9    10 11   12
+    const QUIET_START: &str = "1. a3 a6 2. b3 b6 3. c3 c6 4. d4 d5 5. e4 dxe4 6. h3 h6 7. g3 1/2-1/2";
+
+    #[test]
+    fn a_window_drops_the_event_and_the_plies_before_it() {
+        // The capture is ply 9, so the window of 5 is plies 5 to 9.
+        assert_eq!(left(QUIET_START, &["quiet"], &[]), [0, 1, 2, 3, 4, 10, 11, 12]);
+        assert_eq!(left(QUIET_START, &["quiet"], &["before_capture.plies=1"]).len(), 12);
+        // The check is ply 6, so the window is plies 2 to 6; at ply 7 the king is in check, at ply 8 no more.
+        let check = "1. e4 d6 2. d4 Nc6 3. Bb5 a6 4. Bxc6+ bxc6 5. h3 h6 1-0";
+        assert_eq!(left(check, &["capt"], &[]), [0, 1, 8, 9]);
+        assert_eq!(left("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0", &["capt"], &[]), [0, 1]);
+    }
+
+    #[test]
+    fn the_first_of_equal_positions_stays() {
+        let shuffle = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. e4 1/2-1/2";
+        assert_eq!(left(shuffle, &["capt"], &[]).len(), 9);
+        assert_eq!(left(shuffle, &["unique"], &[]), [0, 1, 2, 3]);
+        assert_eq!(left(shuffle, &["nodraw"], &[]), [0u16; 0]);
+    }
+
+    #[test]
+    fn piece_counts_are_ranges() {
+        // Before ply 9 there are 32 pieces, after it 31; drop30 wants at most 30.
+        assert_eq!(left(QUIET_START, &["drop30"], &[]), [0u16; 0]);
+        assert_eq!(left(QUIET_START, &["drop30"], &["piece_count.max=31"]), [10, 11, 12]);
+        let ending = "[FEN \"4k3/p7/8/8/8/8/PP5R/RN2K3 w - - 0 1\"]\n\n1. a3 a6 2. b3 a5 1-0";
+        assert_eq!(left(ending, &["drop4"], &[]), [0, 1, 2, 3]);
+        assert_eq!(left(ending, &["drop4"], &["non_pawn_pieces.min=6"]), [0u16; 0]);
+    }
+
+    #[test]
+    fn several_presets_leave_what_each_of_them_leaves() {
+        assert_eq!(left(QUIET_START, &["quiet", "drop30"], &["piece_count.max=31"]), [10, 11, 12]);
+    }
+
+    #[test]
+    fn every_preset_loads_and_describes_itself() {
+        for (name, _) in PRESETS {
+            let pipeline = Pipeline::new(&[name.to_string()], &[]).unwrap();
+            assert!(pipeline.describe()[0].starts_with(&format!("{name}: in_check")));
+        }
+        assert!(help().contains("before_capture"));
+    }
+}
