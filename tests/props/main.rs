@@ -1,0 +1,3 @@
+//! Properties that hold for all inputs.
+
+mod engine;
