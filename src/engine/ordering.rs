@@ -28,6 +28,8 @@ const CAPACITY: usize = 270;
 
 impl Picker {
     /// All moves of a node of the main search.
+    // A move list is large: inlined, it is built where it stays instead of being copied there.
+    #[inline(always)]
     pub fn new(
         node: &Node,
         moves: MoveList,
@@ -53,6 +55,7 @@ impl Picker {
     }
 
     /// Moves of quiescence, ordered by nothing that earlier searches left behind but the table's move.
+    #[inline(always)]
     pub fn quiescence(moves: MoveList, best: PackedMove) -> Picker {
         Picker::scored(moves, |m| {
             if PackedMove::pack(m) == best {
@@ -65,6 +68,7 @@ impl Picker {
         })
     }
 
+    #[inline(always)]
     fn scored(moves: MoveList, score: impl Fn(Move) -> i32) -> Picker {
         let mut scores = [0; CAPACITY];
         for (slot, &m) in scores.iter_mut().zip(&moves) {
@@ -77,8 +81,16 @@ impl Picker {
     #[inline]
     pub fn next(&mut self, node: &Node) -> Option<(Move, bool)> {
         loop {
-            let best = (self.next..self.moves.len()).max_by_key(|&i| (self.scores[i], usize::MAX - i))?;
-            let (m, score) = (self.moves[best], self.scores[best]);
+            let left = &self.scores[self.next..self.moves.len()];
+            let mut best = 0;
+            let mut score = *left.first()?;
+            for (i, &other) in left.iter().enumerate().skip(1) {
+                if other > score {
+                    (best, score) = (i, other);
+                }
+            }
+            best += self.next;
+            let m = self.moves[best];
             if (GOOD..TABLE).contains(&score) && !see_ge(node.position, m, 0) {
                 self.scores[best] = score - GOOD + BAD;
                 continue;

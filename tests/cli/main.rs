@@ -1,5 +1,8 @@
 //! Tests of the commands as a user runs them, a module a command.
 
+mod elo;
+mod engine;
 mod extract;
 mod net;
+mod sprt;
 mod wdl;
