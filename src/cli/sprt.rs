@@ -213,11 +213,10 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         rules: args.rules(),
         names: names(&args.a, &args.b),
     };
-    announce(args, &test, a.digest == b.digest, cores, ui);
-
     interrupt::listen();
     let options = options(args, &test, &a, &b);
     let (mut record, done) = open_record(args, &options, ui)?;
+    announce(args, &test, a.digest == b.digest, cores, ui);
     let players = || -> Players {
         [&a, &b].map(|player| -> Box<dyn crate::arena::player::Player> {
             Box::new(InProcess(engine::engine(&player.evaluation, args.hash as usize)))
