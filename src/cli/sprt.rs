@@ -213,11 +213,10 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         rules: args.rules(),
         names: names(&args.a, &args.b),
     };
-    announce(args, &test, a.digest == b.digest, cores, ui);
-
     interrupt::listen();
     let options = options(args, &test, &a, &b);
     let (mut record, done) = open_record(args, &options, ui)?;
+    announce(args, &test, a.digest == b.digest, cores, ui);
     let players = || -> Players {
         [&a, &b].map(|player| -> Box<dyn crate::arena::player::Player> {
             Box::new(InProcess(engine::engine(&player.evaluation, args.hash as usize)))
@@ -360,13 +359,9 @@ fn open_record(
 /// What a careful author should know about how it went.
 fn remark(args: &SprtArgs, report: &Report, discarded: usize, ui: &Ui) {
     if discarded > 0 && report.end == End::Verdict {
-        ui.note(format!(
-            "{discarded} pairs finished beyond the verdict; they are not counted and not written"
-        ));
+        ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
     } else if discarded > 0 {
-        ui.note(format!(
-            "{discarded} pairs finished after an unfinished one; they are not counted and not written"
-        ));
+        ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
     let pairs = report.pentanomial.pairs();
     if pairs > 0 && report.mirrored_pairs == pairs {
