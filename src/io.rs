@@ -125,10 +125,7 @@ impl Output {
             // tempfile's default is 0600; an output is an ordinary file, cut by the user's umask.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let file = builder.tempfile_in(folder).map_err(|e| match e.kind() {
-                io::ErrorKind::NotFound => Error::data(path, "there is no such folder to write to"),
-                _ => Error::io(path, e),
-            })?;
+            let file = builder.tempfile_in(folder).map_err(|e| Error::create(path, e))?;
             Sink::File(BufWriter::with_capacity(BUFFER, file))
         };
         Ok(Output { path: path.to_path_buf(), sink })

@@ -111,8 +111,7 @@ pub fn parse() -> std::result::Result<Cli, u8> {
 
 /// Clap's message as one line, without the usage and the pointer to --help that follow it.
 fn one_line(message: &str) -> String {
-    let of_interest =
-        |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
+    let of_interest = |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
     let lines = message.lines().map(str::trim).take_while(of_interest).filter(|line| !line.is_empty());
     lines.fold(String::new(), |text, line| match line.strip_prefix("tip: ") {
         _ if text.is_empty() => line.to_string(),

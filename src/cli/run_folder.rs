@@ -17,7 +17,9 @@ use crate::io;
 /// If a file stands where the folder or one above it has to be.
 pub fn check(folder: &Path) -> Result<()> {
     match folder.ancestors().find(|path| path.exists()) {
-        Some(file) if !file.is_dir() => Err(Error::data(folder, format!("{} is not a folder", file.display()))),
+        Some(file) if !file.is_dir() => {
+            Err(Error::data(folder, format!("{} is not a folder", file.display())))
+        }
         _ => Ok(()),
     }
 }

@@ -151,11 +151,23 @@ pub(super) struct HypothesisArgs {
     elo1: f64,
 
     /// Chance to accept H1 where H0 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Hypotheses")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.05,
+        allow_negative_numbers = true,
+        help_heading = "Hypotheses"
+    )]
     alpha: f64,
 
     /// Chance to accept H0 where H1 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Hypotheses")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.05,
+        allow_negative_numbers = true,
+        help_heading = "Hypotheses"
+    )]
     beta: f64,
 
     /// Scale of the hypotheses

@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::cli::prepare::{DataArgs, Split};
 use crate::cli::{Status, Ui, run_folder};
 use crate::error::Result;
-use crate::{interrupt, io};
 use crate::tune::Settings;
+use crate::{interrupt, io};
 
 /// Fit a network, or the weights of the hand-crafted evaluation
 ///
@@ -44,15 +44,15 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of Adam [default: the recipe's; {} with --hce]", hce_defaults().batch))]
     batch: Option<usize>,
 
-    #[arg(long, value_name = "RATE", help_heading = "Fitting", help = format!("First learning rate, with --hce in centipawns a step [default: the recipe's; {} with --hce]", hce_defaults().learning_rate))]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = format!("First learning rate, with --hce in centipawns a step [default: the recipe's; {} with --hce]", hce_defaults().learning_rate))]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
-    #[arg(long, value_name = "K", help_heading = "Fitting")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Fitting")]
     k: Option<f32>,
 
     /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
-    #[arg(long, value_name = "FRACTION", help_heading = "Fitting")]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]
     validation: Option<f64>,
 
     /// Seed of the games held out, the first weights and the order of positions

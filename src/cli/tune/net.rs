@@ -23,7 +23,7 @@ pub(super) struct NetArgs {
     hidden: Option<usize>,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's]
-    #[arg(long, value_name = "SHARE", conflicts_with = "hce")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "hce")]
     wdl: Option<f32>,
 }
 

@@ -170,7 +170,8 @@ pub fn listing() -> String {
     for row in ROWS {
         text += &format!("  {:<16} {}", row.name, row.doc);
         for p in row.parameters {
-            text += &format!("\n{:19}{}: {} ({} to {}, default {})", "", p.name, p.doc, p.min, p.max, p.default);
+            text +=
+                &format!("\n{:19}{}: {} ({} to {}, default {})", "", p.name, p.doc, p.min, p.max, p.default);
         }
         text.push('\n');
     }

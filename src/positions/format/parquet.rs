@@ -265,8 +265,11 @@ impl Dataset {
     /// If the file does not exist, is not Parquet, or is not a patzer dataset.
     pub fn open(path: &Path) -> Result<Dataset> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
-        if length == 0 {
+        let about = file.metadata().map_err(|e| Error::io(path, e))?;
+        if about.is_dir() {
+            return Err(Error::data(path, "is a folder, not a file"));
+        }
+        if about.len() == 0 {
             return Err(Error::data(path, "is empty"));
         }
         let file = Positioned::new(file).map_err(|e| Error::io(path, e))?;
