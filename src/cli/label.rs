@@ -27,7 +27,7 @@ pub struct LabelArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Where the labelled dataset goes
+    /// Where the labelled dataset goes; `-` is standard output
     #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
     output: PathBuf,
 

@@ -32,7 +32,8 @@ pub struct WdlArgs {
     #[arg(value_name = "DATA")]
     data: Option<PathBuf>,
 
-    /// Evaluation to fit K for, a .hce.toml or .nnue file [default: the built-in hand-crafted evaluation]
+    /// Evaluation to fit K for: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default-hce]
     #[arg(long, value_name = "FILE", conflicts_with = "score")]
     eval: Option<PathBuf>,
 

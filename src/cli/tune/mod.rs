@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::{DataArgs, Split};
+use crate::cli::prepare::DataArgs;
 use crate::cli::{Status, Ui, run_folder};
 use crate::error::Result;
 use crate::tune::Settings;
@@ -55,9 +55,9 @@ pub struct TuneArgs {
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]
     validation: Option<f64>,
 
-    /// Seed of the games held out, the first weights and the order of positions
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Fitting")]
-    seed: u64,
+    /// Seed of the games held out, the first weights and the order of positions [default: the recipe's; 0 with --hce]
+    #[arg(long, value_name = "N", help_heading = "Fitting")]
+    seed: Option<u64>,
 
     /// Where the result goes; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -138,10 +138,6 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 impl TuneArgs {
-    fn split(&self, default: f64) -> Split {
-        Split { validation: self.validation.unwrap_or(default), seed: self.seed }
-    }
-
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.
     fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));

@@ -3,7 +3,7 @@
 use super::{TuneArgs, TuneResult};
 use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::prepare;
+use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::positions::Sample;
@@ -32,7 +32,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
     let (output, folder) = args.places("new.nnue")?;
-    let data = prepare(&args.data, args.split(settings.validation), ui, item)?;
+    let split = Split { validation: settings.validation, seed: settings.seed };
+    let data = prepare(&args.data, split, ui, item)?;
     ui.note(data.summary());
     if named.is_none() && data.train.len() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
@@ -96,7 +97,7 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
         validation: args.validation.unwrap_or(recipe.validation),
         wdl: args.net_args.wdl.unwrap_or(recipe.wdl),
         k: args.k.or(recipe.k),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(recipe.seed),
         ..recipe
     };
     settings.validate()?;

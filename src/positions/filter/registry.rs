@@ -103,13 +103,13 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "piece_count",
-        doc: "fewer or more pieces than a range, kings and pawns counted",
+        doc: "it has fewer than min or more than max pieces, kings and pawns counted",
         parameters: RANGE,
         make: Make::Stateless(|v| Box::new(PieceCount { min: v[0], max: v[1] })),
     },
     Row {
         name: "non_pawn_pieces",
-        doc: "fewer or more pieces other than pawns than a range, kings counted",
+        doc: "it has fewer than min or more than max pieces other than pawns, kings counted",
         parameters: RANGE,
         make: Make::Stateless(|v| Box::new(NonPawnPieces { min: v[0], max: v[1] })),
     },
