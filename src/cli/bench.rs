@@ -23,7 +23,7 @@ pub struct BenchArgs {
     depth: i32,
 
     /// Size of the transposition table in MiB
-    #[arg(long, value_name = "MB", default_value_t = 16)]
+    #[arg(long, value_name = "MIB", default_value_t = 16)]
     hash: usize,
 }
 

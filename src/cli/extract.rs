@@ -15,6 +15,9 @@ use crate::positions::filter::{self, Pipeline};
 const NAMED: u64 = 20;
 
 /// Parse PGN games into a dataset of positions
+///
+/// Every position is stored with its game's result, the engine's score where the game has one, and the distances to
+/// the next capture, check and end of the game, so that filters can be chosen here or later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
 pub struct ExtractArgs {
@@ -101,11 +104,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
-    if output == Some(Path::new("-")) {
-        ui.note(outcome);
-    } else {
-        ui.result(&outcome)?;
-    }
+    ui.result_beside(output.unwrap_or(Path::new("")), &outcome)?;
     Ok(Status::Done)
 }
 

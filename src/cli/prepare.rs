@@ -23,11 +23,12 @@ pub struct DataArgs {
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
 
-    /// Keep only what this preset or TOML file keeps; may be given several times
+    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
+    /// lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     pub filter: Vec<String>,
 
-    /// Override a filter's parameter, such as before_capture.plies=3
+    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub filter_set: Vec<String>,
 

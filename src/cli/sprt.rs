@@ -38,7 +38,7 @@ const EXAMPLES: &str = "Examples:\n  \
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("limit")))]
 pub struct SprtArgs {
-    /// First player: a .nnue or .hce.toml file, or default, default-hce, untuned-hce
+    /// First player: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "A")]
     a: PathBuf,
 

@@ -19,7 +19,7 @@ use crate::eval::{Evaluation, Evaluator};
 use crate::positions::{Dataset, Sample};
 use crate::wdl::{self, Bucket};
 
-/// Arguments of `patzer wdl`.
+/// Fit the sigmoid that turns centipawns into an expected result
 #[derive(Debug, Args)]
 #[command(
     after_help = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\n\

@@ -47,11 +47,10 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         }
     };
     let settings = settings(args);
+    settings.validate()?;
+    let (output, folder) = args.places("new.hce.toml")?;
     let data = prepare(&args.data, args.split(0.1), ui, item)?;
     ui.note(data.summary());
-    let output = args.output("new.hce.toml");
-    let folder = args.run_folder(&output);
-    write_settings(&folder, &settings, &args.data)?;
     let mut log = Log::new(&folder);
     let bar = ui.progress("tuning", settings.epochs as u64);
     let outcome = tune::fit(&data.train, &data.validation, &start, &settings, &mut |epoch| {
@@ -59,7 +58,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
     })?;
     bar.finish_and_clear();
-    log.finish()?;
     outcome.weights.save(&output)?;
     if let Some(language) = args.hce_args.export {
         let (extension, code) = match language {
@@ -68,6 +66,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         };
         io::write(&output.with_extension(extension), code.as_bytes())?;
     }
+    write_settings(&folder, &settings, &args.data)?;
+    log.finish()?;
     Ok(TuneResult {
         positions: data.train.len(),
         validation_positions: data.validation.len(),
@@ -90,10 +90,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 
 fn settings(args: &TuneArgs) -> Settings {
     let default = Settings::default();
+    let learning_rate = args.learning_rate.unwrap_or(default.learning_rate);
     Settings {
         epochs: args.epochs.unwrap_or(default.epochs),
         batch: args.batch.unwrap_or(default.batch),
-        learning_rate: args.learning_rate.unwrap_or(default.learning_rate),
+        learning_rate,
+        final_learning_rate: default.final_learning_rate.min(learning_rate),
         terms: args.hce_args.terms.clone(),
         k: args.k.map(f64::from),
         seed: args.seed,

@@ -31,6 +31,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
+    let (output, folder) = args.places("new.nnue")?;
     let data = prepare(&args.data, args.split(settings.validation), ui, item)?;
     ui.note(data.summary());
     if named.is_none() && data.train.len() < FEW {
@@ -42,9 +43,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         None => fitted_k(&data.train, ui)?,
     };
     settings.k = Some(k);
-    let output = args.output("new.nnue");
-    let folder = args.run_folder(&output);
-    write_settings(&folder, &settings, &args.data)?;
     let mut log = Log::new(&folder);
     let bar = ui.progress("training", settings.epochs as u64);
     let outcome = train::fit(&data.train, &data.validation, &settings, &mut |epoch| {
@@ -53,8 +51,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
     })?;
     bar.finish_and_clear();
-    log.finish()?;
     outcome.network.save(&output)?;
+    write_settings(&folder, &settings, &args.data)?;
+    log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
@@ -87,11 +86,14 @@ const FEW: usize = 1_000_000;
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     let recipe = Settings::load(recipe)?;
+    let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
         hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
         epochs: args.epochs.unwrap_or(recipe.epochs),
         batch: args.batch.unwrap_or(recipe.batch),
-        learning_rate: args.learning_rate.unwrap_or(recipe.learning_rate),
+        learning_rate,
+        final_learning_rate: recipe.final_learning_rate.min(learning_rate),
+        validation: args.validation.unwrap_or(recipe.validation),
         wdl: args.net_args.wdl.unwrap_or(recipe.wdl),
         k: args.k.or(recipe.k),
         seed: args.seed,

@@ -164,13 +164,13 @@ impl Row {
     }
 }
 
-/// The list of filters for a help text, one a line.
+/// The list of filters for a help text: what each drops, and what it takes.
 pub fn listing() -> String {
     let mut text = String::new();
     for row in ROWS {
         text += &format!("  {:<16} {}", row.name, row.doc);
         for p in row.parameters {
-            text += &format!("; {}: {} ({} to {}, default {})", p.name, p.doc, p.min, p.max, p.default);
+            text += &format!("\n{:19}{}: {} ({} to {}, default {})", "", p.name, p.doc, p.min, p.max, p.default);
         }
         text.push('\n');
     }
