@@ -37,6 +37,9 @@ pub struct DataArgs {
     pub no_resolve: bool,
 }
 
+/// Why a resolved dataset's position is left out: its line ends in stalemate, which no evaluation has to judge.
+const NO_LEAF: &str = "leaf is stalemate";
+
 /// What to split off for validation, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Split {
@@ -113,9 +116,13 @@ pub fn prepare<T>(
         let data = resolved(path, args.no_resolve, ui)?;
         let bar = ui.progress("reading", data.rows());
         for group in 0..data.groups() {
-            for sample in data.read_group(group)? {
+            for mut sample in data.read_group(group)? {
                 out.read += 1;
-                match pipeline.keep(&sample).and_then(|()| item(&sample)) {
+                if args.no_resolve {
+                    sample.leaf = None;
+                }
+                let has_leaf = if args.no_resolve || sample.leaf.is_some() { Ok(()) } else { Err(NO_LEAF) };
+                match pipeline.keep(&sample).and(has_leaf).and_then(|()| item(&sample)) {
                     Ok(item) if held_out(split, file, sample.game) => out.validation.push(item),
                     Ok(item) => out.train.push(item),
                     Err(reason) => *out.dropped.entry(reason).or_default() += 1,

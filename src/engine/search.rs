@@ -220,7 +220,8 @@ impl<E: Evaluator> Search<'_, E> {
     fn expand<const PV: bool>(&mut self, node: &Node, first: PackedMove, mut prospect: Prospect) -> Score {
         let killers = self.stack.frame(node.ply).killers;
         let before = self.stack.before(node.ply);
-        let mut picker = Picker::new(node, node.position.legal_moves(), first, killers, self.history, before);
+        let mut picker = Picker::empty();
+        picker.all(node, first, killers, self.history, before);
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
         let mut best_move = None;

@@ -201,6 +201,15 @@ mod tests {
     }
 
     #[test]
+    fn lopsided_counts_do_not_fall_back_to_the_approximation() {
+        // From an independent iteration of the same conditions with scipy's root finder.
+        let bounds = [0.0, 5.0];
+        close(llr(Model::Normalized, bounds, Pentanomial([0, 3, 13, 10, 84])), 1.974_925_4);
+        close(llr(Model::Normalized, bounds, Pentanomial([50, 15, 42, 3, 0])), -1.617_423_8);
+        close(llr(Model::Normalized, bounds, Pentanomial([96, 0, 8, 6, 0])), -2.079_972_5);
+    }
+
+    #[test]
     fn pentanomial_ratios_match_published_values() {
         // fastchess's unit tests (tests/sprt_test.cpp), which hold fishtest's LLRcalc values.
         use Model::{Logistic, Normalized};
