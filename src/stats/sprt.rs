@@ -226,6 +226,21 @@ mod tests {
     }
 
     #[test]
+    fn every_pair_of_a_one_sided_test_moves_the_ratio_as_far_as_the_first() {
+        // By the published first pair and 5,550th: −0.020569, and 111.797555 / 5550 = 0.0201437.
+        let each = |counts: [u64; 5], pairs: u64| {
+            llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts)) / pairs as f64
+        };
+        for pairs in (1..=600).chain([5_550, 100_000]) {
+            let (lost, won) = (each([pairs, 0, 0, 0, 0], pairs), each([0, 0, 0, 0, pairs], pairs));
+            assert!(
+                (lost + 0.020569).abs() < 2e-5 && (won - 0.0201437).abs() < 2e-5,
+                "{pairs}: {lost}, {won}"
+            );
+        }
+    }
+
+    #[test]
     fn the_first_pair_moves_the_ratio_by_the_published_amount() {
         // Six decimals are published, which is the precision that can be asked for.
         let first = |counts| llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts));
