@@ -12,7 +12,7 @@ PATZER = ../target/release/patzer
 
 # Every step leaves its file and its result; the results together are the summary. The exit codes 10 and 11 of a
 # sequential test are verdicts too, not faults. Fixed nodes make the run the same everywhere.
-SPRT = --nodes 1000 --games 400 --seed 1
+SPRT = --nodes 1000 --games 1000 --seed 1
 verdict = code=$$?; test $$code = 0 -o $$code = 10 -o $$code = 11
 
 demo: build
@@ -25,7 +25,7 @@ demo: build
 	cd demo && $(PATZER) tune -o new.nnue > 6-tune-net.txt
 	cd demo && $(PATZER) sprt tuned.hce.toml untuned-hce $(SPRT) --pgn hce.pgn > 7-sprt-hce.txt; $(verdict)
 	cd demo && $(PATZER) sprt new.nnue base.nnue $(SPRT) --pgn net.pgn > 8-sprt-net.txt; $(verdict)
-	@cd demo && for result in *.txt; do printf '\n== %s\n' "$${result%.txt}"; cat "$$result"; done > summary.txt
+	@cd demo && for result in [1-8]-*.txt; do printf '\n== %s\n' "$${result%.txt}"; cat "$$result"; done > summary.txt
 	@cat demo/summary.txt
 
 build:
