@@ -178,7 +178,7 @@ struct Run {
 
 impl Run {
     fn new(train: &[TrainItem], settings: &Settings) -> Run {
-        let model = Model::random(settings.hidden, settings.seed);
+        let model = Model::start(settings.hidden, settings.seed);
         let batches = train.len().div_ceil(settings.batch);
         let adam = AdamSettings {
             beta1: settings.beta1,

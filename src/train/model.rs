@@ -9,7 +9,7 @@
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::all::{COUNT, MAX_ACTIVE};
 use crate::eval::nnue::network::{QA, QB, Weights};
-use crate::eval::nnue::{About, Network};
+use crate::eval::nnue::{About, Network, material};
 use crate::rng::Rng;
 
 /// Possible widths of a tile, best first.
@@ -60,6 +60,30 @@ impl Model {
             for neuron in 0..hidden {
                 let at = model.output_at(side, neuron);
                 model.parameters[at] = weight(output_spread);
+            }
+        }
+        model
+    }
+
+    /// Random weights, except that the first neurons count material as [`material::network`] does, as far as
+    /// there are enough.
+    ///
+    /// Few games hold few positions in which a side is a rook up, and none at all for many squares, so a network
+    /// that starts from nothing never learns what such positions are worth; a search reaches them all the time.
+    pub fn start(hidden: usize, seed: u64) -> Model {
+        let mut model = Model::random(hidden, seed);
+        let Some(network) = material::network(hidden) else { return model };
+        let weights = network.weights();
+        for neuron in 0..material::MIN_HIDDEN {
+            for feature in 0..COUNT {
+                let at = model.feature_at(feature, neuron);
+                model.parameters[at] += f32::from(weights.features[feature * hidden + neuron]) / QA as f32;
+            }
+            let at = model.bias_start() + neuron;
+            model.parameters[at] = f32::from(weights.bias[neuron]) / QA as f32;
+            for side in 0..2 {
+                let at = model.output_at(side, neuron);
+                model.parameters[at] = f32::from(weights.output[side * hidden + neuron]) / QB as f32;
             }
         }
         model
