@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn pentanomial_estimates_match_published_values() {
-        // fastchess's unit tests (tests/elo_test.cpp).
+        // Published values, computed by independent implementations.
         let e = Estimate::new(Pentanomial([34, 54, 63, 64, 75]));
         close(e.elo, 55.57978, 1e-6);
         close(e.elo_error, 27.65343, 1e-6);
