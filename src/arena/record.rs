@@ -145,8 +145,12 @@ impl Record {
             return Err(Error::usage(format!("--pgn {}: name a .pgn file", pgn.display())));
         }
         let journal_path = journal_path(pgn);
-        let occupied = std::fs::metadata(pgn).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
-        if occupied && !journal_path.exists() {
+        let there = std::fs::metadata(pgn).ok();
+        if there.as_ref().is_some_and(|meta| !meta.is_file()) {
+            // Not even /dev/null: a test is read back when it is resumed.
+            return Err(Error::data(pgn, "is not a regular file; name a .pgn file with --pgn"));
+        }
+        if there.is_some_and(|meta| meta.len() > 0) && !journal_path.exists() {
             return Err(Error::data(
                 pgn,
                 "exists and is not from a test (no journal lies beside it); move it away, or name another with --pgn",
@@ -313,6 +317,17 @@ mod tests {
             assert_eq!(error.unwrap().exit_code(), 1);
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");
+        assert!(!journal_path(&path).exists());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_gets_no_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.pgn");
+        std::fs::create_dir(&path).unwrap();
+        let error = Record::create(&path, &options("1")).err().unwrap();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("not a regular file"), "{error}");
         assert!(!journal_path(&path).exists());
     }
 
