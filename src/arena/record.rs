@@ -66,6 +66,8 @@ struct Line {
 }
 
 const FORMAT: u32 = 1;
+/// How every journal begins.
+const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
 /// A growing PGN with its journal. The journal is locked while it is open.
 pub struct Record {
@@ -85,11 +87,11 @@ fn hash(text: &[u8]) -> String {
 }
 
 impl Record {
-    /// Begins a new record. An earlier one is overwritten; a PGN without a journal is not, because it may be
-    /// anything.
+    /// Begins a new record. An earlier one is overwritten; a PGN without a journal is not, nor a journal of
+    /// something else, because they may be anything.
     ///
     /// # Errors
-    /// If a file cannot be written, the PGN is not from a test, or another test is writing it.
+    /// If a file cannot be written, a file that is there is not from a test, or another test is writing it.
     pub fn create(pgn: &Path, options: &Options) -> Result<Record> {
         let mut record = Record::open(pgn)?;
         record.truncate(0, 0)?;
@@ -160,7 +162,7 @@ impl Record {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
             options.map_err(|e| Error::create(path, e))
         };
-        let journal = open(&journal_path)?;
+        let mut journal = open(&journal_path)?;
         match journal.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::data(
@@ -170,6 +172,14 @@ impl Record {
             }
             // A file system without locks is no reason not to play.
             Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut start = Vec::new();
+        let head = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut start);
+        head.and_then(|_| journal.rewind()).map_err(|e| Error::io(&journal_path, e))?;
+        // A test that was interrupted at once leaves a part of the first line.
+        if !MAGIC.starts_with(&start) {
+            let reason = "exists and is not a journal of patzer; name another file with --pgn";
+            return Err(Error::data(&journal_path, reason));
         }
         Ok(Record { pgn: open(pgn)?, pgn_path: pgn.to_path_buf(), journal, journal_path })
     }
@@ -318,6 +328,17 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");
         assert!(!journal_path(&path).exists());
+    }
+
+    #[test]
+    fn a_foreign_journal_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my.pgn");
+        std::fs::write(journal_path(&path), "Dear diary").unwrap();
+        let error = Record::create(&path, &options("1")).err().unwrap().to_string();
+        assert!(error.contains("not a journal of patzer"), "{error}");
+        assert_eq!(std::fs::read_to_string(journal_path(&path)).unwrap(), "Dear diary");
+        assert!(!path.exists());
     }
 
     #[test]
