@@ -66,6 +66,8 @@ struct Line {
 }
 
 const FORMAT: u32 = 1;
+/// How every journal begins.
+const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
 /// A growing PGN with its journal. The journal is locked while it is open.
 pub struct Record {
@@ -85,11 +87,11 @@ fn hash(text: &[u8]) -> String {
 }
 
 impl Record {
-    /// Begins a new record. An earlier one is overwritten; a PGN without a journal is not, because it may be
-    /// anything.
+    /// Begins a new record. An earlier one is overwritten; a PGN without a journal is not, nor a journal of
+    /// something else, because they may be anything.
     ///
     /// # Errors
-    /// If a file cannot be written, the PGN is not from a test, or another test is writing it.
+    /// If a file cannot be written, a file that is there is not from a test, or another test is writing it.
     pub fn create(pgn: &Path, options: &Options) -> Result<Record> {
         let mut record = Record::open(pgn)?;
         record.truncate(0, 0)?;
@@ -145,8 +147,12 @@ impl Record {
             return Err(Error::usage(format!("--pgn {}: name a .pgn file", pgn.display())));
         }
         let journal_path = journal_path(pgn);
-        let occupied = std::fs::metadata(pgn).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
-        if occupied && !journal_path.exists() {
+        let there = std::fs::metadata(pgn).ok();
+        if there.as_ref().is_some_and(|meta| !meta.is_file()) {
+            // Not even /dev/null: a test is read back when it is resumed.
+            return Err(Error::data(pgn, "is not a regular file; name a .pgn file with --pgn"));
+        }
+        if there.is_some_and(|meta| meta.len() > 0) && !journal_path.exists() {
             return Err(Error::data(
                 pgn,
                 "exists and is not from a test (no journal lies beside it); move it away, or name another with --pgn",
@@ -156,7 +162,7 @@ impl Record {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
             options.map_err(|e| Error::create(path, e))
         };
-        let journal = open(&journal_path)?;
+        let mut journal = open(&journal_path)?;
         match journal.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::data(
@@ -166,6 +172,14 @@ impl Record {
             }
             // A file system without locks is no reason not to play.
             Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut start = Vec::new();
+        let head = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut start);
+        head.and_then(|_| journal.rewind()).map_err(|e| Error::io(&journal_path, e))?;
+        // A test that was interrupted at once leaves a part of the first line.
+        if !MAGIC.starts_with(&start) {
+            let reason = "exists and is not a journal of patzer; name another file with --pgn";
+            return Err(Error::data(&journal_path, reason));
         }
         Ok(Record { pgn: open(pgn)?, pgn_path: pgn.to_path_buf(), journal, journal_path })
     }
@@ -313,6 +327,28 @@ mod tests {
             assert_eq!(error.unwrap().exit_code(), 1);
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");
+        assert!(!journal_path(&path).exists());
+    }
+
+    #[test]
+    fn a_foreign_journal_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my.pgn");
+        std::fs::write(journal_path(&path), "Dear diary").unwrap();
+        let error = Record::create(&path, &options("1")).err().unwrap().to_string();
+        assert!(error.contains("not a journal of patzer"), "{error}");
+        assert_eq!(std::fs::read_to_string(journal_path(&path)).unwrap(), "Dear diary");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_gets_no_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.pgn");
+        std::fs::create_dir(&path).unwrap();
+        let error = Record::create(&path, &options("1")).err().unwrap();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("not a regular file"), "{error}");
         assert!(!journal_path(&path).exists());
     }
 

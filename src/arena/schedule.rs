@@ -85,7 +85,7 @@ pub fn run(
             let (sender, halt, next) = (sender.clone(), &halt, &next);
             // Searches recurse deeply, and test builds use more stack than others.
             let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
-            let worker = move || work(plan, players(), next, halt, &sender);
+            let worker = move || work(plan, players, next, halt, &sender);
             if let Err(error) = builder.spawn_scoped(scope, worker) {
                 halt.store(true, Ordering::Relaxed);
                 return Err(Error::internal(format!("no thread for game {thread}: {error}")));
@@ -99,14 +99,26 @@ pub fn run(
     })
 }
 
+/// Ends the run when a thread panics: its pair never comes in, and the others would play on for nothing.
+struct EndOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 fn work(
     plan: &Plan,
-    mut players: Players,
+    players: &(dyn Fn() -> Players + Sync),
     next: &AtomicUsize,
     halt: &AtomicBool,
     sender: &mpsc::Sender<Pair>,
 ) {
-    let [first, second] = &mut players;
+    let _guard = EndOnPanic(halt);
+    let [first, second] = &mut players();
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         if index >= plan.pairs.end || halt.load(Ordering::Relaxed) {
@@ -207,16 +219,35 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
-        let rules = Rules {
+    fn short_games() -> Rules {
+        Rules {
             control: Control::Nodes(1),
             adjudication: Adjudication { max_moves: Some(5), ..Adjudication::NONE },
             margin: Duration::ZERO,
             overhead: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_player_that_panics_ends_the_run() {
+        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let plan = Plan { pairs: 0..usize::MAX, concurrency: 2, openings: &openings, rules: short_games() };
+        let first = AtomicBool::new(true);
+        let players = || -> Players {
+            assert!(!first.swap(false, Ordering::Relaxed), "for the test");
+            [Box::new(Hashing::new(1)), Box::new(Hashing::new(2))]
         };
-        let plan = Plan { pairs: 0..1000, concurrency: 2, openings: &openings, rules };
+        let run = std::panic::AssertUnwindSafe(|| {
+            let mut receive = |_| Ok(ControlFlow::Continue(()));
+            run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || {})
+        });
+        assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
+    }
+
+    #[test]
+    fn a_fault_of_the_receiver_ends_the_run() {
+        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let plan = Plan { pairs: 0..1000, concurrency: 2, openings: &openings, rules: short_games() };
         let players = || -> Players { [Box::new(Hashing::new(1)), Box::new(Hashing::new(2))] };
         let mut receive = |_| Err(Error::usage("full"));
         let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || {});

@@ -73,9 +73,7 @@ struct Piece {
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let position = match &args.fen {
         None => Chess::default(),
-        Some(text) => {
-            fen::position(text, true).map_err(|reason| Error::usage(format!("{text}: {reason}")))?
-        }
+        Some(text) => fen::position(text, true).map_err(Error::usage)?,
     };
     let (score, parts) = match load(args.eval.as_deref())? {
         Evaluation::Hce(weights) => {

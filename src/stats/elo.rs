@@ -33,7 +33,8 @@ pub fn elo_of(score: f64) -> f64 {
 }
 
 /// What counts say about a difference in strength. Infinities (`null` in JSON) stand where the counts are too
-/// one-sided or too few to bound a value.
+/// one-sided to bound a value, or there are none. Errors are of the normal approximation: results that are all
+/// even have no variance, and so an Elo error of 0, however few they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Logistic Elo of the first player over the second.
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn pentanomial_estimates_match_published_values() {
-        // fastchess's unit tests (tests/elo_test.cpp).
+        // Published values, computed by independent implementations.
         let e = Estimate::new(Pentanomial([34, 54, 63, 64, 75]));
         close(e.elo, 55.57978, 1e-6);
         close(e.elo_error, 27.65343, 1e-6);

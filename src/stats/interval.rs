@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn twenty_wins_of_thirty() {
-        // Issue's published value: the exact 90 % interval of 20 of 30.
+        // A published value: the exact 90 % interval of 20 of 30.
         let (low, high) = exact_proportion(20, 30, 0.9);
         assert!((low - 0.5006).abs() < 5e-5 && (high - 0.8067).abs() < 5e-5, "{low} {high}");
     }

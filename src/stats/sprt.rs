@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn pentanomial_ratios_match_published_values() {
-        // fastchess's unit tests (tests/sprt_test.cpp), which hold fishtest's LLRcalc values.
+        // Published values, computed by independent implementations.
         use Model::{Logistic, Normalized};
         for (model, bounds, counts, want) in [
             (Normalized, [0.0, 2.0], [365, 16618, 36229, 16974, 390], 2.250368),

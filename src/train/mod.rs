@@ -71,8 +71,6 @@ pub struct Outcome {
     pub quantisation: Quantisation,
     /// Number of weights and biases.
     pub parameters: usize,
-    /// Whether the user stopped it before the last epoch.
-    pub interrupted: bool,
 }
 
 impl Outcome {
@@ -119,16 +117,12 @@ pub fn fit(
     let target = Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) };
     let mut epochs: Vec<Epoch> = Vec::new();
     let mut best: Option<(f64, usize, Model)> = None;
-    let mut interrupted = false;
     for epoch in 1..=settings.epochs {
         // From the same start each time, so that an epoch's order follows from the seed and its number.
         order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
         Rng::new(mix(settings.seed, epoch as u64)).shuffle(&mut order);
         let start = Instant::now();
-        let Some(train_loss) = run.epoch(train, &order, epoch)? else {
-            interrupted = true;
-            break;
-        };
+        let Some(train_loss) = run.epoch(train, &order, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
             (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, validation, target));
@@ -153,7 +147,7 @@ pub fn fit(
     let sample = if validation.is_empty() { train } else { validation };
     let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)], target);
     let parameters = network.parameters();
-    Ok(Outcome { network, epochs, best_epoch, quantisation, parameters, interrupted })
+    Ok(Outcome { network, epochs, best_epoch, quantisation, parameters })
 }
 
 /// A network with the random weights that training starts from.

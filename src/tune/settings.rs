@@ -14,7 +14,7 @@ pub struct Settings {
     pub batch: usize,
     /// Learning rate of the first epoch, in centipawns: about how far one step moves a weight.
     pub learning_rate: f32,
-    /// Learning rate of the last epoch; between, it follows a quarter of a cosine wave.
+    /// Learning rate of the last epoch; between, it follows half a cosine wave.
     pub final_learning_rate: f32,
     /// Stop when the validation loss has not fallen for so many epochs.
     pub patience: usize,

@@ -93,6 +93,15 @@ fn a_network_on_standard_output_is_alone_there() {
 }
 
 #[test]
+fn there_is_no_place_beside_standard_output_to_export_to() {
+    let folder = folder();
+    let output = patzer(&folder, "tune --hce --k 1 --epochs 1 --export cpp -o -");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert!(!folder.path().join("-.hpp").exists());
+}
+
+#[test]
 fn without_a_dataset_the_user_is_told_how_to_make_one() {
     let folder = tempfile::tempdir().unwrap();
     let output = patzer(&folder, "tune");

@@ -1,6 +1,6 @@
 //! `patzer tune --hce`: leaves and results in, weights out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{TuneArgs, TuneResult};
 use crate::chess::score::is_mate;
@@ -52,6 +52,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     };
     let settings = settings(args);
     settings.validate()?;
+    if args.hce_args.export.is_some() && args.output.as_deref() == Some(Path::new("-")) {
+        return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
+    }
     let (output, folder) = args.places("new.hce.toml")?;
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     let data = prepare(&args.data, split, ui, item)?;

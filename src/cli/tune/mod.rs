@@ -133,6 +133,9 @@ fn change(before: Option<f64>, after: f64) -> String {
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let result = if args.hce { hce::tune(args, ui)? } else { net::tune(args, ui)? };
+    if interrupt::requested() {
+        ui.warn("interrupted before the end; the result is the best until then");
+    }
     ui.result_beside(&result.output, &result)?;
     Ok(Status::Done)
 }

@@ -40,7 +40,8 @@ pub fn parse(arguments: &str, turn: Color, overhead: Duration) -> std::result::R
             "depth" => limits.depth = Some(number()?.clamp(1, 1000) as i32),
             "nodes" => limits.nodes = Some(number()?),
             "movetime" => limits.movetime = Some(Duration::from_millis(number()?)),
-            "movestogo" => moves_to_go = Some(number()?.clamp(1, 1000) as u32),
+            // Some runners write 0 where there is no time control ahead.
+            "movestogo" => moves_to_go = Some(number()?.min(1000) as u32).filter(|&moves| moves > 0),
             "perft" => return Ok(Go::Perft(number()?.min(100) as u32)),
             "wtime" | "btime" => {
                 let left = Duration::from_millis(number()?);
@@ -82,6 +83,12 @@ mod tests {
             let clock = Clock { time: time * MS, increment: increment * MS, moves_to_go: Some(5) };
             assert_eq!(limits, Limits { clock: Some(clock), overhead: MS, ..Limits::default() });
         }
+    }
+
+    #[test]
+    fn no_moves_to_go_are_no_time_control_ahead() {
+        let Ok(Go::Search(limits)) = parse("wtime 60000 movestogo 0", Color::White, MS) else { panic!() };
+        assert_eq!(limits.clock.unwrap().moves_to_go, None);
     }
 
     #[test]

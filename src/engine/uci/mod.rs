@@ -181,6 +181,25 @@ mod tests {
     }
 
     #[test]
+    fn a_search_ends_when_nobody_listens_any_more() {
+        struct Gone;
+
+        impl Write for Gone {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+
+        // Depth 100 would take longer than anyone waits.
+        let input = Cursor::new(b"go depth 100\n".to_vec());
+        serve_on(input, Out::new(Gone), Evaluation::default_hce()).unwrap();
+    }
+
+    #[test]
     fn an_endless_search_ends_with_stop_and_with_quit() {
         for end in ["stop\n", "quit\n", ""] {
             let answers = answers(&format!("go infinite\nisready\n{end}"));

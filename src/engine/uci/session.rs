@@ -14,7 +14,7 @@ use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Out, notation, options};
 use crate::chess::{Line, perft};
-use crate::engine::{Engine, Limits, bench, engine};
+use crate::engine::{Engine, Limits, Report, bench, engine};
 use crate::eval::Evaluation;
 
 /// Enough for the deepest line that the search may look at, several times over.
@@ -63,7 +63,13 @@ impl Session {
         match command {
             "" | "debug" | "register" | "ponderhit" => {}
             "uci" => self.introduce(),
-            "isready" => self.out.say("readyok"),
+            "isready" => {
+                // A large table takes a while to make, which must not come out of the first move's time.
+                if self.running.is_none() {
+                    self.engine();
+                }
+                self.out.say("readyok");
+            }
             "ucinewgame" => self.engine().new_game(),
             "setoption" => {
                 self.settle();
@@ -123,8 +129,14 @@ impl Session {
         let (out, line, stopped) = (self.out.clone(), self.line.clone(), stop.clone());
         let mode = notation::mode(line.start(), self.chess960);
         let work = move || {
-            let report =
-                engine.search(&line, &limits, &stopped, &mut |report| out.say(notation::info(report, mode)));
+            let mut tell = |report: &Report| {
+                out.say(notation::info(report, mode));
+                if out.closed() {
+                    // Whoever asked has gone, perhaps without `quit`.
+                    stopped.store(true, Ordering::Relaxed);
+                }
+            };
+            let report = engine.search(&line, &limits, &stopped, &mut tell);
             // Told to go on until it is stopped, an engine may not answer earlier, even with nothing left to do.
             while endless && !stopped.load(Ordering::Relaxed) {
                 std::thread::park();
