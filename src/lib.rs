@@ -1,7 +1,7 @@
 //! patzer: an engine's games in, a stronger evaluation out, with proof.
 //!
 //! The modules stand in the order in which data flows:
-//! games → `pgn` → [`positions`] → `label` → `wdl` → `tune` or `train` (over [`eval`], with `optim`)
+//! games → `pgn` → [`positions`] → [`label`] → [`wdl`] → [`tune`] or [`train`] (over [`eval`], with [`optim`])
 //! → [`engine`] → `arena` → `stats`. [`cli`] wires them to commands.
 
 pub mod error;
@@ -15,8 +15,22 @@ pub mod pgn;
 
 pub mod positions;
 
+pub mod label;
+
+pub mod wdl;
+
 pub mod eval;
 
+pub mod optim;
+
+pub mod tune;
+
+pub mod train;
+
 pub mod engine;
+
+pub mod arena;
+
+pub mod stats;
 
 pub mod cli;

@@ -3,7 +3,15 @@
 //! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
 //! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
 
+pub mod captures;
+pub mod fen;
+pub mod key;
+pub mod line;
+pub mod null;
 pub mod packed;
+pub mod perft;
 pub mod score;
+pub mod see;
 
+pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};

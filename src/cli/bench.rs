@@ -1,16 +1,43 @@
 //! `patzer bench`: arguments and wiring.
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
+use std::path::PathBuf;
 
-/// To come.
+use crate::cli::{Status, Ui};
+use crate::engine::{bench, engine};
+use crate::error::Result;
+
+/// Search fixed positions and print the node count and speed.
+///
+/// The node count is the same in every run of the same search and evaluation.
 #[derive(Debug, clap::Args)]
-pub struct BenchArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer bench                   ends with a line `N nodes M nps`\n  \
+    patzer bench --depth 6 --json")]
+pub struct BenchArgs {
+    /// Weights (.hce.toml) or network (.nnue) to search with [default: the embedded network]
+    #[arg(value_name = "EVALFILE")]
+    evaluation: Option<PathBuf>,
+
+    /// Depth of each search in plies
+    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, value_parser = clap::value_parser!(i32).range(1..=100))]
+    depth: i32,
+
+    /// Size of the transposition table in MiB
+    #[arg(long, value_name = "MB", default_value_t = 16)]
+    hash: usize,
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// Always, until it is built.
-pub fn run(_args: &BenchArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::internal("not built yet"))
+/// If the evaluation cannot be loaded.
+pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
+    let evaluation = super::uci::load(args.evaluation.as_deref())?;
+    let bar = ui.progress("searching", bench::positions().count() as u64);
+    let outcome = bench::run(&mut *engine(&evaluation, args.hash), args.depth, &mut |done| {
+        bar.set_position(done as u64)
+    });
+    bar.finish_and_clear();
+    ui.result(&outcome)?;
+    Ok(Status::Done)
 }

@@ -1,16 +1,121 @@
 //! `patzer label`: arguments and wiring.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::eval::Evaluation;
+use crate::interrupt;
+use crate::label::{Method, Settings, label};
+use crate::positions::{Dataset, Metadata, Writer};
 
-/// To come.
+/// Resolve every position to the quiet leaf of the engine's own search; the game's result then stands against
+/// a position that a static evaluation can judge.
 #[derive(Debug, clap::Args)]
-pub struct LabelArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
+    patzer label --depth 4 --rescore       by a search of 4 plies, whose score replaces the game's\n  \
+    patzer label --eval new.nnue -o relabelled.parquet")]
+pub struct LabelArgs {
+    /// Dataset to label
+    #[arg(default_value = "positions.parquet")]
+    data: PathBuf,
+
+    /// Where the labelled dataset goes
+    #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
+    output: PathBuf,
+
+    /// What evaluates: a .nnue or .hce.toml file, or default, default-hce, untuned-hce
+    #[arg(long, default_value = "default-hce", value_name = "EVAL")]
+    eval: PathBuf,
+
+    /// Search this many plies and resolve the end of the principal variation
+    #[arg(long, value_name = "PLIES", conflicts_with = "nodes", value_parser = clap::value_parser!(i32).range(1..=64))]
+    depth: Option<i32>,
+
+    /// Search this many nodes and resolve the end of the principal variation
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Replace each position's score by that of the search (with --depth or --nodes)
+    #[arg(long)]
+    rescore: bool,
+}
+
+/// What `label` did.
+#[derive(Debug, Serialize)]
+pub struct LabelResult {
+    positions: u64,
+    /// Positions that were not quiet: their leaf is another position.
+    resolved_elsewhere: u64,
+    seconds: f64,
+    positions_per_second: f64,
+    output: PathBuf,
+}
+
+impl fmt::Display for LabelResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "labelled  {} positions → {}", self.positions, self.output.display())?;
+        let share = 100.0 * self.resolved_elsewhere as f64 / self.positions.max(1) as f64;
+        writeln!(f, "          {share:.1} % were not quiet and resolved to another position")?;
+        writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
+    }
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// Always, until it is built.
-pub fn run(_args: &LabelArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::internal("not built yet"))
+/// If the dataset or the evaluation cannot be read, or the output not be written.
+pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
+    let method = match (args.depth, args.nodes) {
+        (Some(depth), _) => Method::Depth(depth),
+        (_, Some(nodes)) => Method::Nodes(nodes),
+        _ => Method::Quiescence,
+    };
+    if args.rescore && method == Method::Quiescence {
+        return Err(Error::usage("--rescore needs a search: add --depth or --nodes"));
+    }
+    let settings = Settings { method, rescore: args.rescore, evaluation: Evaluation::load(&args.eval)? };
+    let data = Dataset::open(&args.data)?;
+    let result = label_file(&data, &args.output, &settings, ui)?;
+    ui.result(&result)?;
+    Ok(Status::Done)
+}
+
+/// Labels a dataset, row group by row group, into a new file.
+///
+/// # Errors
+/// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
+pub fn label_file(data: &Dataset, output: &Path, settings: &Settings, ui: &Ui) -> Result<LabelResult> {
+    interrupt::listen();
+    let start = Instant::now();
+    let mut metadata = Metadata::clone(data.metadata());
+    metadata.resolved = Some(settings.method.to_string());
+    let mut writer = Writer::create(output, metadata)?;
+    let bar = ui.progress("labelling", data.rows());
+    let mut elsewhere = 0;
+    for group in 0..data.groups() {
+        let mut samples = data.read_group(group)?;
+        let finished = label(&mut samples, settings, interrupt::flag(), &|n| bar.inc(n as u64))?;
+        if !finished {
+            return Err(Error::usage("interrupted; nothing was written"));
+        }
+        elsewhere +=
+            samples.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board)).count() as u64;
+        writer.write(&samples)?;
+    }
+    bar.finish_and_clear();
+    let positions = writer.finish()?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(LabelResult {
+        positions,
+        resolved_elsewhere: elsewhere,
+        seconds,
+        positions_per_second: positions as f64 / seconds,
+        output: output.to_path_buf(),
+    })
 }

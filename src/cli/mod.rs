@@ -4,11 +4,14 @@
 //! into a [`Ui`] and a thread pool before any work starts.
 
 mod bench;
+mod elo;
 mod eval;
 mod extract;
 mod label;
 mod net;
 mod perft;
+mod prepare;
+mod run_folder;
 mod sprt;
 mod tune;
 mod uci;
@@ -78,6 +81,8 @@ enum Command {
     Tune(tune::TuneArgs),
     /// Test sequentially whether A is stronger than B
     Sprt(sprt::SprtArgs),
+    /// Work out Elo, normalised Elo and LLR from the counts of a match
+    Elo(elo::EloArgs),
     /// Make, inspect and convert networks
     Net(net::NetArgs),
     /// Show the evaluation of a position with its parts
@@ -109,6 +114,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Wdl(args) => wdl::run(args, &ui),
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
+        Command::Elo(args) => elo::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),

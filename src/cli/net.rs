@@ -1,16 +1,226 @@
-//! `patzer net`: arguments and wiring.
+//! `patzer net`: make, inspect and convert networks. Arguments and wiring.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
+use crate::eval::nnue::{About, Network, file, material};
+use crate::train;
 
-/// To come.
-#[derive(Debug, clap::Args)]
-pub struct NetArgs {}
+/// Make, inspect and convert networks.
+#[derive(Debug, Args)]
+pub struct NetArgs {
+    #[command(subcommand)]
+    command: NetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum NetCommand {
+    /// Make a network to start from: one that counts material, or a random one
+    #[command(after_help = "Examples:\n  \
+        patzer net init                               material, 16 neurons → base.nnue\n  \
+        patzer net init --random --hidden 64 --seed 7 -o random.nnue")]
+    Init(InitArgs),
+    /// Show what a network is
+    #[command(after_help = "Examples:\n  \
+        patzer net info base.nnue\n  \
+        patzer net info base.nnue --json")]
+    Info(InfoArgs),
+    /// Convert between .nnue and the raw layout without a header that other engines read
+    #[command(after_help = "Examples:\n  \
+        patzer net convert new.nnue new.bin                    for an engine that embeds raw weights\n  \
+        patzer net convert quantised.bin theirs.nnue           from a trainer such as bullet\n  \
+        patzer net convert quantised.bin theirs.nnue --hidden 256")]
+    Convert(ConvertArgs),
+}
+
+#[derive(Debug, Args)]
+struct InitArgs {
+    /// Neurons of the hidden layer, 1 to 2048; material takes at least 12 [default: 16]
+    #[arg(long, value_name = "N", default_value_t = 16, hide_default_value = true)]
+    hidden: usize,
+
+    /// Random weights, as training starts with, instead of material
+    #[arg(long)]
+    random: bool,
+
+    /// Seed of the random weights [default: 0]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    seed: u64,
+
+    /// File to write, `-` for stdout [default: base.nnue]
+    #[arg(short, long, value_name = "FILE", default_value = "base.nnue", hide_default_value = true)]
+    output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct InfoArgs {
+    /// A .nnue file, or raw weights without a header
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct ConvertArgs {
+    /// A .nnue file, or raw weights without a header
+    input: PathBuf,
+
+    /// File to write, `-` for stdout
+    output: PathBuf,
+
+    /// Format to write [default: nnue if OUTPUT ends in .nnue, else raw]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Format>,
+
+    /// Neurons that raw weights must have [default: what their size says]
+    #[arg(long, value_name = "N")]
+    hidden: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// With patzer's header
+    Nnue,
+    /// The body alone: i16 little-endian, padded to 64 bytes
+    Raw,
+}
+
+/// What a network is; the JSON of all three subcommands.
+#[derive(Debug, Serialize)]
+struct Info {
+    file: String,
+    format: &'static str,
+    architecture: String,
+    features: &'static str,
+    hidden: usize,
+    parameters: usize,
+    qa: i32,
+    qb: i32,
+    scale: i32,
+    bytes: usize,
+    description: String,
+    training: String,
+}
+
+impl Info {
+    fn new(path: &Path, format: Format, network: &Network, bytes: usize) -> Info {
+        Info {
+            file: path.display().to_string(),
+            format: if format == Format::Nnue { "nnue" } else { "raw" },
+            architecture: network.architecture(),
+            features: "all",
+            hidden: network.hidden(),
+            parameters: network.parameters(),
+            qa: QA,
+            qb: QB,
+            scale: SCALE,
+            bytes,
+            description: network.about().description.clone(),
+            training: network.about().training.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} network, {} bytes", self.file, self.format, self.bytes)?;
+        writeln!(f, "  architecture  {}, features `{}`", self.architecture, self.features)?;
+        writeln!(f, "  parameters    {}", self.parameters)?;
+        writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
+        if !self.description.is_empty() {
+            writeln!(f, "  description   {}", self.description)?;
+        }
+        if !self.training.is_empty() {
+            writeln!(f, "  training      {}", self.training)?;
+        }
+        Ok(())
+    }
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// Always, until it is built.
-pub fn run(_args: &NetArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::internal("not built yet"))
+/// If a file cannot be read or written, is not a network, or the arguments do not fit it.
+pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
+    match &args.command {
+        NetCommand::Init(args) => init(args, ui),
+        NetCommand::Info(args) => info(args, ui),
+        NetCommand::Convert(args) => convert(args, ui),
+    }
+}
+
+fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
+    if !(1..=MAX_HIDDEN).contains(&args.hidden) {
+        return Err(Error::usage(format!(
+            "--hidden {}: 1 to {MAX_HIDDEN} neurons are possible",
+            args.hidden
+        )));
+    }
+    let network = if args.random {
+        train::random_network(args.hidden, args.seed)?
+    } else {
+        material::network(args.hidden).ok_or_else(|| {
+            Error::usage(format!(
+                "--hidden {}: counting material takes at least {} neurons; or use --random",
+                args.hidden,
+                material::MIN_HIDDEN
+            ))
+        })?
+    };
+    write(&args.output, Format::Nnue, &network, ui)
+}
+
+fn info(args: &InfoArgs, ui: &Ui) -> Result<Status> {
+    let (network, format, bytes) = read(&args.file, None)?;
+    ui.result(&Info::new(&args.file, format, &network, bytes))?;
+    Ok(Status::Done)
+}
+
+fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
+    let (network, ..) = read(&args.input, args.hidden)?;
+    let by_name =
+        if args.output.extension().is_some_and(|e| e == "nnue") { Format::Nnue } else { Format::Raw };
+    write(&args.output, args.to.unwrap_or(by_name), &network, ui)
+}
+
+/// Reads a network with or without a header.
+fn read(path: &Path, hidden: Option<usize>) -> Result<(Network, Format, usize)> {
+    let bytes = crate::io::read(path)?;
+    let (network, format) = if file::has_magic(&bytes) {
+        (Network::parse(&bytes), Format::Nnue)
+    } else if bytes.is_empty() {
+        (Err("is empty".to_string()), Format::Raw)
+    } else {
+        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
+        let about = About { description: format!("converted from {name}"), training: String::new() };
+        (Network::from_body(&bytes, about), Format::Raw)
+    };
+    let network = network.map_err(|reason| Error::data(path, reason))?;
+    match hidden {
+        Some(hidden) if hidden != network.hidden() => {
+            Err(Error::data(path, format!("has {} neurons, not the {hidden} of --hidden", network.hidden())))
+        }
+        _ => Ok((network, format, bytes.len())),
+    }
+}
+
+fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Status> {
+    let bytes = match format {
+        Format::Nnue => network.to_bytes(),
+        Format::Raw => network.body(),
+    };
+    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.hidden()));
+    crate::io::write(path, &bytes)?;
+    let info = Info::new(path, format, network, bytes.len());
+    // With the network on stdout, what it is goes to stderr.
+    if path == Path::new("-") {
+        ui.note(&info)
+    } else {
+        ui.result(&info)?
+    }
+    Ok(Status::Done)
 }

@@ -1,16 +1,199 @@
 //! `patzer perft`: arguments and wiring.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+use shakmaty::{CastlingMode, Chess, Position};
+
+use crate::chess::{fen, perft};
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 
-/// To come.
+/// Count the leaves of the tree of legal moves.
+///
+/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`.
 #[derive(Debug, clap::Args)]
-pub struct PerftArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer perft 6\n  \
+    patzer perft 4 --fen \"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\" --divide\n  \
+    patzer perft --suite fixtures/perft.epd --max-nodes 1000000")]
+pub struct PerftArgs {
+    /// Depth in plies
+    #[arg(required_unless_present = "suite", conflicts_with = "suite", value_name = "DEPTH")]
+    depth: Option<u32>,
+
+    /// Position to count from [default: the start position]
+    #[arg(long, value_name = "FEN", conflicts_with = "suite")]
+    fen: Option<String>,
+
+    /// Also print the leaves below each move
+    #[arg(long, conflicts_with = "suite")]
+    divide: bool,
+
+    /// Write castling as king takes rook, and read castling rights by the rules of Chess960
+    #[arg(long)]
+    chess960: bool,
+
+    /// Check every count in this file, and exit with 1 if one is wrong
+    #[arg(long, value_name = "FILE")]
+    suite: Option<PathBuf>,
+
+    /// Skip counts above this number of leaves [default: no limit]
+    #[arg(long, value_name = "N", requires = "suite")]
+    max_nodes: Option<u64>,
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// Always, until it is built.
-pub fn run(_args: &PerftArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::internal("not built yet"))
+/// If the position or the suite cannot be read, or a count of the suite is wrong.
+pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
+    match (&args.suite, args.depth) {
+        (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
+        (None, depth) => count(args, depth.unwrap_or(0), ui),
+    }
+}
+
+#[derive(Serialize)]
+struct Count {
+    nodes: u64,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    moves: Vec<Below>,
+}
+
+#[derive(Serialize)]
+struct Below {
+    r#move: String,
+    nodes: u64,
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for below in &self.moves {
+            writeln!(f, "{}: {}", below.r#move, below.nodes)?;
+        }
+        let speed = self.nodes as f64 / self.seconds.max(1e-9) / 1e6;
+        write!(f, "{} leaves in {:.2} s, {speed:.1} Mnps", self.nodes, self.seconds)
+    }
+}
+
+fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
+    let position = match &args.fen {
+        Some(text) => fen::position(text, args.chess960).map_err(|e| Error::usage(format!("--fen: {e}")))?,
+        None => Chess::default(),
+    };
+    let mode = CastlingMode::from_chess960(args.chess960 || position.castles().mode().is_chess960());
+    let start = Instant::now();
+    let mut moves = Vec::new();
+    let nodes = if args.divide && depth > 0 {
+        let counts = perft::divide(&position, depth);
+        let text = |m: shakmaty::Move| m.to_uci(mode).to_string();
+        moves = counts.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
+        counts.iter().map(|(_, nodes)| nodes).sum()
+    } else {
+        perft::count(&position, depth)
+    };
+    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })?;
+    Ok(Status::Done)
+}
+
+#[derive(Serialize, Default)]
+struct Suite {
+    positions: u64,
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    nodes: u64,
+    seconds: f64,
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} positions: {} counts passed, {} failed, {} skipped; {} leaves in {:.1} s",
+            self.positions, self.passed, self.failed, self.skipped, self.nodes, self.seconds
+        )
+    }
+}
+
+fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<Status> {
+    let text = crate::io::read_text(file)?;
+    let start = Instant::now();
+    let mut suite = Suite::default();
+    let bar = ui.progress("checking", text.lines().count() as u64);
+    for (index, line) in text.lines().enumerate() {
+        bar.inc(1);
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let at = |reason: String| Error::at(file, format!("line {}", index + 1), reason);
+        let (position, counts) = parse(line, chess960).map_err(at)?;
+        suite.positions += 1;
+        for (depth, expected) in counts {
+            if expected > max_nodes {
+                suite.skipped += 1;
+                continue;
+            }
+            let counted = perft::count(&position, depth);
+            suite.nodes += counted;
+            if counted == expected {
+                suite.passed += 1;
+            } else {
+                suite.failed += 1;
+                ui.warn(at(format!("depth {depth}: {counted} leaves, {expected} expected")));
+            }
+        }
+    }
+    bar.finish_and_clear();
+    suite.seconds = start.elapsed().as_secs_f64();
+    if suite.positions == 0 {
+        return Err(Error::data(file, "holds no position"));
+    }
+    ui.result(&suite)?;
+    match suite.failed {
+        0 => Ok(Status::Done),
+        failed => Err(Error::data(file, format!("{failed} counts are not what the file says"))),
+    }
+}
+
+/// Reads `FEN ;D1 20 ;D2 400 ...`.
+fn parse(line: &str, chess960: bool) -> std::result::Result<(Chess, Vec<(u32, u64)>), String> {
+    let mut parts = line.split(';').map(str::trim);
+    let position = fen::position(parts.next().unwrap_or(""), chess960)?;
+    let counts: Option<Vec<(u32, u64)>> = parts
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let (depth, leaves) = part.strip_prefix('D')?.split_once(char::is_whitespace)?;
+            Some((depth.parse().ok()?, leaves.trim().parse().ok()?))
+        })
+        .collect();
+    match counts {
+        Some(counts) if !counts.is_empty() => Ok((position, counts)),
+        _ => Err("wanted counts like `;D1 20 ;D2 400` after the FEN".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_line_is_a_position_and_its_counts() {
+        let (position, counts) =
+            parse("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 ;D1 20 ;D2 400", false).unwrap();
+        assert_eq!(position, Chess::default());
+        assert_eq!(counts, [(1, 20), (2, 400)]);
+        for bad in [
+            "junk",
+            "8/8/8/8/8/8/8/8 w - - ;D1 0",
+            "4k3/8/8/8/8/8/8/4K3 w - - ;D1",
+            "4k3/8/8/8/8/8/8/4K3 w - -",
+        ] {
+            assert!(parse(bad, false).is_err(), "{bad}");
+        }
+    }
 }

@@ -1,3 +1,112 @@
-//! The bundled engine.
+//! The bundled engine: one search, generic over the evaluation that it is given.
+//!
+//! In: a game so far and limits. Out: a move with its score, or the quiet position in which a position's exchanges
+//! end. The arena, the labelling and UCI know only [`Engine`]; which evaluation stands behind it is decided once,
+//! by [`engine`].
 
+pub mod bench;
+mod budget;
+mod history;
+mod ordering;
+mod pruning;
+mod quiescence;
+mod search;
+mod searcher;
+mod stack;
+mod table;
 pub mod uci;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use shakmaty::{Chess, Move};
+
+use crate::chess::Line;
+use crate::chess::score::Score;
+use crate::eval::Evaluation;
+use crate::eval::hce::Hce;
+use crate::eval::nnue::Nnue;
+pub use searcher::Searcher;
+
+/// The clock of the side to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Time left for the moves up to the next time control.
+    pub time: Duration,
+    /// Time added after each move.
+    pub increment: Duration,
+    /// Moves to the next time control; `None` if the time is for the rest of the game.
+    pub moves_to_go: Option<u32>,
+}
+
+/// When a search ends. The default sets no limit: it then runs to the greatest depth or until it is stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Iterations of iterative deepening, in plies.
+    pub depth: Option<i32>,
+    /// Nodes that are never exceeded.
+    pub nodes: Option<u64>,
+    /// Nodes after which no further iteration begins.
+    pub soft_nodes: Option<u64>,
+    /// Time for this move, to be used up.
+    pub movetime: Option<Duration>,
+    /// A clock to play by: the search decides how much of it this move is worth.
+    pub clock: Option<Clock>,
+    /// Time to keep back for the way to the GUI and back, of [`Limits::movetime`] and [`Limits::clock`] alike.
+    pub overhead: Duration,
+}
+
+/// What a search found, after each iteration and at its end.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The best move; `None` if there is no legal one.
+    pub best: Option<Move>,
+    /// Its worth in centipawns from the side to move, or a mate score.
+    pub score: Score,
+    /// The last completed iteration, in plies.
+    pub depth: i32,
+    /// The longest line looked at, in plies.
+    pub seldepth: i32,
+    /// Positions visited.
+    pub nodes: u64,
+    /// Time since the search began.
+    pub time: Duration,
+    /// The principal variation, beginning with the best move.
+    pub pv: Vec<Move>,
+}
+
+/// Something that searches, whatever it evaluates with.
+pub trait Engine: Send {
+    /// Forgets table and histories, so that the next search depends on nothing before it.
+    fn new_game(&mut self);
+
+    /// Searches the last position of a line until a limit or `stop` ends it, calling `info` after each iteration.
+    ///
+    /// With a node or depth limit and after [`Engine::new_game`] the result is always the same. A legal move is
+    /// returned whatever the limits, if there is one.
+    fn search(
+        &mut self,
+        line: &Line,
+        limits: &Limits,
+        stop: &AtomicBool,
+        info: &mut dyn FnMut(&Report),
+    ) -> Report;
+
+    /// The static evaluation in centipawns from the side to move, without any search.
+    fn evaluate(&mut self, position: &Chess) -> Score;
+
+    /// The position at the end of the quiescence search's principal variation, and its static evaluation in
+    /// centipawns from the side to move there. `None` if that is a stalemate, which no evaluation describes.
+    fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)>;
+
+    /// Changes the size of the transposition table, in MiB, and empties it.
+    fn resize(&mut self, hash_mb: usize);
+}
+
+/// An engine with this evaluation and a transposition table of this many MiB.
+pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
+    match evaluation {
+        Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), hash_mb)),
+        Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), hash_mb)),
+    }
+}

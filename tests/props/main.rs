@@ -1,3 +1,6 @@
-//! Property tests: what must hold for every input.
+//! Property tests: what must hold for every input, a module an area.
 
+mod eval;
+mod nnue;
 mod positions;
+mod stats;

@@ -4,3 +4,4 @@
 //! and DataFusion read it as it is.
 
 pub mod parquet;
+mod positioned;

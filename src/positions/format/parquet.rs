@@ -27,6 +27,8 @@ use crate::error::{Error, Result};
 use crate::io::Output;
 use crate::positions::{Leaf, Sample};
 
+use super::positioned::Positioned;
+
 /// Rows in a row group; fixed, so that the bytes of a file do not depend on how the samples arrived.
 pub const ROWS_PER_GROUP: usize = 1 << 20;
 
@@ -92,6 +94,7 @@ pub struct Writer {
     metadata: Metadata,
     pending: Vec<Sample>,
     rows: u64,
+    rows_per_group: usize,
 }
 
 impl Writer {
@@ -116,7 +119,14 @@ impl Writer {
         let output = Output::create(path)?;
         let file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))
             .map_err(|e| fault(path, e))?;
-        Ok(Writer { path: path.to_path_buf(), file, metadata, pending: Vec::new(), rows: 0 })
+        Ok(Writer {
+            path: path.to_path_buf(),
+            file,
+            metadata,
+            pending: Vec::new(),
+            rows: 0,
+            rows_per_group: ROWS_PER_GROUP,
+        })
     }
 
     /// What the file will say of itself; it is written last.
@@ -130,11 +140,11 @@ impl Writer {
     /// If the file cannot be written.
     pub fn write(&mut self, mut samples: &[Sample]) -> Result<()> {
         while !samples.is_empty() {
-            let room = ROWS_PER_GROUP - self.pending.len();
+            let room = self.rows_per_group - self.pending.len();
             let (now, later) = samples.split_at(room.min(samples.len()));
             self.pending.extend_from_slice(now);
             samples = later;
-            if self.pending.len() == ROWS_PER_GROUP {
+            if self.pending.len() == self.rows_per_group {
                 self.flush()?;
             }
         }
@@ -244,7 +254,7 @@ fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], levels: Option<&[
 /// A dataset opened for reading; cheap to share between threads.
 pub struct Dataset {
     path: PathBuf,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Positioned>,
     metadata: Metadata,
 }
 
@@ -259,6 +269,7 @@ impl Dataset {
         if length == 0 {
             return Err(Error::data(path, "is empty"));
         }
+        let file = Positioned::new(file).map_err(|e| Error::io(path, e))?;
         let reader = SerializedFileReader::new(file)
             .map_err(|_| Error::data(path, "is not a Parquet file; make a dataset with `patzer extract`"))?;
         let pairs = reader.metadata().file_metadata().key_value_metadata();
@@ -508,6 +519,22 @@ mod tests {
             assert_eq!(dataset.rows(), 1234);
             assert_eq!(dataset.read_all().unwrap(), written);
         }
+    }
+
+    #[test]
+    fn row_groups_read_at_the_same_time_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let mut written = samples(20_000);
+        written.iter_mut().for_each(|s| s.leaf = None);
+        let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
+        writer.rows_per_group = 100;
+        writer.write(&written).unwrap();
+        writer.finish().unwrap();
+        let dataset = Dataset::open(&path).unwrap();
+        assert_eq!(dataset.groups(), 200);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        assert!(pool.install(|| dataset.read_all()).unwrap() == written);
     }
 
     #[test]

@@ -1,0 +1,52 @@
+//! The cost of one evaluation in play, over positions of random games in the order in which they arose.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::eval::Evaluator;
+use patzer::eval::hce::{self, Hce, Trace, Weights};
+use patzer::rng::Rng;
+use shakmaty::{Chess, Position};
+
+fn positions(count: usize) -> Vec<Chess> {
+    let mut rng = Rng::new(1);
+    let mut positions = Vec::with_capacity(count);
+    let (mut position, mut ply) = (Chess::default(), 0);
+    while positions.len() < count {
+        let moves = position.legal_moves();
+        if moves.is_empty() || ply == 100 {
+            (position, ply) = (Chess::default(), 0);
+            continue;
+        }
+        position.play_unchecked(moves[rng.below(moves.len())]);
+        ply += 1;
+        positions.push(position.clone());
+    }
+    positions
+}
+
+fn evaluation(criterion: &mut Criterion) {
+    let positions = positions(10_000);
+    let mut group = criterion.benchmark_group("hce");
+    group.throughput(Throughput::Elements(positions.len() as u64));
+    let mut hce = Hce::new(Arc::new(Weights::default()));
+    group.bench_function("evaluate", |bench| {
+        bench.iter(|| positions.iter().map(|position| hce.evaluate(black_box(position), 0)).sum::<i32>());
+    });
+    let mut trace = Trace::default();
+    group.bench_function("trace", |bench| {
+        bench.iter(|| {
+            let mut entries = 0;
+            for position in &positions {
+                hce::trace(position.board(), position.turn(), &mut trace);
+                trace.drain(|_, _| entries += 1);
+            }
+            entries
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, evaluation);
+criterion_main!(benches);

@@ -1,0 +1,89 @@
+//! How fast networks evaluate and train.
+//!
+//! `cargo bench --bench train`. Inference: positions of random games, evaluated along the game (incremental) and
+//! each from nothing (refresh). Training: one epoch of the same kind of positions on all threads.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::chess::PackedBoard;
+use patzer::eval::Evaluator;
+use patzer::eval::nnue::Nnue;
+use patzer::rng::Rng;
+use patzer::train::{Settings, TrainItem, fit, random_network};
+use shakmaty::{Chess, Position};
+
+/// Games of at most 80 random moves from the start position.
+fn games(count: usize) -> Vec<Vec<Chess>> {
+    let mut rng = Rng::new(1);
+    let mut game = || {
+        let mut position = Chess::default();
+        let mut positions = Vec::new();
+        for _ in 0..80 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.play_unchecked(moves[rng.below(moves.len())]);
+            positions.push(position.clone());
+        }
+        positions
+    };
+    (0..count).map(|_| game()).collect()
+}
+
+fn inference(c: &mut Criterion) {
+    let games = games(100);
+    let positions = games.iter().map(Vec::len).sum::<usize>();
+    let mut group = c.benchmark_group("inference");
+    group.throughput(Throughput::Elements(positions as u64)).measurement_time(Duration::from_secs(3));
+    for hidden in [32, 256] {
+        let network = Arc::new(random_network(hidden, 1).expect("a size that exists"));
+        let mut nnue = Nnue::new(network.clone());
+        group.bench_function(format!("incremental {hidden}"), |b| {
+            b.iter(|| {
+                for game in &games {
+                    for (ply, position) in game.iter().enumerate() {
+                        black_box(nnue.evaluate(position, ply));
+                    }
+                }
+            });
+        });
+        let mut nnue = Nnue::new(network);
+        group.bench_function(format!("refresh {hidden}"), |b| {
+            b.iter(|| {
+                // Always far from the last: position by position across the games.
+                for i in 0..80 {
+                    for game in games.iter().filter(|game| i < game.len()) {
+                        black_box(nnue.evaluate(&game[i], 0));
+                    }
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+fn training(c: &mut Criterion) {
+    let item = |position: &Chess| TrainItem {
+        board: PackedBoard::pack(position),
+        turn: position.turn(),
+        score: Some(0),
+        result: 0,
+    };
+    let items: Vec<TrainItem> = games(2500).iter().flatten().map(item).collect();
+    let mut group = c.benchmark_group("training");
+    group.throughput(Throughput::Elements(items.len() as u64)).sample_size(10);
+    for (hidden, batch) in [(32, 2048), (32, 16_384), (256, 16_384)] {
+        let settings = Settings { hidden, batch, epochs: 1, ..Settings::default() };
+        group.bench_function(format!("{hidden} neurons, batch {batch}"), |b| {
+            b.iter(|| fit(&items, &[], &settings, &mut |_| ()).expect("it trains"));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, inference, training);
+criterion_main!(benches);

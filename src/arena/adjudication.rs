@@ -1,0 +1,257 @@
+//! Adjudication: ending games whose result the players no longer dispute.
+//!
+//! In: the score of each move. Out: a draw, a win, or nothing yet. The rules are those of cutechess-cli and
+//! fastchess: a draw when both sides have seen next to nothing for a number of moves, a win when both have seen
+//! the same side far ahead, and a draw when the game is longer than anyone wants to wait for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use shakmaty::Color;
+
+use crate::chess::score::Score;
+
+/// Draw when both sides' scores stay near zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawRule {
+    /// Full moves that have to be played in the game, the opening not counted.
+    pub after: u32,
+    /// Consecutive moves of each side. Captures and pawn moves begin the count anew.
+    pub moves: u32,
+    /// Greatest absolute score, in centipawns.
+    pub score: Score,
+}
+
+/// Win when one side is far ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResignRule {
+    /// Consecutive moves: of each side, or of the losing one alone if [`Adjudication::loser_resigns`] is set.
+    pub moves: u32,
+    /// Least absolute score, in centipawns.
+    pub score: Score,
+}
+
+/// All rules; `None` switches one off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Adjudication {
+    /// When a game is called a draw.
+    pub draw: Option<DrawRule>,
+    /// When a game is called a win.
+    pub resign: Option<ResignRule>,
+    /// Whether the losing side's scores alone decide, rather than those of both.
+    pub loser_resigns: bool,
+    /// Full moves after which the game is a draw, the opening not counted.
+    pub max_moves: Option<u32>,
+}
+
+impl Adjudication {
+    /// No rules: only the rules of chess end games.
+    pub const NONE: Adjudication =
+        Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None };
+}
+
+impl fmt::Display for Adjudication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rules = Vec::new();
+        if let Some(DrawRule { after, moves, score }) = self.draw {
+            rules.push(format!("draw {after},{moves},{score}"));
+        }
+        if let Some(ResignRule { moves, score }) = self.resign {
+            rules
+                .push(format!("resign {moves},{score}{}", if self.loser_resigns { " by loser" } else { "" }));
+        }
+        if let Some(moves) = self.max_moves {
+            rules.push(format!("max-moves {moves}"));
+        }
+        if rules.is_empty() { f.write_str("none") } else { f.write_str(&rules.join(", ")) }
+    }
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
+    let mut parts = text.split(',').map(|part| part.trim().parse().ok());
+    let values = std::array::from_fn(|_| parts.next().flatten());
+    if parts.next().is_some() || values.iter().any(Option::is_none) {
+        return None;
+    }
+    Some(values.map(Option::unwrap_or_default))
+}
+
+impl FromStr for DrawRule {
+    type Err = String;
+
+    /// Reads `after,moves,score`, such as `40,8,10`.
+    fn from_str(text: &str) -> Result<DrawRule, String> {
+        match numbers(text) {
+            Some([after, moves, score]) if moves > 0 && score < 30_000 => {
+                Ok(DrawRule { after, moves, score: score as Score })
+            }
+            _ => Err(format!("`{text}`: write AFTER,MOVES,CENTIPAWNS, for example 40,8,10")),
+        }
+    }
+}
+
+impl FromStr for ResignRule {
+    type Err = String;
+
+    /// Reads `moves,score`, such as `4,600`.
+    fn from_str(text: &str) -> Result<ResignRule, String> {
+        match numbers(text) {
+            Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
+                Ok(ResignRule { moves, score: score as Score })
+            }
+            _ => Err(format!("`{text}`: write MOVES,CENTIPAWNS, for example 4,600")),
+        }
+    }
+}
+
+/// What the judge decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Both players see a draw.
+    Draw,
+    /// This colour has won.
+    Win(Color),
+    /// The game is too long.
+    MoveLimit,
+}
+
+/// The rules with what they have seen of one game.
+#[derive(Debug, Clone)]
+pub struct Judge {
+    rules: Adjudication,
+    plies: u64,
+    quiet_plies: u64,
+    /// Consecutive moves, of either side, that see this colour far ahead.
+    winning: (Option<Color>, u64),
+    /// Consecutive own moves on which a colour (Black, White) sees itself far behind.
+    losing: [u64; 2],
+}
+
+impl Judge {
+    /// A judge at the start of a game.
+    pub fn new(rules: Adjudication) -> Judge {
+        Judge { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
+    }
+
+    /// Notes a move with its score from the mover's side, and decides. `halfmoves` is the fifty-move counter
+    /// after it.
+    pub fn after_move(&mut self, mover: Color, score: Score, halfmoves: u32) -> Option<Decision> {
+        self.plies += 1;
+        self.win(mover, score).map(Decision::Win).or_else(|| {
+            let draw = self.draw(score, halfmoves);
+            let too_long = self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
+            if draw { Some(Decision::Draw) } else { too_long.then_some(Decision::MoveLimit) }
+        })
+    }
+
+    fn draw(&mut self, score: Score, halfmoves: u32) -> bool {
+        let Some(rule) = self.rules.draw else { return false };
+        if halfmoves == 0 || score.abs() > rule.score {
+            self.quiet_plies = 0;
+        }
+        if score.abs() <= rule.score {
+            self.quiet_plies += 1;
+        }
+        self.quiet_plies >= 2 * u64::from(rule.moves) && self.plies >= 2 * u64::from(rule.after)
+    }
+
+    fn win(&mut self, mover: Color, score: Score) -> Option<Color> {
+        let rule = self.rules.resign?;
+        let ahead = if score >= rule.score {
+            Some(mover)
+        } else if score <= -rule.score {
+            Some(!mover)
+        } else {
+            None
+        };
+        if self.rules.loser_resigns {
+            let count = &mut self.losing[usize::from(mover.is_white())];
+            *count = if ahead == Some(!mover) { *count + 1 } else { 0 };
+            return (*count >= u64::from(rule.moves)).then_some(!mover);
+        }
+        let before = if self.winning.0 == ahead { self.winning.1 } else { 0 };
+        self.winning = (ahead, before + 1);
+        ahead.filter(|_| self.winning.1 >= 2 * u64::from(rule.moves))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Adjudication = Adjudication {
+        draw: Some(DrawRule { after: 5, moves: 2, score: 10 }),
+        resign: Some(ResignRule { moves: 2, score: 600 }),
+        loser_resigns: false,
+        max_moves: Some(20),
+    };
+
+    /// Feeds scores from White's side, White moving first; the ply count and decision at the end.
+    fn judged(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
+        let mut judge = Judge::new(rules);
+        for (ply, score) in scores.into_iter().enumerate() {
+            let mover = Color::from_white(ply % 2 == 0);
+            if let Some(decision) = judge.after_move(mover, mover.fold_wb(score, -score), 1) {
+                return Some((ply + 1, decision));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn both_sides_have_to_see_the_draw() {
+        // Moves 4 and 5 of both sides are quiet: the tenth ply ends the fifth move.
+        let scores = [50, 50, 50, 50, 50, 50, 10, -10, 0, 5];
+        assert_eq!(judged(RULES, scores), Some((10, Decision::Draw)));
+        let scores = [50, 50, 50, 50, 50, 50, 11, -10, 0, 5, 0];
+        assert_eq!(judged(RULES, scores), Some((11, Decision::Draw)));
+        // Quiet from the start, but not before the fifth move is over.
+        assert_eq!(judged(RULES, [0; 12]), Some((10, Decision::Draw)));
+        assert_eq!(judged(RULES, [0, 50, 0, 50, 0, 50, 0, 50, 0, 50, 0, 50]), None);
+    }
+
+    #[test]
+    fn progress_begins_the_draw_count_anew() {
+        let mut judge = Judge::new(RULES);
+        for ply in 1..=12 {
+            let halfmoves = if ply == 9 { 0 } else { 5 };
+            let decision = judge.after_move(Color::from_white(ply % 2 == 1), 0, halfmoves);
+            assert_eq!(decision.is_some(), ply == 12, "ply {ply}");
+        }
+    }
+
+    #[test]
+    fn both_sides_have_to_see_the_win() {
+        assert_eq!(judged(RULES, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
+        assert_eq!(judged(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
+        assert_eq!(judged(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
+        assert_eq!(judged(RULES, [700, -700, 700, -700, 700, -700]), None);
+        // A mate counts like any score.
+        assert_eq!(judged(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
+    }
+
+    #[test]
+    fn the_loser_may_resign_alone() {
+        let rules = Adjudication { loser_resigns: true, ..RULES };
+        assert_eq!(judged(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
+        assert_eq!(judged(rules, [700, 100, 700, 100, 700, 100]), None);
+    }
+
+    #[test]
+    fn long_games_end() {
+        assert_eq!(judged(RULES, [100; 50]), Some((40, Decision::MoveLimit)));
+        assert_eq!(judged(Adjudication::NONE, [0; 5000]), None);
+    }
+
+    #[test]
+    fn rules_are_read_as_documented() {
+        assert_eq!("40,8,10".parse(), Ok(DrawRule { after: 40, moves: 8, score: 10 }));
+        assert_eq!("4, 600".parse(), Ok(ResignRule { moves: 4, score: 600 }));
+        for text in ["", "4", "4,0", "0,600", "4,600,1", "a,b", "4,-1", "4,99999"] {
+            assert!(text.parse::<ResignRule>().is_err(), "{text}");
+        }
+        for text in ["40,8", "40,0,10", "40,8,10,1"] {
+            assert!(text.parse::<DrawRule>().is_err(), "{text}");
+        }
+    }
+}

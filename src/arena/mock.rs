@@ -1,0 +1,94 @@
+//! Players for tests: they play from a script, or at random but always the same, and report what they are told.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
+
+use super::player::{Choice, Player};
+use crate::chess::Line;
+use crate::chess::score::Score;
+use crate::engine::Limits;
+use crate::rng::mix;
+
+/// Plays a list of moves in UCI notation, both colours' moves in one list, and reports one score and one time.
+pub struct Scripted {
+    pub moves: Vec<String>,
+    /// From White's side.
+    pub score: Score,
+    pub time: Duration,
+}
+
+impl Scripted {
+    pub fn new(moves: &str) -> Scripted {
+        Scripted {
+            moves: moves.split_whitespace().map(String::from).collect(),
+            score: 100,
+            time: Duration::ZERO,
+        }
+    }
+}
+
+impl Player for Scripted {
+    fn new_game(&mut self) {}
+
+    fn choose(&mut self, line: &Line, _: &Limits, _: &AtomicBool) -> Choice {
+        let position = line.position();
+        let best = self.moves.get(line.moves().len()).map(|text| {
+            let uci: UciMove = text.parse().unwrap();
+            // A move that is legal in the start position only stands for one that is illegal here.
+            uci.to_move(position).or_else(|_| uci.to_move(&Chess::default())).unwrap()
+        });
+        let score = position.turn().fold_wb(self.score, -self.score);
+        Choice { best, score, depth: 1, nodes: 1, time: self.time }
+    }
+}
+
+/// Plays a legal move that depends on its seed and the position alone.
+pub struct Hashing {
+    pub seed: u64,
+    pub score: fn(&Chess) -> Score,
+}
+
+impl Hashing {
+    pub fn new(seed: u64) -> Hashing {
+        Hashing { seed, score: material }
+    }
+}
+
+/// Material from the side to move, in centipawns.
+pub fn material(position: &Chess) -> Score {
+    let side = |color| {
+        let pieces = position.board().material_side(color);
+        let [p, n, b, r, q] =
+            [pieces.pawn, pieces.knight, pieces.bishop, pieces.rook, pieces.queen].map(Score::from);
+        100 * p + 300 * (n + b) + 500 * r + 900 * q
+    };
+    side(position.turn()) - side(!position.turn())
+}
+
+impl Player for Hashing {
+    fn new_game(&mut self) {}
+
+    fn choose(&mut self, line: &Line, _: &Limits, _: &AtomicBool) -> Choice {
+        let position = line.position();
+        let moves = position.legal_moves();
+        // The stronger (higher) seeds look one ply ahead for material.
+        let at = mix(self.seed, line.key()) as usize % moves.len();
+        let best = if self.seed >= 100 {
+            let mut order: Vec<_> = moves.iter().copied().collect();
+            order.rotate_left(at);
+            order.into_iter().max_by_key(|&m| m.capture().map_or(0, |role| role as i32))
+        } else {
+            Some(moves[at])
+        };
+        Choice {
+            best,
+            score: (self.score)(position),
+            depth: 1,
+            nodes: moves.len() as u64,
+            time: Duration::ZERO,
+        }
+    }
+}

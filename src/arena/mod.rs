@@ -1,0 +1,18 @@
+//! The arena: matches between players, and the sequential test that ends them.
+//!
+//! In: two players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the
+//! counts on which [`crate::stats`] rests. [`game`] plays one game, [`schedule`] plays pairs on all threads and
+//! hands them over in order, [`record`] keeps them on disk, and [`sequential`] decides when there are enough.
+//! Everything knows a [`Player`](player::Player), so mock players test it all without an engine.
+
+pub mod adjudication;
+pub mod control;
+pub mod game;
+#[cfg(test)]
+mod mock;
+pub mod openings;
+pub mod pgn;
+pub mod player;
+pub mod record;
+pub mod schedule;
+pub mod sequential;

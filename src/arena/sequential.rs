@@ -1,0 +1,272 @@
+//! A sequential test: counts, and the moment when there are enough.
+//!
+//! In: pairs in order. Out: the state after each, its verdict, and the report of how it ended. A test runs over
+//! a [`Record`], so it can be interrupted and resumed, and its games are on disk before they count.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::game::{Reason, Rules};
+use super::openings::Openings;
+use super::pgn::{self, Tags};
+use super::record::{Entry, Record};
+use super::schedule::{self, Pair, Plan, Players};
+use crate::error::Result;
+use crate::stats::{Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+
+/// The counts of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    sprt: Sprt,
+    /// Single games, from the first player's side.
+    pub games: Trinomial,
+    /// Pairs, from the first player's side.
+    pub pairs: Pentanomial,
+    /// How many games ended for which reason.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Pairs whose games have the same moves.
+    pub mirrored: u64,
+}
+
+impl State {
+    /// No games yet.
+    pub fn new(sprt: Sprt) -> State {
+        State {
+            sprt,
+            games: Trinomial::default(),
+            pairs: Pentanomial::default(),
+            reasons: BTreeMap::new(),
+            mirrored: 0,
+        }
+    }
+
+    /// Counts a pair.
+    pub fn add(&mut self, entry: &Entry) {
+        for half_points in entry.half_points {
+            match half_points {
+                0 => self.games.losses += 1,
+                1 => self.games.draws += 1,
+                _ => self.games.wins += 1,
+            }
+        }
+        self.pairs.add(entry.half_points);
+        for reason in entry.reasons {
+            *self.reasons.entry(reason).or_default() += 1;
+        }
+        self.mirrored += u64::from(entry.mirrored);
+    }
+
+    /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
+    pub fn llr(&self) -> f64 {
+        self.sprt.llr(match self.sprt.model() {
+            Model::Bayesian => Counts::Games(self.games),
+            _ => Counts::Pairs(self.pairs),
+        })
+    }
+
+    /// The verdict so far.
+    pub fn verdict(&self) -> Verdict {
+        self.sprt.verdict(self.llr())
+    }
+
+    /// One line for a progress display.
+    pub fn line(&self) -> String {
+        let Trinomial { wins, draws, losses } = self.games;
+        let estimate = Estimate::new(self.pairs);
+        format!(
+            "{} games: +{wins} ={draws} -{losses}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
+            self.games.games(),
+            estimate.elo,
+            estimate.elo_error,
+            self.llr(),
+            self.sprt.lower(),
+            self.sprt.upper(),
+        )
+    }
+
+    /// The report of the counts as they are.
+    pub fn report(&self, end: End, seconds: f64, games_played: u64) -> Report {
+        let Trinomial { wins, draws, losses } = self.games;
+        Report {
+            wins,
+            draws,
+            losses,
+            pentanomial: self.pairs,
+            estimate: Estimate::new(self.pairs),
+            llr: self.llr(),
+            lower: self.sprt.lower(),
+            upper: self.sprt.upper(),
+            verdict: self.verdict(),
+            games_per_second: if seconds > 0.0 { games_played as f64 / seconds } else { 0.0 },
+            reasons: self.reasons.clone(),
+            mirrored_pairs: self.mirrored,
+            end,
+            test: self.sprt,
+        }
+    }
+}
+
+/// Why no more pairs were played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The verdict was reached.
+    Verdict,
+    /// As many games as allowed were played.
+    Games,
+    /// The user stopped the test.
+    Interrupted,
+}
+
+/// How a test stands at its end: the result of `patzer sprt`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Games won by the first player.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost by the first player.
+    pub losses: u64,
+    /// Pairs: LL, LD, WL + DD, WD, WW.
+    pub pentanomial: Pentanomial,
+    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// Logarithm of the likelihood ratio.
+    pub llr: f64,
+    /// The LLR at which H0 is accepted.
+    pub lower: f64,
+    /// The LLR at which H1 is accepted.
+    pub upper: f64,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Games a second of wall-clock time in this run.
+    pub games_per_second: f64,
+    /// How many games ended for which reason.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Pairs whose two games have the same moves.
+    pub mirrored_pairs: u64,
+    /// Why no more were played.
+    pub end: End,
+    #[serde(skip)]
+    test: Sprt,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Estimate { elo, elo_error, nelo, nelo_error, los } = self.estimate;
+        let games = self.wins + self.draws + self.losses;
+        let pairs = self.pentanomial.0;
+        writeln!(f, "games       {games}: {} won, {} drawn, {} lost", self.wins, self.draws, self.losses)?;
+        writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
+        writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
+        writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
+        writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
+        let [llr, lower, upper] = [self.llr, self.lower, self.upper];
+        writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
+        writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
+        let reasons: Vec<String> =
+            self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
+        writeln!(f, "endings     {}", reasons.join(", "))?;
+        write!(f, "verdict     ")?;
+        match (self.verdict, self.end) {
+            (Verdict::H1, _) => write!(f, "H1 accepted: the first player is stronger"),
+            (Verdict::H0, _) => write!(f, "H0 accepted: the first player is not stronger as asked"),
+            (_, End::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
+            (_, _) => {
+                write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
+            }
+        }
+    }
+}
+
+/// Everything that a test needs but players and a record.
+pub struct Test<'a> {
+    /// The hypotheses.
+    pub sprt: Sprt,
+    /// Pairs to play at most.
+    pub pairs: usize,
+    /// Threads.
+    pub concurrency: usize,
+    /// Where games begin.
+    pub openings: &'a Openings,
+    /// What games are played under.
+    pub rules: Rules,
+    /// Names of the two players in the PGN.
+    pub names: [String; 2],
+}
+
+/// How often progress is reported.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Runs a test to its verdict, or until its games are played or `stop` is set.
+///
+/// `done` are the pairs of a resumed record. `progress` sees the state now and then. Gives the report, and how
+/// many finished pairs were discarded because they lie beyond the end.
+///
+/// # Errors
+/// If the record cannot be written.
+pub fn run(
+    test: &Test,
+    done: &[Entry],
+    record: &mut Record,
+    players: &(dyn Fn() -> Players + Sync),
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&State),
+) -> Result<(Report, usize)> {
+    let mut state = State::new(test.sprt);
+    done.iter().for_each(|entry| state.add(entry));
+    let begin = Instant::now();
+    let before = state.games.games();
+    let pairs = done.len()..test.pairs;
+    let mut discarded = 0;
+    if state.verdict() == Verdict::Undecided && !pairs.is_empty() {
+        let plan = Plan { pairs, concurrency: test.concurrency, openings: test.openings, rules: test.rules };
+        let shared = std::cell::RefCell::new((&mut state, progress, begin));
+        let mut receive = |pair: Pair| {
+            let (state, ..) = &mut *shared.borrow_mut();
+            let entry = Entry::new(&pair);
+            record.append(&entry, &pair_text(test, &pair))?;
+            state.add(&entry);
+            Ok(match state.verdict() {
+                Verdict::Undecided => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            })
+        };
+        let mut idle = || {
+            let (state, progress, last) = &mut *shared.borrow_mut();
+            if last.elapsed() >= PROGRESS {
+                *last = Instant::now();
+                progress(state);
+            }
+        };
+        discarded = schedule::run(&plan, players, stop, &mut receive, &mut idle)?.discarded;
+    }
+    let played = state.pairs.pairs() as usize;
+    let end = if state.verdict() != Verdict::Undecided {
+        End::Verdict
+    } else if played >= test.pairs {
+        End::Games
+    } else {
+        End::Interrupted
+    };
+    let games = state.games.games() - before;
+    Ok((state.report(end, begin.elapsed().as_secs_f64(), games), discarded))
+}
+
+fn pair_text(test: &Test, pair: &Pair) -> String {
+    let [first, second] = &test.names;
+    let colours = [[first, second], [second, first]];
+    let mut text = String::new();
+    for (game, (played, [white, black])) in pair.games.iter().zip(colours).enumerate() {
+        let round = format!("{}.{}", pair.index + 1, game + 1);
+        let tags = Tags { event: "patzer sprt", round, white, black, control: test.rules.control };
+        text.push_str(&pgn::text(played, &tags));
+    }
+    text
+}

@@ -1,0 +1,54 @@
+//! Positions from FEN, as leniently as is safe.
+//!
+//! In: a FEN, of standard chess or Chess960. Out: a position, or one line saying what is wrong with it. GUIs and
+//! old collections write castling rights and en passant squares that the board does not support; these are
+//! dropped. A board on which legal moves make no sense (no king, the side not to move in check) is refused.
+
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, FromSetup, PositionError};
+
+/// Parses a FEN.
+///
+/// `chess960` forces the castling rules of Chess960; without it they are used only where the standard ones cannot
+/// express the rights.
+///
+/// # Errors
+/// What is wrong with the FEN or the position, in one line.
+pub fn position(text: &str, chess960: bool) -> std::result::Result<Chess, String> {
+    let setup = text.trim().parse::<Fen>().map_err(|e| format!("{e}: `{text}`"))?.into_setup();
+    let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::detect(&setup) };
+    Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_impossible_check)
+        .or_else(PositionError::ignore_too_much_material)
+        .map_err(|e| format!("{e}: `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Position;
+
+    #[test]
+    fn rights_that_the_board_does_not_support_are_dropped() {
+        let p = position("4k3/8/8/8/8/8/8/4K2R w KQkq e6 0 1", false).unwrap();
+        assert_eq!(p.castles().castling_rights(), shakmaty::Square::H1.into());
+        assert_eq!(p.maybe_ep_square(), None);
+    }
+
+    #[test]
+    fn a_board_without_sense_is_refused() {
+        for text in ["", "junk", "8/8/8/8/8/8/8/8 w - - 0 1", "4k3/8/8/8/8/8/8/K3R3 w - - 0 1"] {
+            assert!(position(text, false).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn chess960_is_recognised_by_its_rights() {
+        let p = position("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1", false).unwrap();
+        assert!(p.castles().mode().is_chess960());
+        let p = position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", false).unwrap();
+        assert!(p.castles().mode().is_standard());
+    }
+}

@@ -1,0 +1,141 @@
+//! Zobrist keys, from scratch and one move at a time.
+//!
+//! In: a position, or a position with its key and the move that was played. Out: a 64-bit key that is equal for
+//! positions that are equal by the rules of repetition: board, side to move, castling rights (by the square of
+//! the rook, so those of Chess960 too), and the en passant file only where a legal capture exists.
+//! Source: Zobrist, "A New Hashing Method with Application for Game Playing" (1970).
+
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Piece, Position, Role, Square};
+
+use crate::rng::mix;
+
+/// Any fixed number: keys have to be the same in every run, and random in their bits.
+const SEED: u64 = 0x5061_747a_6572;
+
+const PIECES: [[u64; 64]; 12] = {
+    let mut table = [[0; 64]; 12];
+    let mut index = 0;
+    while index < 12 * 64 {
+        table[index / 64][index % 64] = mix(SEED, index as u64);
+        index += 1;
+    }
+    table
+};
+
+/// One number for each square on which a rook with castling rights may stand; squares of other ranks unused.
+const CASTLING: [u64; 64] = numbers(1000);
+/// One number for each en passant square; squares of other ranks unused.
+const EN_PASSANT: [u64; 64] = numbers(2000);
+const BLACK: u64 = mix(SEED, 3000);
+
+const fn numbers(start: u64) -> [u64; 64] {
+    let mut table = [0; 64];
+    let mut index = 0;
+    while index < 64 {
+        table[index] = mix(SEED, start + index as u64);
+        index += 1;
+    }
+    table
+}
+
+/// The key of a position, from scratch.
+pub fn of(position: &Chess) -> u64 {
+    let mut key = if position.turn() == Color::Black { BLACK } else { 0 };
+    for (square, piece) in position.board().iter() {
+        key ^= at(piece, square);
+    }
+    key ^ castling(position.castles().castling_rights()) ^ en_passant(position)
+}
+
+/// The key after a legal move, from the key before it. `after` is `before` with `m` played.
+#[inline]
+pub fn after(before: &Chess, key: u64, m: shakmaty::Move, after: &Chess) -> u64 {
+    use shakmaty::Move;
+    let us = before.turn();
+    let moved = match m {
+        Move::Normal { role, from, capture, to, promotion } => {
+            let captured = capture.map_or(0, |role| at(role.of(!us), to));
+            at(role.of(us), from) ^ at(promotion.unwrap_or(role).of(us), to) ^ captured
+        }
+        Move::EnPassant { from, to } => {
+            let captured = Square::from_coords(to.file(), from.rank());
+            at(us.pawn(), from) ^ at(us.pawn(), to) ^ at((!us).pawn(), captured)
+        }
+        Move::Castle { king, rook } => {
+            let side = CastlingSide::from_king_side(king < rook);
+            at(us.king(), king)
+                ^ at(us.king(), side.king_to(us))
+                ^ at(us.rook(), rook)
+                ^ at(us.rook(), side.rook_to(us))
+        }
+        // No drops in chess.
+        Move::Put { .. } => 0,
+    };
+    let lost = before.castles().castling_rights() ^ after.castles().castling_rights();
+    key ^ moved ^ castling(lost) ^ en_passant(before) ^ en_passant(after) ^ BLACK
+}
+
+/// The key after passing the turn (see [`super::null`]), from the key before it.
+#[inline]
+pub fn after_null(before: &Chess, key: u64) -> u64 {
+    key ^ en_passant(before) ^ BLACK
+}
+
+#[inline]
+fn at(piece: Piece, square: Square) -> u64 {
+    let index = 6 * usize::from(piece.color == Color::Black) + (piece.role as usize - Role::Pawn as usize);
+    PIECES[index][square.to_usize()]
+}
+
+#[inline]
+fn castling(rooks: Bitboard) -> u64 {
+    rooks.into_iter().fold(0, |key, rook| key ^ CASTLING[rook.to_usize()])
+}
+
+#[inline]
+fn en_passant(position: &Chess) -> u64 {
+    // Almost always there is no such square, so the test for legality behind it costs nothing.
+    match position.maybe_ep_square().and_then(|_| position.legal_ep_square()) {
+        Some(square) => EN_PASSANT[square.to_usize()],
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+
+    fn key(text: &str) -> u64 {
+        of(&fen::position(text, true).unwrap())
+    }
+
+    #[test]
+    fn positions_that_differ_in_one_respect_have_different_keys() {
+        let base = key("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+        for other in [
+            "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1",
+            "r3k2r/8/8/8/8/8/8/R3K2R w Qkq - 0 1",
+            "r3k2r/8/8/8/8/8/8/R3K2R w KQk - 0 1",
+            "r3k2r/8/8/8/8/8/8/R3K1R1 w Qkq - 0 1",
+        ] {
+            assert_ne!(base, key(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn clocks_do_not_count() {
+        assert_eq!(key("4k3/8/8/8/8/8/8/4K2R w K - 0 1"), key("4k3/8/8/8/8/8/8/4K2R w K - 31 77"));
+    }
+
+    #[test]
+    fn an_en_passant_square_counts_only_where_a_pawn_can_take() {
+        let none = "4k3/8/8/8/3P4/8/8/4K3 b - d3 0 1";
+        assert_eq!(key(none), key("4k3/8/8/8/3P4/8/8/4K3 b - - 0 1"));
+        let legal = "4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1";
+        assert_ne!(key(legal), key("4k3/8/8/8/3Pp3/8/8/4K3 b - - 0 1"));
+        // The pawn on e4 is pinned on its file and must not leave it.
+        let pinned = "4k3/8/8/8/3Pp3/8/8/K3R3 b - d3 0 1";
+        assert_eq!(key(pinned), key("4k3/8/8/8/3Pp3/8/8/K3R3 b - - 0 1"));
+    }
+}

@@ -1,0 +1,112 @@
+//! A game so far: where it started, what was played, where it stands.
+//!
+//! In: a start position and legal moves. Out: the current position with its key, and how often it stood before.
+//! The search, the arena and UCI share it, so that all three see the same repetitions.
+
+use shakmaty::{Chess, Move, Position};
+
+use super::key;
+
+/// A start position with the moves played from it.
+#[derive(Debug, Clone)]
+pub struct Line {
+    start: Chess,
+    position: Chess,
+    moves: Vec<Move>,
+    keys: Vec<u64>,
+}
+
+impl Line {
+    /// A line of no moves.
+    pub fn new(start: Chess) -> Line {
+        let keys = vec![key::of(&start)];
+        Line { position: start.clone(), start, moves: Vec::new(), keys }
+    }
+
+    /// Plays a move, which must be legal.
+    pub fn play(&mut self, m: Move) {
+        let mut after = self.position.clone();
+        after.play_unchecked(m);
+        self.keys.push(key::after(&self.position, self.key(), m, &after));
+        self.moves.push(m);
+        self.position = after;
+    }
+
+    /// The position after all moves.
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// The position before the first move.
+    pub fn start(&self) -> &Chess {
+        &self.start
+    }
+
+    /// The moves from the start.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The Zobrist key of the current position.
+    pub fn key(&self) -> u64 {
+        self.keys[self.moves.len()]
+    }
+
+    /// The keys of all positions from the start to the current one.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// How often the current position stood before in this line; 2 is a draw by threefold repetition.
+    pub fn repetitions(&self) -> usize {
+        let now = self.moves.len();
+        let reversible = (self.position.halfmoves() as usize).min(now);
+        let key = self.key();
+        // The same side was to move two plies ago, four plies ago, and so on.
+        (2..=reversible).step_by(2).filter(|back| self.keys[now - back] == key).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::uci::UciMove;
+
+    fn played(start: Chess, moves: &str) -> Line {
+        let mut line = Line::new(start);
+        for text in moves.split_whitespace() {
+            let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
+            line.play(m);
+        }
+        line
+    }
+
+    #[test]
+    fn repetitions_count_earlier_occurrences() {
+        let shuffle = "g1f3 g8f6 f3g1 f6g8";
+        assert_eq!(played(Chess::default(), "").repetitions(), 0);
+        assert_eq!(played(Chess::default(), "g1f3 g8f6").repetitions(), 0);
+        assert_eq!(played(Chess::default(), shuffle).repetitions(), 1);
+        assert_eq!(
+            played(Chess::default(), &shuffle.repeat(2).replace("f6g8g1f3", "f6g8 g1f3")).repetitions(),
+            2
+        );
+    }
+
+    #[test]
+    fn lost_castling_rights_make_another_position() {
+        // Both kings step out and back: same board, same side to move, no castling any more.
+        let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8");
+        assert_eq!(line.repetitions(), 0);
+        let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8 e1e2 e8e7 e2e1 e7e8");
+        assert_eq!(line.repetitions(), 1);
+    }
+
+    #[test]
+    fn the_key_is_that_of_the_position() {
+        let line = played(Chess::default(), "e2e4 c7c5 g1f3 d7d6 f1b5 c8d7 e1g1");
+        assert_eq!(line.key(), key::of(line.position()));
+        assert_eq!(line.moves().len(), 7);
+        assert_eq!(line.start(), &Chess::default());
+    }
+}

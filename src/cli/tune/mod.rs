@@ -1,0 +1,143 @@
+//! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
+
+mod hce;
+mod net;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::prepare::{DataArgs, Split};
+use crate::cli::{Status, Ui};
+use crate::error::Result;
+use crate::interrupt;
+
+/// Fit a network, or with --hce the weights of the hand-crafted evaluation, with Adam.
+///
+/// A dataset that is not resolved is labelled by quiescence search first, so that the result of a game stands
+/// against a quiet position; the labelled file is kept beside it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer tune --filter unique                      newest dataset → new.nnue\n  \
+    patzer tune --hidden 64 --epochs 40 -o big.nnue  a wider network, for longer\n  \
+    patzer tune --hce --filter unique                hand-crafted evaluation → new.hce.toml\n  \
+    patzer tune --hce --terms material,psqt          only these terms; the others keep their weights")]
+pub struct TuneArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// Tune the hand-crafted evaluation instead of a network
+    #[arg(long, help_heading = "Hand-crafted evaluation")]
+    hce: bool,
+
+    #[command(flatten)]
+    hce_args: hce::HceArgs,
+
+    #[command(flatten)]
+    net_args: net::NetArgs,
+
+    /// Most passes over the training positions [default: the recipe's; 100 with --hce]
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+
+    /// Positions a step [default: the recipe's; 16384 with --hce]
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+
+    /// First learning rate [default: the recipe's; 2 centipawns with --hce]
+    #[arg(long, value_name = "RATE")]
+    learning_rate: Option<f32>,
+
+    /// K of the sigmoid; without it, fitted to the data first
+    #[arg(long, value_name = "K")]
+    k: Option<f32>,
+
+    /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
+    #[arg(long, value_name = "FRACTION")]
+    validation: Option<f64>,
+
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Where the result goes [default: new.nnue; new.hce.toml with --hce]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Folder for the run's settings and log.csv [default: runs/ and the output's name]
+    #[arg(long, value_name = "FOLDER")]
+    run: Option<PathBuf>,
+}
+
+/// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
+#[derive(Debug, Serialize)]
+struct TuneResult {
+    positions: usize,
+    validation_positions: usize,
+    parameters: usize,
+    epochs: usize,
+    best_epoch: usize,
+    k: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    train_loss_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation_loss_before: Option<f64>,
+    train_loss: f64,
+    validation_loss: Option<f64>,
+    positions_per_second: f64,
+    output: PathBuf,
+    /// What differs between a network and weights, for people.
+    #[serde(skip)]
+    remarks: Vec<String>,
+}
+
+impl fmt::Display for TuneResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (train, validation) = (self.positions, self.validation_positions);
+        writeln!(f, "tuned     {} parameters on {train} positions, {validation} held out", self.parameters)?;
+        writeln!(f, "          {} epochs, the best was {}; K = {:.4}", self.epochs, self.best_epoch, self.k)?;
+        writeln!(f, "          train loss {}", change(self.train_loss_before, self.train_loss))?;
+        if let Some(loss) = self.validation_loss {
+            writeln!(f, "          validation loss {}", change(self.validation_loss_before, loss))?;
+        }
+        for remark in &self.remarks {
+            writeln!(f, "          {remark}")?;
+        }
+        writeln!(f, "          {:.0} positions/s → {}", self.positions_per_second, self.output.display())
+    }
+}
+
+fn change(before: Option<f64>, after: f64) -> String {
+    match before {
+        Some(before) => format!("{before:.7} → {after:.7}"),
+        None => format!("{after:.7}"),
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the data, a recipe or weights cannot be read, a setting makes no sense, or the output cannot be written.
+pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let result = if args.hce { hce::tune(args, ui)? } else { net::tune(args, ui)? };
+    ui.result(&result)?;
+    Ok(Status::Done)
+}
+
+impl TuneArgs {
+    fn split(&self, default: f64) -> Split {
+        Split { validation: self.validation.unwrap_or(default), seed: self.seed }
+    }
+
+    fn output(&self, default: &str) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| PathBuf::from(default))
+    }
+
+    /// `runs/new.hce` for `some/new.hce.toml`.
+    fn run_folder(&self, output: &Path) -> PathBuf {
+        let name = output.file_name().map(Path::new).map(|name| name.with_extension(""));
+        self.run.clone().unwrap_or_else(|| Path::new("runs").join(name.unwrap_or_default()))
+    }
+}

@@ -1,0 +1,135 @@
+//! `patzer tune`: leaves, results and scores in, a network out.
+
+use super::{TuneArgs, TuneResult};
+use crate::chess::score::is_mate;
+use crate::cli::Ui;
+use crate::cli::prepare::prepare;
+use crate::cli::run_folder::{Log, write_settings};
+use crate::error::{Error, Result};
+use crate::positions::Sample;
+use crate::train::{self, Settings, TrainItem};
+use crate::wdl;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Network")]
+pub(super) struct NetArgs {
+    /// A built-in recipe (default, small) or a TOML file: all that training depends on besides the data
+    /// [default: small below a million positions, else default]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
+    recipe: Option<String>,
+
+    /// Neurons for each side's view: (768 → N) × 2 → 1 [default: the recipe's]
+    #[arg(long, value_name = "N", conflicts_with = "hce")]
+    hidden: Option<usize>,
+
+    /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's]
+    #[arg(long, value_name = "SHARE", conflicts_with = "hce")]
+    wdl: Option<f32>,
+}
+
+pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
+    // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
+    let named = args.net_args.recipe.as_deref();
+    let mut settings = settings(args, named.unwrap_or("default"))?;
+    let data = prepare(&args.data, args.split(settings.validation), ui, item)?;
+    ui.note(data.summary());
+    if named.is_none() && data.train.len() < FEW {
+        ui.note("fewer than a million positions: recipe `small`");
+        settings = self::settings(args, "small")?;
+    }
+    let k = match settings.k {
+        Some(k) => k,
+        None => fitted_k(&data.train, ui)?,
+    };
+    settings.k = Some(k);
+    let output = args.output("new.nnue");
+    let folder = args.run_folder(&output);
+    write_settings(&folder, &settings, &args.data)?;
+    let mut log = Log::new(&folder);
+    let bar = ui.progress("training", settings.epochs as u64);
+    let outcome = train::fit(&data.train, &data.validation, &settings, &mut |epoch| {
+        bar.inc(1);
+        bar.set_message(format!("loss {:.6}", epoch.validation_loss.unwrap_or(epoch.train_loss)));
+        log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+    })?;
+    bar.finish_and_clear();
+    log.finish()?;
+    outcome.network.save(&output)?;
+    let best = outcome.best();
+    let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
+    Ok(TuneResult {
+        positions: data.train.len(),
+        validation_positions: data.validation.len(),
+        parameters: outcome.parameters,
+        epochs: outcome.epochs.len(),
+        best_epoch: outcome.best_epoch,
+        k: k.into(),
+        train_loss_before: outcome.epochs.first().map(|epoch| epoch.train_loss),
+        validation_loss_before: outcome.epochs.first().and_then(|epoch| epoch.validation_loss),
+        train_loss: best.train_loss,
+        validation_loss: best.validation_loss,
+        positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
+        output,
+        remarks: vec![
+            "(losses: of the first epoch → of the best)".to_string(),
+            format!(
+                "{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most",
+                outcome.network.architecture(),
+                outcome.quantisation.mean_error,
+                outcome.quantisation.max_error
+            ),
+        ],
+    })
+}
+
+/// Below so many positions a smaller network learns more.
+const FEW: usize = 1_000_000;
+
+fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
+    let recipe = Settings::load(recipe)?;
+    let settings = Settings {
+        hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
+        epochs: args.epochs.unwrap_or(recipe.epochs),
+        batch: args.batch.unwrap_or(recipe.batch),
+        learning_rate: args.learning_rate.unwrap_or(recipe.learning_rate),
+        wdl: args.net_args.wdl.unwrap_or(recipe.wdl),
+        k: args.k.or(recipe.k),
+        seed: args.seed,
+        ..recipe
+    };
+    settings.validate()?;
+    Ok(settings)
+}
+
+/// K of the scores in the data against its results.
+fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
+    let pairs: Vec<(f32, f32)> = items
+        .iter()
+        .filter_map(|item| {
+            let score = f32::from(item.score?);
+            let white = if item.turn.is_white() { score } else { -score };
+            Some((white, f32::from(item.result + 1) / 2.0))
+        })
+        .collect();
+    if pairs.is_empty() {
+        return Ok(1.0);
+    }
+    let fit = wdl::fit_k(&pairs).map_err(|e| Error::usage(format!("{e}; give K with --k")))?;
+    ui.note(format!("K = {:.4}, fitted to {} scores and results", fit.k, pairs.len()));
+    Ok(fit.k as f32)
+}
+
+/// The leaf if there is one, with the score of the game's engine seen from the leaf, or the label's own.
+fn item(sample: &Sample) -> std::result::Result<TrainItem, &'static str> {
+    let (board, turn) = match sample.leaf {
+        Some(leaf) if is_mate(leaf.score.into()) => return Err("leaf is mate"),
+        Some(leaf) => (leaf.board, leaf.turn),
+        None => (sample.board, sample.turn),
+    };
+    let seen = sample.score.map(|score| if turn == sample.turn { score } else { -score });
+    let score = seen.or(sample.leaf.map(|leaf| leaf.score));
+    match score {
+        Some(score) if is_mate(score.into()) => Err("score is mate"),
+        score => Ok(TrainItem { board, turn, score, result: sample.result }),
+    }
+}

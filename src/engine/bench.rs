@@ -1,0 +1,67 @@
+//! A fixed workload: the number of nodes is a fingerprint of the search, the speed a measure of the machine.
+//!
+//! In: an engine and a depth. Out: nodes and time over fixed positions, from which OpenBench and anyone who changes
+//! the search see at once whether it still does the same.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use shakmaty::Chess;
+
+use super::{Engine, Limits};
+use crate::chess::{Line, fen};
+
+/// The depth that `bench` searches to without being told.
+pub const DEPTH: i32 = 9;
+
+/// Positions of all phases, one FEN a line: openings, the perft positions of the Chess Programming Wiki, the
+/// Bratko-Kopec test, endings, Chess960.
+const POSITIONS: &str = include_str!("../../fixtures/bench.epd");
+
+/// What a run came to. Its text form is the line that OpenBench reads.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct Outcome {
+    /// Nodes over all positions; the same in every run.
+    pub nodes: u64,
+    /// Nodes per second.
+    pub nps: u64,
+    /// Time spent searching.
+    pub seconds: f64,
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} nodes {} nps", self.nodes, self.nps)
+    }
+}
+
+/// Searches every position to a depth in plies, each as a new game.
+pub fn run(engine: &mut dyn Engine, depth: i32, progress: &mut dyn FnMut(usize)) -> Outcome {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { depth: Some(depth), ..Limits::default() };
+    let (mut nodes, mut time) = (0, Duration::ZERO);
+    for (index, position) in positions().enumerate() {
+        engine.new_game();
+        let report = engine.search(&Line::new(position), &limits, &stop, &mut |_| {});
+        nodes += report.nodes;
+        time += report.time;
+        progress(index + 1);
+    }
+    let seconds = time.as_secs_f64();
+    Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds }
+}
+
+/// The positions that are searched.
+pub fn positions() -> impl Iterator<Item = Chess> {
+    POSITIONS.lines().filter_map(|text| fen::position(text, false).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_position_is_one() {
+        assert_eq!(positions().count(), POSITIONS.lines().count());
+    }
+}

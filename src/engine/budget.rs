@@ -1,0 +1,146 @@
+//! How much a search may spend.
+//!
+//! In: limits, and a flag that asks for an end. Out: whether to go on, asked at every node, and whether another
+//! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 1,024 nodes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Clock, Limits};
+
+/// What is left of a search's limits.
+#[derive(Debug)]
+pub struct Budget<'a> {
+    stop: &'a AtomicBool,
+    start: Instant,
+    nodes: u64,
+    soft_nodes: u64,
+    hard: Option<Duration>,
+    soft: Option<Duration>,
+    stopped: bool,
+}
+
+const CHECK_EVERY: u64 = 1024;
+
+impl<'a> Budget<'a> {
+    /// The budget that limits allow, from now on.
+    pub fn new(limits: &Limits, stop: &'a AtomicBool) -> Budget<'a> {
+        let (soft, hard) = match (limits.movetime, limits.clock) {
+            (Some(time), _) => (None, Some(after_overhead(time, limits.overhead))),
+            (None, Some(clock)) => {
+                let (soft, hard) = allot(clock, limits.overhead);
+                (Some(soft), Some(hard))
+            }
+            (None, None) => (None, None),
+        };
+        Budget {
+            stop,
+            start: Instant::now(),
+            nodes: limits.nodes.unwrap_or(u64::MAX),
+            soft_nodes: limits.soft_nodes.unwrap_or(u64::MAX),
+            hard,
+            soft,
+            stopped: false,
+        }
+    }
+
+    /// Whether the search has to end now, having visited this many nodes. Once true, always true.
+    #[inline]
+    pub fn spent(&mut self, nodes: u64) -> bool {
+        if nodes >= self.nodes {
+            self.stopped = true;
+        } else if nodes.is_multiple_of(CHECK_EVERY) && !self.stopped {
+            self.stopped = self.stop.load(Ordering::Relaxed)
+                || self.hard.is_some_and(|hard| self.start.elapsed() >= hard);
+        }
+        self.stopped
+    }
+
+    /// Whether the search was ended before it was complete.
+    #[inline]
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Whether another iteration is worth beginning. `stability` counts the iterations through which the best move
+    /// has stayed the same: a choice that is still changing gets more time.
+    pub fn allows_another(&self, nodes: u64, stability: usize) -> bool {
+        const SCALE: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
+        let scale = SCALE[stability.min(SCALE.len() - 1)];
+        nodes < self.soft_nodes.min(self.nodes)
+            && self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale))
+    }
+
+    /// Time since the search began.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// Never nothing: a search that is given no time at all still has to find a move.
+fn after_overhead(time: Duration, overhead: Duration) -> Duration {
+    time.saturating_sub(overhead).max(Duration::from_millis(1))
+}
+
+/// The time after which no iteration begins, and the time after which the search is cut off.
+fn allot(clock: Clock, overhead: Duration) -> (Duration, Duration) {
+    let time = after_overhead(clock.time, overhead);
+    // Without a time control ahead, a twentieth of what is left: the rest of a game is longer, but gets cheaper.
+    let moves = clock.moves_to_go.map_or(20, |moves| moves.clamp(1, 40));
+    let soft = time / moves + clock.increment * 3 / 4;
+    // The last move before the control may use nearly everything, any other must leave something to live on.
+    let most = if moves == 1 { time.mul_f64(0.9) } else { time.mul_f64(0.6) };
+    let hard = (soft * 4).min(most);
+    (soft.min(hard), hard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(ms: u64, increment: u64, moves_to_go: Option<u32>) -> Clock {
+        Clock { time: Duration::from_millis(ms), increment: Duration::from_millis(increment), moves_to_go }
+    }
+
+    #[test]
+    fn no_clock_is_ever_overdrawn() {
+        let overhead = Duration::from_millis(10);
+        for ms in [0, 1, 5, 11, 100, 1000, 60_000, 7_200_000] {
+            for increment in [0, 80, 1000, 30_000] {
+                for moves in [None, Some(0), Some(1), Some(2), Some(40), Some(200)] {
+                    let (soft, hard) = allot(clock(ms, increment, moves), overhead);
+                    assert!(soft <= hard);
+                    let left = Duration::from_millis(ms).saturating_sub(overhead);
+                    assert!(hard <= left.max(Duration::from_millis(1)), "{ms} {increment} {moves:?}");
+                    assert!(hard > Duration::ZERO);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_twentieth_and_most_of_the_increment_is_the_aim() {
+        let (soft, hard) = allot(clock(8_010, 80, None), Duration::from_millis(10));
+        assert_eq!(soft, Duration::from_millis(460));
+        assert_eq!(hard, Duration::from_millis(1840));
+        let (soft, _) = allot(clock(40_000, 0, Some(40)), Duration::ZERO);
+        assert_eq!(soft, Duration::from_millis(1000));
+    }
+
+    #[test]
+    fn nodes_are_counted_exactly() {
+        let stop = AtomicBool::new(false);
+        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, &stop);
+        assert!(!budget.spent(1499));
+        assert!(budget.spent(1500));
+        assert!(budget.spent(0), "a search that has been ended does not go on");
+    }
+
+    #[test]
+    fn the_flag_is_seen_at_the_next_look() {
+        let stop = AtomicBool::new(true);
+        let mut budget = Budget::new(&Limits::default(), &stop);
+        assert!(!budget.spent(1023));
+        assert!(budget.spent(1024));
+    }
+}

@@ -1,0 +1,117 @@
+//! Which quiet moves have been good before, whatever the position.
+//!
+//! In: the quiet moves that a node tried, and the one that cut it off. Out: a number for each quiet move that says
+//! how early to try it. One table knows a move by its colour and squares (butterfly history; Schaeffer, "The
+//! History Heuristic and Alpha-Beta Search Enhancements in Practice", 1989), another by its piece and target and
+//! those of an earlier move that it follows (continuation history).
+
+use shakmaty::{Color, Move};
+
+/// Entries stay within this, by gravity: the nearer to the end, the smaller the step towards it.
+const MAX: i32 = 16_384;
+const PIECE_SQUARES: usize = 12 * 64;
+
+/// A piece and the square that it went to, as an index; [`NO_MOVE`] for a null move or none.
+pub type PieceTo = u16;
+
+/// No move to follow.
+pub const NO_MOVE: PieceTo = PIECE_SQUARES as PieceTo;
+
+/// The piece and target of a move of this side.
+#[inline]
+pub fn piece_to(turn: Color, m: Move) -> PieceTo {
+    let piece = 6 * usize::from(turn == Color::Black) + m.role() as usize - 1;
+    (piece * 64 + m.to().to_usize()) as PieceTo
+}
+
+/// The moves of one and two plies ago.
+pub type Before = [PieceTo; 2];
+
+/// The tables.
+#[derive(Debug)]
+pub struct History {
+    butterfly: Box<[i16]>,
+    follow: Box<[i16]>,
+}
+
+impl History {
+    /// Empty tables.
+    pub fn new() -> History {
+        History {
+            butterfly: vec![0; 2 * 64 * 64].into_boxed_slice(),
+            follow: vec![0; PIECE_SQUARES * PIECE_SQUARES].into_boxed_slice(),
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.butterfly.fill(0);
+        self.follow.fill(0);
+    }
+
+    /// How good a quiet move has been, within ±3 × 16,384.
+    #[inline]
+    pub fn score(&self, turn: Color, m: Move, before: Before) -> i32 {
+        let moved = piece_to(turn, m);
+        let mut score = i32::from(self.butterfly[from_to(turn, m)]);
+        for earlier in before {
+            if earlier != NO_MOVE {
+                score += i32::from(self.follow[follow_index(earlier, moved)]);
+            }
+        }
+        score
+    }
+
+    /// Raises (`bonus` above 0) or lowers what is thought of a quiet move.
+    #[inline]
+    pub fn learn(&mut self, turn: Color, m: Move, before: Before, bonus: i32) {
+        let moved = piece_to(turn, m);
+        nudge(&mut self.butterfly[from_to(turn, m)], bonus);
+        for earlier in before {
+            if earlier != NO_MOVE {
+                nudge(&mut self.follow[follow_index(earlier, moved)], bonus);
+            }
+        }
+    }
+}
+
+#[inline]
+fn from_to(turn: Color, m: Move) -> usize {
+    let from = m.from().map_or(0, |square| square.to_usize());
+    (usize::from(turn == Color::Black) * 64 + from) * 64 + m.to().to_usize()
+}
+
+#[inline]
+fn follow_index(earlier: PieceTo, moved: PieceTo) -> usize {
+    usize::from(earlier) * PIECE_SQUARES + usize::from(moved)
+}
+
+#[inline]
+fn nudge(entry: &mut i16, bonus: i32) {
+    let value = i32::from(*entry);
+    *entry = (value + bonus - value * bonus.abs() / MAX) as i16;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::{Chess, Position};
+
+    #[test]
+    fn moves_that_cut_off_rise_and_never_overflow() {
+        let mut history = History::new();
+        let moves = Chess::default().legal_moves();
+        let before = [3, NO_MOVE];
+        for _ in 0..10_000 {
+            history.learn(Color::White, moves[0], before, 1500);
+            history.learn(Color::White, moves[1], before, -1500);
+        }
+        let good = history.score(Color::White, moves[0], before);
+        let bad = history.score(Color::White, moves[1], before);
+        assert!(good > MAX && good <= 2 * MAX, "{good}");
+        assert!(bad < -MAX && bad >= -2 * MAX, "{bad}");
+        assert_eq!(history.score(Color::Black, moves[0], [NO_MOVE; 2]), 0);
+        history.clear();
+        assert_eq!(history.score(Color::White, moves[0], before), 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! Quiescence: plays out captures, promotions and replies to checks until the evaluation can be trusted.
+//!
+//! In: a node with no depth left. Out: its score; with an open window also the line by which it comes about. The
+//! labelling resolves positions by this same function, so a position is judged in training exactly where it is
+//! judged in play. Source: Shannon (1950), "Programming a Computer for Playing Chess"; for stand pat and pruning
+//! by static exchange, any engine since Crafty.
+
+use shakmaty::{MoveList, Position};
+
+use super::history::NO_MOVE;
+use super::ordering::Picker;
+use super::search::{Search, played};
+use super::stack::Node;
+use super::table::{Bound, Entry};
+use crate::chess::score::{INFINITE, MAX_PLY, Score, mated_in};
+use crate::chess::{PackedMove, captures, key};
+use crate::eval::Evaluator;
+
+impl<E: Evaluator> Search<'_, E> {
+    /// The score of a node, fail-soft, by captures and queen promotions that do not lose material, or by all moves
+    /// of a side in check. A side that is not in check may also stand pat, so every line ends in a position that is
+    /// not a check, unless it is mate or [`MAX_PLY`] long.
+    ///
+    /// With an open window (`PV`) the table is neither read nor written: the line is complete, and depends on
+    /// nothing but the position.
+    pub(super) fn quiesce<const PV: bool>(&mut self, node: &Node, mut alpha: Score, beta: Score) -> Score {
+        if PV {
+            self.stack.clear_line(node.ply);
+        }
+        if self.budget.spent(self.nodes) {
+            return 0;
+        }
+        self.nodes += 1;
+        self.seldepth = self.seldepth.max(node.ply);
+        if node.ply >= MAX_PLY {
+            return self.evaluator.evaluate(node.position, node.ply);
+        }
+        let entry = if PV { None } else { self.table.probe(node.key, node.ply) };
+        if let Some(entry) = entry
+            && self.selective
+            && entry.decides(alpha, beta)
+        {
+            return entry.score;
+        }
+
+        let mut best = -INFINITE;
+        let mut eval = None;
+        if !node.in_check {
+            let stored = entry.and_then(|entry| entry.eval);
+            let standing = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
+            eval = Some(standing);
+            best = standing;
+            alpha = alpha.max(standing);
+        }
+        let mut best_move = PackedMove::NONE;
+        if best < beta {
+            (best, best_move) = self.play_out::<PV>(node, best, alpha, beta, entry);
+            if self.budget.stopped() {
+                return 0;
+            }
+        }
+        if !PV {
+            let bound = if best >= beta { Bound::Lower } else { Bound::Upper };
+            self.table.store(
+                node.key,
+                node.ply,
+                Entry { best: best_move, score: best, eval, depth: 0, bound },
+            );
+        }
+        best
+    }
+
+    /// The best of standing pat (`best`, or minus infinity in check) and the moves of a quiescence node.
+    fn play_out<const PV: bool>(
+        &mut self,
+        node: &Node,
+        mut best: Score,
+        mut alpha: Score,
+        beta: Score,
+        entry: Option<Entry>,
+    ) -> (Score, PackedMove) {
+        let mut moves = MoveList::new();
+        if node.in_check {
+            moves = node.position.legal_moves();
+            if moves.is_empty() {
+                return (mated_in(node.ply as i32), PackedMove::NONE);
+            }
+        } else {
+            captures::generate(node.position, &mut moves);
+        }
+        let mut best_move = PackedMove::NONE;
+        let mut picker = Picker::quiescence(moves, entry.map_or(PackedMove::NONE, |entry| entry.best));
+        while let Some((m, losing)) = picker.next(node) {
+            // Ordered last, so all that follow lose material too.
+            if losing && !node.in_check {
+                break;
+            }
+            let after = played(node.position, m);
+            let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
+            let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
+            self.stack.push(node.ply, NO_MOVE, key);
+            let score = -self.quiesce::<PV>(&child, -beta, -alpha);
+            self.stack.pop();
+            if self.budget.stopped() {
+                break;
+            }
+            if score > best {
+                best = score;
+                if score > alpha {
+                    alpha = score;
+                    best_move = PackedMove::pack(m);
+                    if PV {
+                        self.stack.extend_line(node.ply, m);
+                    }
+                }
+                if score >= beta {
+                    break;
+                }
+            }
+        }
+        (best, best_move)
+    }
+}

@@ -1,0 +1,151 @@
+//! What the search remembers along the line that it is looking at.
+//!
+//! In: moves made and taken back. Out: the keys for repetitions, the frames of the plies above, and the principal
+//! variation below each ply.
+
+use shakmaty::{Chess, Move, Position};
+
+use super::history::{Before, NO_MOVE, PieceTo};
+use crate::chess::Line;
+use crate::chess::score::{MAX_PLY, Score};
+
+/// A position in the search tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Node<'a> {
+    /// The position.
+    pub position: &'a Chess,
+    /// Its Zobrist key.
+    pub key: u64,
+    /// Its distance from the root, up to [`MAX_PLY`].
+    pub ply: usize,
+    /// Whether the side to move is in check.
+    pub in_check: bool,
+}
+
+/// One ply of the line.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// The static evaluation, `None` in check.
+    pub eval: Option<Score>,
+    /// The last two quiet moves that cut off at this distance from the root.
+    pub killers: [Option<Move>; 2],
+    /// The move being looked at.
+    pub moved: PieceTo,
+    /// Plies back to the last null move or the start of the line: no repetition reaches further.
+    reversible: usize,
+}
+
+const NEW_FRAME: Frame = Frame { eval: None, killers: [None; 2], moved: NO_MOVE, reversible: 0 };
+
+/// The line from the root to the position that the search is at.
+#[derive(Debug)]
+pub struct Stack {
+    frames: Vec<Frame>,
+    lines: Vec<Vec<Move>>,
+    keys: Vec<u64>,
+}
+
+impl Stack {
+    /// An empty line.
+    pub fn new() -> Stack {
+        // Two more than the longest line: its last node clears the killers of its children.
+        Stack {
+            frames: vec![NEW_FRAME; MAX_PLY + 2],
+            lines: vec![Vec::with_capacity(MAX_PLY + 2); MAX_PLY + 2],
+            keys: Vec::new(),
+        }
+    }
+
+    /// Begins a search at the end of a game line.
+    pub fn start(&mut self, line: &Line) {
+        self.keys.clear();
+        self.keys.extend_from_slice(line.keys());
+        self.frames.fill(NEW_FRAME);
+        self.frames[0].reversible = line.moves().len();
+    }
+
+    /// The frame of a ply.
+    #[inline]
+    pub fn frame(&mut self, ply: usize) -> &mut Frame {
+        &mut self.frames[ply]
+    }
+
+    /// The moves made one and two plies above this one.
+    #[inline]
+    pub fn before(&self, ply: usize) -> Before {
+        let moved = |back: usize| ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved);
+        [moved(1), moved(2)]
+    }
+
+    /// Whether the side to move stands better than two plies ago.
+    #[inline]
+    pub fn improving(&self, ply: usize) -> bool {
+        ply >= 2
+            && match (self.frames[ply].eval, self.frames[ply - 2].eval) {
+                (Some(now), Some(then)) => now > then,
+                // It was in check then and is not now.
+                (Some(_), None) => true,
+                _ => false,
+            }
+    }
+
+    /// Goes down one ply by a move to the position with this key. [`NO_MOVE`] is a null move.
+    #[inline]
+    pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
+        self.keys.push(key);
+        self.frames[ply].moved = moved;
+        self.frames[ply + 1].reversible = if moved == NO_MOVE { 0 } else { self.frames[ply].reversible + 1 };
+    }
+
+    /// Goes back up.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.keys.pop();
+    }
+
+    /// Whether the current position is drawn by repetition: it stood once before in the search, where a player who
+    /// can repeat once can repeat again, or twice before in all.
+    pub fn repeated(&self, node: &Node) -> bool {
+        let reversible = (node.position.halfmoves() as usize).min(self.frames[node.ply].reversible);
+        let now = self.keys.len() - 1;
+        let mut earlier = 0;
+        for back in (4..=reversible).step_by(2) {
+            if self.keys[now - back] == node.key {
+                earlier += 1;
+                if back < node.ply || earlier == 2 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The principal variation below a ply.
+    pub fn line(&self, ply: usize) -> &[Move] {
+        &self.lines[ply]
+    }
+
+    /// Forgets the principal variation below a ply.
+    #[inline]
+    pub fn clear_line(&mut self, ply: usize) {
+        self.lines[ply].clear();
+    }
+
+    /// Makes a move, followed by the line below it, the principal variation of a ply.
+    #[inline]
+    pub fn extend_line(&mut self, ply: usize, m: Move) {
+        let (upper, lower) = self.lines.split_at_mut(ply + 1);
+        let line = &mut upper[ply];
+        line.clear();
+        line.push(m);
+        line.extend_from_slice(&lower[0]);
+    }
+
+    /// Remembers a quiet move that cut off.
+    pub fn add_killer(&mut self, ply: usize, m: Move) {
+        let killers = &mut self.frames[ply].killers;
+        if killers[0] != Some(m) {
+            *killers = [Some(m), killers[0]];
+        }
+    }
+}

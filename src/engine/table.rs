@@ -1,0 +1,251 @@
+//! The transposition table: what earlier searches found out about positions.
+//!
+//! In: a position's key with what was found. Out: the same again, unless a more useful entry took the place.
+//! Four entries of 16 bytes share a cache line; the whole key is stored, so two positions never share an entry.
+
+use crate::chess::PackedMove;
+use crate::chess::score::{MATE_IN_MAX, Score};
+
+/// How a stored score relates to the true one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bound {
+    /// The score is exact.
+    Exact = 1,
+    /// The true score is at least this: a beta cut-off.
+    Lower = 2,
+    /// The true score is at most this: no move raised alpha.
+    Upper = 3,
+}
+
+/// What the table knows about a position.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The best move found, or [`PackedMove::NONE`].
+    pub best: PackedMove,
+    /// Centipawns from the side to move; mates count from this position.
+    pub score: Score,
+    /// The static evaluation, `None` in check.
+    pub eval: Option<Score>,
+    /// How deep the score was searched, in plies; 0 is quiescence.
+    pub depth: i32,
+    /// What the score means.
+    pub bound: Bound,
+}
+
+impl Entry {
+    /// Whether the score decides a search with this window.
+    pub fn decides(&self, alpha: Score, beta: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score >= beta,
+            Bound::Upper => self.score <= alpha,
+        }
+    }
+
+    /// The stored score where it says more about the position than its static evaluation does.
+    pub fn refine(&self, eval: Score) -> Score {
+        match self.bound {
+            Bound::Exact => self.score,
+            Bound::Lower => eval.max(self.score),
+            Bound::Upper => eval.min(self.score),
+        }
+    }
+}
+
+/// A mate score counts from the root in the search, and from the position itself in the table, where it is found
+/// again at another distance from the root.
+fn from_root(score: Score, ply: usize) -> Score {
+    if score >= MATE_IN_MAX {
+        score + ply as Score
+    } else if score <= -MATE_IN_MAX {
+        score - ply as Score
+    } else {
+        score
+    }
+}
+
+fn to_root(score: i16, ply: usize) -> Score {
+    let score = Score::from(score);
+    if score >= MATE_IN_MAX {
+        score - ply as Score
+    } else if score <= -MATE_IN_MAX {
+        score + ply as Score
+    } else {
+        score
+    }
+}
+
+const NO_EVAL: i16 = i16::MIN;
+/// Ages count modulo this; they share a byte with the two bits of the bound.
+const AGES: u8 = 64;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    key: u64,
+    best: PackedMove,
+    score: i16,
+    eval: i16,
+    depth: u8,
+    /// Age × 4 + bound; 0 is an empty slot.
+    kind: u8,
+}
+
+impl Slot {
+    fn bound(self) -> Option<Bound> {
+        match self.kind & 3 {
+            1 => Some(Bound::Exact),
+            2 => Some(Bound::Lower),
+            3 => Some(Bound::Upper),
+            _ => None,
+        }
+    }
+
+    /// How much this slot is worth keeping: deep and recent.
+    fn worth(self, age: u8) -> i32 {
+        if self.kind == 0 {
+            return i32::MIN;
+        }
+        let searches_ago = (AGES + age - (self.kind >> 2)) % AGES;
+        i32::from(self.depth) - 4 * i32::from(searches_ago)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Cluster([Slot; 4]);
+
+/// The table.
+#[derive(Debug)]
+pub struct Table {
+    clusters: Vec<Cluster>,
+    age: u8,
+}
+
+impl Table {
+    /// A table of this many MiB, at least one.
+    pub fn new(mb: usize) -> Table {
+        let clusters = (mb.max(1) << 20) / size_of::<Cluster>();
+        Table { clusters: vec![Cluster::default(); clusters], age: 0 }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.clusters.fill(Cluster::default());
+        self.age = 0;
+    }
+
+    /// Begins a new search: what is there already becomes older by one.
+    pub fn grow_older(&mut self) {
+        self.age = (self.age + 1) % AGES;
+    }
+
+    #[inline]
+    fn index(&self, key: u64) -> usize {
+        ((u128::from(key) * self.clusters.len() as u128) >> 64) as usize
+    }
+
+    /// What is known about a position that stands `ply` plies from the root.
+    #[inline]
+    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+        let slot = self.clusters[self.index(key)].0.into_iter().find(|slot| slot.key == key)?;
+        Some(Entry {
+            best: slot.best,
+            score: to_root(slot.score, ply),
+            eval: (slot.eval != NO_EVAL).then_some(Score::from(slot.eval)),
+            depth: i32::from(slot.depth),
+            bound: slot.bound()?,
+        })
+    }
+
+    /// Stores what was found about a position, in place of the least useful entry of its cluster.
+    ///
+    /// A shallower result about the same position does not replace a deeper one of this search unless it is exact.
+    pub fn store(&mut self, key: u64, ply: usize, entry: Entry) {
+        let (index, age) = (self.index(key), self.age);
+        let slots = &mut self.clusters[index].0;
+        let at = match slots.iter().position(|slot| slot.key == key) {
+            Some(at) => at,
+            None => (0..slots.len()).min_by_key(|&i| slots[i].worth(age)).unwrap_or(0),
+        };
+        let slot = &mut slots[at];
+        let same = slot.key == key && slot.kind != 0;
+        let fresh = slot.kind >> 2 == age;
+        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(slot.depth) {
+            return;
+        }
+        // A search that found no good move does not forget the move of one that did.
+        let best = if same && entry.best == PackedMove::NONE { slot.best } else { entry.best };
+        *slot = Slot {
+            key,
+            best,
+            score: from_root(entry.score, ply) as i16,
+            eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
+            depth: entry.depth.clamp(0, 255) as u8,
+            kind: age << 2 | entry.bound as u8,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::score::mate_in;
+
+    fn entry(score: Score, depth: i32) -> Entry {
+        Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower }
+    }
+
+    #[test]
+    fn entries_are_sixteen_bytes_four_to_a_cache_line() {
+        assert_eq!(size_of::<Slot>(), 16);
+        assert_eq!(size_of::<Cluster>(), 64);
+        assert_eq!(Table::new(3).clusters.len() * size_of::<Cluster>(), 3 << 20);
+    }
+
+    #[test]
+    fn what_is_stored_is_found_again() {
+        let mut table = Table::new(1);
+        assert!(table.probe(99, 0).is_none());
+        assert!(table.probe(0, 0).is_none(), "an empty slot is not an entry for key 0");
+        table.store(99, 0, entry(120, 5));
+        let found = table.probe(99, 3).unwrap();
+        assert_eq!((found.score, found.eval, found.depth), (120, Some(-3), 5));
+        assert_eq!((found.best, found.bound), (PackedMove(7), Bound::Lower));
+        table.clear();
+        assert!(table.probe(99, 0).is_none());
+    }
+
+    #[test]
+    fn mates_are_counted_from_the_position() {
+        let mut table = Table::new(1);
+        // Seen 4 plies from the root, mate at ply 7 of the line: a mate in 3 plies from the position.
+        table.store(5, 4, entry(mate_in(7), 9));
+        assert_eq!(table.probe(5, 0).unwrap().score, mate_in(3));
+        assert_eq!(table.probe(5, 10).unwrap().score, mate_in(13));
+        table.store(6, 4, entry(-mate_in(8), 9));
+        assert_eq!(table.probe(6, 2).unwrap().score, -mate_in(6));
+    }
+
+    #[test]
+    fn the_oldest_and_shallowest_entry_gives_way() {
+        let mut table = Table::new(1);
+        // Small keys share the first cluster.
+        for key in 1..=4 {
+            table.store(key, 0, entry(0, 10 + key as i32));
+        }
+        table.store(5, 0, entry(0, 1));
+        assert!(table.probe(1, 0).is_none());
+        table.grow_older();
+        table.store(4, 0, entry(0, 1));
+        table.grow_older();
+        table.grow_older();
+        table.store(6, 0, entry(0, 1));
+        assert!(table.probe(5, 0).is_none());
+        assert_eq!(
+            table.probe(4, 0).unwrap().depth,
+            1,
+            "an older result of another search gives way to a new one"
+        );
+    }
+}

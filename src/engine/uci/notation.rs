@@ -1,0 +1,74 @@
+//! Positions and moves as UCI writes them.
+//!
+//! In: what follows `position`, or a move or report to print. Out: a line, or text.
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Move, Position};
+
+use crate::chess::score::mate_moves;
+use crate::chess::{Line, fen};
+use crate::engine::Report;
+
+/// Reads `startpos` or `fen FEN`, each with `moves MOVE...`.
+///
+/// # Errors
+/// What is wrong. With a fault in a move, the line up to it comes with the fault.
+pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
+    let (setup, moves) = match arguments.split_once("moves") {
+        Some((setup, moves)) => (setup.trim(), moves),
+        None => (arguments.trim(), ""),
+    };
+    let start = if setup == "startpos" {
+        Ok(Chess::default())
+    } else if let Some(text) = setup.strip_prefix("fen ") {
+        fen::position(text, chess960)
+    } else {
+        Err("position needs: startpos or fen FEN, then moves MOVE...".to_owned())
+    };
+    let mut line = match start {
+        Ok(start) => Line::new(start),
+        Err(reason) => return (None, Some(reason)),
+    };
+    for text in moves.split_whitespace() {
+        match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
+            Some(m) => line.play(m),
+            None => {
+                let number = line.moves().len() + 1;
+                return (
+                    Some(line),
+                    Some(format!("move {number} `{text}` is not legal; it and what follows is left out")),
+                );
+            }
+        }
+    }
+    (Some(line), None)
+}
+
+/// How moves are written from here on: castling as king takes rook where Chess960 is asked for, or where the
+/// position needs it.
+pub fn mode(position: &Chess, chess960: bool) -> CastlingMode {
+    if chess960 { CastlingMode::Chess960 } else { position.castles().mode() }
+}
+
+/// A move in UCI notation.
+pub fn text(m: Move, mode: CastlingMode) -> String {
+    m.to_uci(mode).to_string()
+}
+
+/// The `info` line of a report.
+pub fn info(report: &Report, mode: CastlingMode) -> String {
+    let score = match mate_moves(report.score) {
+        Some(moves) => format!("mate {moves}"),
+        None => format!("cp {}", report.score),
+    };
+    let speed = (report.nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
+    let pv: Vec<String> = report.pv.iter().map(|&m| text(m, mode)).collect();
+    format!(
+        "info depth {} seldepth {} score {score} nodes {} nps {speed} time {} pv {}",
+        report.depth,
+        report.seldepth,
+        report.nodes,
+        report.time.as_millis(),
+        pv.join(" ")
+    )
+}

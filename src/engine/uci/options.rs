@@ -1,0 +1,118 @@
+//! The options of the engine: one row each.
+//!
+//! In: the name and value of a `setoption`. Out: a changed session, or one line that says what is wrong. The same
+//! table prints the answer to `uci`, so an option is added by adding a row.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::session::Session;
+use crate::eval::Evaluation;
+
+/// An option with what it does.
+pub struct UciOption {
+    name: &'static str,
+    kind: Kind,
+}
+
+/// The value of an option, its default and its bounds.
+enum Kind {
+    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) },
+    Check { default: bool, set: fn(&mut Session, bool) },
+    Text { default: &'static str, set: fn(&mut Session, &str) -> std::result::Result<(), String> },
+}
+
+/// The value of `EvalFile` for the evaluation that the program carries in itself.
+const EMBEDDED: &str = "<embedded>";
+
+/// Transposition table in MiB, unless set.
+pub const HASH_MB: usize = 16;
+/// Time kept back from every move in milliseconds, unless set.
+pub const OVERHEAD_MS: u64 = 10;
+
+/// All options.
+pub const OPTIONS: &[UciOption] = &[
+    UciOption {
+        name: "Hash",
+        kind: Kind::Spin {
+            default: HASH_MB as u64,
+            min: 1,
+            max: 65_536,
+            set: |session, mb| session.set_hash(mb as usize),
+        },
+    },
+    // One thread is all there is; runners set the option whether or not.
+    UciOption { name: "Threads", kind: Kind::Spin { default: 1, min: 1, max: 1, set: |_, _| () } },
+    UciOption { name: "EvalFile", kind: Kind::Text { default: EMBEDDED, set: load } },
+    UciOption {
+        name: "UCI_Chess960",
+        kind: Kind::Check { default: false, set: |session, on| session.chess960 = on },
+    },
+    UciOption {
+        name: "Move Overhead",
+        kind: Kind::Spin {
+            default: OVERHEAD_MS,
+            min: 0,
+            max: 5_000,
+            set: |session, ms| session.overhead = Duration::from_millis(ms),
+        },
+    },
+];
+
+fn load(session: &mut Session, file: &str) -> std::result::Result<(), String> {
+    let evaluation = if file.is_empty() || file == EMBEDDED {
+        Evaluation::default()
+    } else {
+        Evaluation::load(Path::new(file)).map_err(|e| e.to_string())?
+    };
+    session.set_evaluation(evaluation);
+    Ok(())
+}
+
+impl UciOption {
+    /// The line of the answer to `uci`.
+    pub fn declaration(&self) -> String {
+        let name = self.name;
+        match self.kind {
+            Kind::Spin { default, min, max, .. } => {
+                format!("option name {name} type spin default {default} min {min} max {max}")
+            }
+            Kind::Check { default, .. } => format!("option name {name} type check default {default}"),
+            Kind::Text { default, .. } => format!("option name {name} type string default {default}"),
+        }
+    }
+
+    fn set(&self, session: &mut Session, value: &str) -> std::result::Result<(), String> {
+        match self.kind {
+            Kind::Spin { min, max, set, .. } => match value.parse() {
+                Ok(number) if (min..=max).contains(&number) => set(session, number),
+                _ => return Err(format!("{} takes a number from {min} to {max}, not `{value}`", self.name)),
+            },
+            Kind::Check { set, .. } => match value.to_ascii_lowercase().as_str() {
+                "true" => set(session, true),
+                "false" => set(session, false),
+                _ => return Err(format!("{} takes true or false, not `{value}`", self.name)),
+            },
+            Kind::Text { set, .. } => return set(session, value),
+        }
+        Ok(())
+    }
+}
+
+/// Carries out `setoption`, given what follows that word. Names do not depend on case and may hold spaces.
+///
+/// # Errors
+/// What is wrong with the name or the value.
+pub fn set(session: &mut Session, arguments: &str) -> std::result::Result<(), String> {
+    let Some(rest) = arguments.strip_prefix("name ") else {
+        return Err("setoption needs: name NAME value VALUE".to_owned());
+    };
+    let (name, value) = match rest.split_once(" value ") {
+        Some((name, value)) => (name.trim(), value.trim()),
+        None => (rest.trim().trim_end_matches(" value"), ""),
+    };
+    match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name)) {
+        Some(option) => option.set(session, value),
+        None => Err(format!("no option `{name}`")),
+    }
+}

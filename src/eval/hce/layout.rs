@@ -1,0 +1,213 @@
+//! The layout of the weights: which terms there are, which parts they have, and where each part lies.
+//!
+//! In: the parts that each term's file declares. Out: their places in one flat list of weights. This table alone
+//! drives the weight file, the exports and the selection of terms to tune. Places are looked up while compiling,
+//! so a misspelt part is a compile error.
+
+use super::terms::TERMS;
+
+/// One term of the evaluation, declared in its own file.
+#[derive(Debug)]
+pub struct Term {
+    /// Its name in weight files and on the command line.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub about: &'static str,
+    /// Its tables of weights, in order.
+    pub parts: &'static [Part],
+}
+
+/// One table of weights of a term.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name within the term.
+    pub name: &'static str,
+    /// What the entries stand for.
+    pub about: &'static str,
+    /// How the entries are laid out.
+    pub shape: Shape,
+}
+
+/// How the entries of a part are laid out in files and exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A single pair.
+    Single,
+    /// A list of pairs.
+    List(usize),
+    /// Rows of equally many pairs.
+    Grid {
+        /// Number of rows.
+        rows: usize,
+        /// Pairs in a row.
+        columns: usize,
+    },
+    /// 64 pairs by square, a1, b1, … h8 from the piece's own side; files show rank 8 on top.
+    Board,
+}
+
+impl Shape {
+    /// How many pairs a part of this shape has.
+    pub const fn len(self) -> usize {
+        match self {
+            Shape::Single => 1,
+            Shape::List(length) => length,
+            Shape::Grid { rows, columns } => rows * columns,
+            Shape::Board => 64,
+        }
+    }
+
+    /// Never: every shape has at least one pair.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries that one printed line holds, line by line, as indices into the part.
+    pub fn lines(self) -> Vec<Vec<usize>> {
+        match self {
+            Shape::Single | Shape::List(_) => vec![(0..self.len()).collect()],
+            Shape::Grid { rows, columns } => {
+                (0..rows).map(|row| (row * columns..(row + 1) * columns).collect()).collect()
+            }
+            Shape::Board => (0..8).rev().map(|rank| (rank * 8..rank * 8 + 8).collect()).collect(),
+        }
+    }
+}
+
+impl Part {
+    /// A part of a single pair.
+    pub const fn single(name: &'static str, about: &'static str) -> Part {
+        Part { name, about, shape: Shape::Single }
+    }
+
+    /// A part that is a list of pairs.
+    pub const fn list(name: &'static str, length: usize, about: &'static str) -> Part {
+        Part { name, about, shape: Shape::List(length) }
+    }
+
+    /// A part that is a table of pairs.
+    pub const fn grid(name: &'static str, rows: usize, columns: usize, about: &'static str) -> Part {
+        Part { name, about, shape: Shape::Grid { rows, columns } }
+    }
+
+    /// A part with one pair a square.
+    pub const fn board(name: &'static str, about: &'static str) -> Part {
+        Part { name, about, shape: Shape::Board }
+    }
+}
+
+impl Term {
+    /// How many pairs the term has.
+    pub const fn len(&self) -> usize {
+        let (mut length, mut i) = (0, 0);
+        while i < self.parts.len() {
+            length += self.parts[i].shape.len();
+            i += 1;
+        }
+        length
+    }
+
+    /// Never: every term has a part.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The term of this name.
+    pub fn named(name: &str) -> Option<&'static Term> {
+        TERMS.iter().copied().find(|term| term.name == name)
+    }
+
+    /// Where its pairs lie in the flat list.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        let start = TERMS.iter().take_while(|term| term.name != self.name).map(|term| term.len()).sum();
+        start..start + self.len()
+    }
+}
+
+/// Number of weight pairs of the whole evaluation.
+pub const COUNT: usize = {
+    let (mut length, mut i) = (0, 0);
+    while i < TERMS.len() {
+        length += TERMS[i].len();
+        i += 1;
+    }
+    length
+};
+
+/// Every part with its term and its place in the flat list, in order.
+pub fn parts() -> impl Iterator<Item = (&'static Term, &'static Part, std::ops::Range<usize>)> {
+    let mut at = 0;
+    TERMS.iter().flat_map(|term| term.parts.iter().map(move |part| (*term, part))).map(move |(term, part)| {
+        let start = at;
+        at += part.shape.len();
+        (term, part, start..at)
+    })
+}
+
+/// Where a part begins in the flat list; for constants, so that a wrong name does not compile.
+pub(super) const fn at(term: &str, part: &str) -> usize {
+    let (mut place, mut i) = (0, 0);
+    while i < TERMS.len() {
+        if same(TERMS[i].name, term) {
+            let mut j = 0;
+            while j < TERMS[i].parts.len() {
+                if same(TERMS[i].parts[j].name, part) {
+                    return place;
+                }
+                place += TERMS[i].parts[j].shape.len();
+                j += 1;
+            }
+        }
+        place += TERMS[i].len();
+        i += 1;
+    }
+    panic!("no such part of the evaluation")
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lie_end_to_end_where_the_constants_say() {
+        let mut end = 0;
+        for (term, part, range) in parts() {
+            assert_eq!(range.start, end, "{}.{}", term.name, part.name);
+            assert_eq!(range.start, at(term.name, part.name));
+            assert!(term.range().contains(&range.start) && term.range().end >= range.end);
+            end = range.end;
+        }
+        assert_eq!(end, COUNT);
+        assert!(COUNT <= usize::from(u16::MAX), "traces hold indices in 16 bits");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = parts().map(|(term, part, _)| (term.name, part.name)).collect();
+        names.sort_unstable();
+        let before = names.len();
+        names.dedup();
+        assert_eq!(names.len(), before);
+    }
+
+    #[test]
+    fn a_board_is_printed_with_rank_8_on_top() {
+        assert_eq!(Shape::Board.lines()[0], (56..64).collect::<Vec<_>>());
+        assert_eq!(Shape::Board.lines()[7], (0..8).collect::<Vec<_>>());
+    }
+}

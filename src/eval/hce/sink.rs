@@ -1,0 +1,130 @@
+//! Where the terms of the evaluation put what they find.
+//!
+//! In: "this weight counts so often for this side". Out: for play a tapered sum, for tuning the list of counts.
+//! The terms are written once, generic over [`Sink`], and each sink is compiled on its own, so that tracing
+//! costs nothing in play.
+
+use shakmaty::{ByColor, Color};
+
+use super::layout::COUNT;
+
+/// Receives the counts of weights.
+pub trait Sink {
+    /// Weight number `index` counts `count` times for `color`.
+    fn add(&mut self, color: Color, index: usize, count: i32);
+}
+
+/// A midgame and an endgame value in one integer, so that one addition adds both.
+///
+/// The midgame value is the low half, the endgame value the high half; 32 bits each, so no sum of real
+/// weights can overflow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Packed(i64);
+
+impl Packed {
+    /// Packs two values in centipawns.
+    #[inline]
+    pub const fn new(mg: i32, eg: i32) -> Packed {
+        Packed(((eg as i64) << 32) + mg as i64)
+    }
+
+    /// The midgame value.
+    #[inline]
+    pub const fn mg(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// The endgame value; the carry that a negative midgame value took is given back.
+    #[inline]
+    pub const fn eg(self) -> i32 {
+        ((self.0 + (1 << 31)) >> 32) as i32
+    }
+}
+
+/// Weights as the evaluation reads them.
+pub(super) type Table = [Packed; COUNT];
+
+/// Sums weights: the sink of play.
+pub(super) struct Total<'a> {
+    pub table: &'a Table,
+    pub sums: ByColor<Packed>,
+}
+
+impl Sink for Total<'_> {
+    #[inline(always)]
+    fn add(&mut self, color: Color, index: usize, count: i32) {
+        self.sums[color].0 += self.table[index].0 * i64::from(count);
+    }
+}
+
+impl std::ops::Sub for Packed {
+    type Output = Packed;
+
+    #[inline]
+    fn sub(self, other: Packed) -> Packed {
+        Packed(self.0 - other.0)
+    }
+}
+
+impl std::ops::AddAssign for Packed {
+    #[inline]
+    fn add_assign(&mut self, other: Packed) {
+        self.0 += other.0;
+    }
+}
+
+/// Collects how often each weight counts, White's minus Black's: the sink of tuning.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    counts: Box<[i16; COUNT]>,
+    touched: Vec<u16>,
+}
+
+impl Default for Trace {
+    fn default() -> Trace {
+        Trace { counts: Box::new([0; COUNT]), touched: Vec::with_capacity(256) }
+    }
+}
+
+impl Sink for Trace {
+    #[inline]
+    fn add(&mut self, color: Color, index: usize, count: i32) {
+        if count == 0 {
+            return;
+        }
+        self.touched.push(index as u16);
+        self.counts[index] += color.fold_wb(count, -count) as i16;
+    }
+}
+
+impl Trace {
+    /// Hands out every weight with its count, in order of the weights, counts of zero left out, and empties the
+    /// trace for the next position.
+    pub fn drain(&mut self, mut visit: impl FnMut(u16, i16)) {
+        self.touched.sort_unstable();
+        for &index in &self.touched {
+            // A weight that several terms touched is found empty from the second time on.
+            let count = std::mem::take(&mut self.counts[usize::from(index)]);
+            if count != 0 {
+                visit(index, count);
+            }
+        }
+        self.touched.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_halves_survive_sums_of_either_sign() {
+        for (a, b) in [((5, -7), (-9, 3)), ((-1, -1), (-1, 1)), ((30_000, -30_000), (-40_000, 70_000))] {
+            let mut sum = Packed::new(a.0, a.1);
+            sum += Packed::new(b.0, b.1);
+            assert_eq!((sum.mg(), sum.eg()), (a.0 + b.0, a.1 + b.1));
+            let difference = Packed::new(a.0, a.1) - Packed::new(b.0, b.1);
+            assert_eq!((difference.mg(), difference.eg()), (a.0 - b.0, a.1 - b.1));
+        }
+    }
+}

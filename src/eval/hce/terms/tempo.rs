@@ -1,0 +1,21 @@
+//! Tempo: what the right to move is worth.
+
+use shakmaty::Color;
+
+use crate::eval::hce::context::Context;
+use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::sink::Sink;
+
+/// Tempo.
+pub const TERM: Term = Term {
+    name: "tempo",
+    about: "the right to move",
+    parts: &[Part::single("turn", "it is this side's move")],
+};
+
+const TURN: usize = layout::at("tempo", "turn");
+
+#[inline(always)]
+pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    sink.add(us, TURN, i32::from(c.turn == us));
+}

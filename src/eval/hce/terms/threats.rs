@@ -1,0 +1,66 @@
+//! Threats: pieces attacked by something cheaper, or not defended enough.
+
+use shakmaty::{Bitboard, Color, Rank, Role};
+
+use crate::eval::hce::context::{Context, relative};
+use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::sink::Sink;
+
+/// Threats.
+pub const TERM: Term = Term {
+    name: "threats",
+    about: "attacks on enemy pieces; weak = not defended by a pawn, and attacked at least as often as defended",
+    parts: &[
+        Part::list("by_pawn", 4, "a knight, bishop, rook, queen attacked by a pawn"),
+        Part::list("by_minor", 5, "a weak pawn, knight, bishop, or any rook, queen attacked by a knight or bishop"),
+        Part::list("by_rook", 5, "a weak pawn, knight, bishop, rook, or any queen attacked by a rook"),
+        Part::single("by_king", "a weak piece attacked by the king"),
+        Part::single("hanging", "a piece attacked and not defended at all"),
+        Part::single("by_push", "a piece that a safe push of a pawn would attack"),
+    ],
+};
+
+const BY_PAWN: usize = layout::at("threats", "by_pawn");
+const BY_MINOR: usize = layout::at("threats", "by_minor");
+const BY_ROOK: usize = layout::at("threats", "by_rook");
+const BY_KING: usize = layout::at("threats", "by_king");
+const HANGING: usize = layout::at("threats", "hanging");
+const BY_PUSH: usize = layout::at("threats", "by_push");
+
+const VICTIMS: [Role; 5] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+
+#[inline(always)]
+pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let them = us.other();
+    let ours = &c.by_role[us];
+    let theirs = c.board.by_color(them).without(c.board.kings());
+    let pieces = theirs.without(c.board.pawns());
+    let strong = c.by_role[them].pawn | (c.twice[them] & !c.twice[us]);
+    let weak = theirs & c.attacked[us] & !strong;
+    let minor = ours.knight | ours.bishop;
+    for (i, role) in VICTIMS.into_iter().enumerate() {
+        let all = c.pieces(them, role);
+        if role != Role::Pawn {
+            sink.add(us, BY_PAWN + i - 1, (all & ours.pawn).count() as i32);
+        }
+        let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
+        sink.add(us, BY_MINOR + i, (by_minor & minor).count() as i32);
+        let by_rook = if role == Role::Queen { all } else { all & weak };
+        sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
+    }
+    sink.add(us, BY_KING, (weak & ours.king).count() as i32);
+    sink.add(us, HANGING, (weak & !c.attacked[them]).count() as i32);
+    sink.add(us, BY_PUSH, (pieces & push_attacks(c, us)).without(ours.pawn).count() as i32);
+}
+
+/// Squares that pawns would attack after a push to a square where they are not simply lost.
+#[inline(always)]
+fn push_attacks(c: &Context<'_>, us: Color) -> Bitboard {
+    let them = us.other();
+    let empty = relative(us, !c.board.occupied());
+    let single = relative(us, c.pieces(us, Role::Pawn)).shift(8) & empty;
+    let double = (single & Bitboard::from_rank(Rank::Third)).shift(8) & empty;
+    let unsafe_squares = c.by_role[them].pawn | (c.attacked[them] & !c.attacked[us]);
+    let landed = (single | double).without(relative(us, unsafe_squares));
+    relative(us, crate::eval::hce::context::beside(landed).shift(8))
+}

@@ -1,0 +1,111 @@
+//! The weights of the evaluation: midgame and endgame values of every entry of the layout.
+//!
+//! In: a `.hce.toml` file, the embedded default, or tuned values. Out: the pairs that the evaluation reads.
+
+use std::path::Path;
+
+use super::layout::{COUNT, Term, parts};
+use crate::error::Result;
+use crate::io;
+
+/// The largest weight, in centipawns either way. Beyond it a file is taken for damaged.
+pub const LARGEST: i32 = 10_000;
+
+/// Weights of the hand-crafted evaluation, `[midgame, endgame]` in centipawns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    k: f64,
+    pairs: Vec<[i32; 2]>,
+}
+
+impl Weights {
+    /// Classical material (100, 300, 300, 500, 900) and nothing else: what tuning starts from and is compared to.
+    /// K is 1, which is not fitted to anything.
+    pub fn untuned() -> Weights {
+        let mut pairs = vec![[0, 0]; COUNT];
+        if let Some(material) = Term::named("material") {
+            for (pair, value) in pairs[material.range()].iter_mut().zip([100, 300, 300, 500, 900]) {
+                *pair = [value, value];
+            }
+        }
+        Weights { k: 1.0, pairs }
+    }
+
+    /// Weights of the given values, cut to ±[`LARGEST`]; `None` unless there are [`COUNT`] of them and K is a
+    /// positive number.
+    pub fn from_pairs(k: f64, pairs: &[[i32; 2]]) -> Option<Weights> {
+        let cut = |value: i32| value.clamp(-LARGEST, LARGEST);
+        (pairs.len() == COUNT && k.is_finite() && k > 0.0)
+            .then(|| Weights { k, pairs: pairs.iter().map(|pair| pair.map(cut)).collect() })
+    }
+
+    /// The sigmoid's K for which they were tuned: expected result = 1 / (1 + exp(−K · centipawns / 400)).
+    pub fn k(&self) -> f64 {
+        self.k
+    }
+
+    /// All pairs in the order of the layout.
+    pub fn pairs(&self) -> &[[i32; 2]] {
+        &self.pairs
+    }
+
+    /// The pairs of one part, such as `psqt` and `knight`.
+    pub fn part(&self, term: &str, part: &str) -> Option<&[[i32; 2]]> {
+        let (_, _, range) = parts().find(|(t, p, _)| t.name == term && p.name == part)?;
+        Some(&self.pairs[range])
+    }
+
+    /// Reads a `.hce.toml` file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a weight file with every term and nothing else.
+    pub fn load(path: &Path) -> Result<Weights> {
+        Weights::parse(&io::read_text(path)?, path)
+    }
+
+    /// Writes a `.hce.toml` file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        io::write(path, self.to_toml().as_bytes())
+    }
+}
+
+impl Default for Weights {
+    /// The weights that patzer carries, tuned by patzer.
+    fn default() -> Weights {
+        let text = include_str!("../default.hce.toml");
+        // Part of the program, and a test reads it: no input of a user comes here.
+        Weights::parse(text, Path::new("default.hce.toml")).expect("the embedded weights are in order")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_weights_are_in_order() {
+        let weights = Weights::default();
+        assert_eq!(weights.pairs().len(), COUNT);
+        assert!(weights.k() > 0.0);
+    }
+
+    #[test]
+    fn untuned_weights_are_material_alone() {
+        let weights = Weights::untuned();
+        assert_eq!(weights.part("material", "queen"), Some(&[[900, 900]][..]));
+        let sum: i32 = weights.pairs().iter().flatten().sum();
+        assert_eq!(sum, 2 * (100 + 300 + 300 + 500 + 900));
+        assert_eq!(weights.part("material", "king"), None);
+    }
+
+    #[test]
+    fn a_list_of_the_wrong_length_makes_no_weights() {
+        assert!(Weights::from_pairs(1.0, &[[0, 0]]).is_none());
+        assert!(Weights::from_pairs(f64::NAN, &vec![[0, 0]; COUNT]).is_none());
+        let cut = Weights::from_pairs(1.0, &vec![[20_000, -20_000]; COUNT]).unwrap();
+        assert_eq!(cut.pairs()[0], [LARGEST, -LARGEST]);
+    }
+}

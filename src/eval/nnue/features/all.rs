@@ -1,0 +1,62 @@
+//! `all`: every piece on every square, 768 features.
+//!
+//! In: a perspective and a piece on a square. Out: `384 × (theirs) + 64 × role + square`, with roles pawn 0 to
+//! king 5 and the board turned upside down for Black, so that both sides see themselves at the bottom. This is
+//! the field's plain layout (`Chess768` of the trainer bullet), so that weights can be exchanged.
+
+use shakmaty::{Color, Piece, Square};
+
+/// Number of features.
+pub const COUNT: usize = 768;
+
+/// The most features that are active at once: 32 pieces.
+pub const MAX_ACTIVE: usize = 32;
+
+/// Distance between a feature of one's own piece and the same feature of the opponent's.
+const THEIRS: usize = 384;
+
+/// The feature of a piece on a square, as one side sees it.
+#[inline]
+pub fn index(perspective: Color, piece: Piece, square: Square) -> usize {
+    both(piece, square)[usize::from(perspective.is_black())]
+}
+
+/// The feature of a piece on a square as White sees it, and as Black does.
+#[inline]
+pub fn both(piece: Piece, square: Square) -> [usize; 2] {
+    let plane = 64 * (piece.role as usize - 1);
+    let (white, black) = if piece.color.is_white() { (0, THEIRS) } else { (THEIRS, 0) };
+    let square = square as usize;
+    [white + plane + square, black + plane + (square ^ 56)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Role;
+
+    #[test]
+    fn the_layout_is_own_or_theirs_then_role_then_square() {
+        let pawn = Piece { color: Color::White, role: Role::Pawn };
+        let king = Piece { color: Color::Black, role: Role::King };
+        assert_eq!(index(Color::White, pawn, Square::A2), 8);
+        assert_eq!(index(Color::Black, pawn, Square::A2), 384 + 48);
+        assert_eq!(index(Color::Black, king, Square::E8), 5 * 64 + 4);
+        assert_eq!(index(Color::White, king, Square::H8), COUNT - 1);
+    }
+
+    #[test]
+    fn both_sides_see_the_same_when_colours_and_ranks_are_swapped() {
+        for square in Square::ALL {
+            for role in Role::ALL {
+                for color in Color::ALL {
+                    let mirrored = Piece { color: color.other(), role };
+                    assert_eq!(
+                        index(Color::White, Piece { color, role }, square),
+                        index(Color::Black, mirrored, square.flip_vertical())
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The `.nnue` file: a short header that says what the weights are, then the raw body.
+//!
+//! In: bytes. Out: a network, or the reason why the bytes are not one; and the way back. The layout:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 8 | `PATZNNUE` |
+//! | 4 | version of the format, little-endian: 1 |
+//! | 4 | length of the text, little-endian |
+//! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
+//! | | the body as [`network`](super::network) describes it |
+//!
+//! The text names the architecture, the feature set, the scales, the origin and the SHA-256 of the body, so a
+//! damaged file is told from a sound one.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::network::{About, Network, QA, QB, SCALE};
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"PATZNNUE";
+const VERSION: u32 = 1;
+/// Magic, version and length.
+const FIXED: usize = 16;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    architecture: String,
+    features: String,
+    qa: i32,
+    qb: i32,
+    scale: i32,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    training: String,
+    body_sha256: String,
+}
+
+/// The network that patzer plays with unless told otherwise; NETS.md has its lineage.
+const EMBEDDED: &[u8] = include_bytes!("../default.nnue");
+
+impl Network {
+    /// The embedded network.
+    ///
+    /// # Panics
+    /// Never: a test reads the embedded bytes.
+    pub fn embedded() -> Network {
+        Network::parse(EMBEDDED).expect("the embedded network is whole")
+    }
+
+    /// Reads a `.nnue` file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not a network that this patzer knows; one line that says why.
+    pub fn load(path: &Path) -> Result<Network> {
+        Network::parse(&crate::io::read(path)?).map_err(|reason| Error::data(path, reason))
+    }
+
+    /// Reads the bytes of a `.nnue` file.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with them.
+    pub fn parse(bytes: &[u8]) -> std::result::Result<Network, String> {
+        let (header, body) = split(bytes)?;
+        let expected = [("features", "all".to_string(), header.features.clone())].into_iter().chain(
+            [("qa", QA, header.qa), ("qb", QB, header.qb), ("scale", SCALE, header.scale)]
+                .map(|(name, ours, theirs)| (name, ours.to_string(), theirs.to_string())),
+        );
+        for (name, ours, theirs) in expected {
+            if ours != theirs {
+                return Err(format!("its {name} is `{theirs}`; this patzer reads networks with `{ours}`"));
+            }
+        }
+        let hidden = header.architecture.strip_prefix("(768->").and_then(|s| s.strip_suffix(")x2->1 screlu"));
+        let Some(hidden) = hidden.and_then(|n| n.parse::<usize>().ok()) else {
+            return Err(format!(
+                "its architecture `{}` is not one that this patzer knows: (768->N)x2->1 screlu",
+                header.architecture
+            ));
+        };
+        let size = super::network::checked_body_size(hidden)
+            .ok_or_else(|| format!("a hidden layer of {hidden} neurons is not possible"))?;
+        if body.len() != size {
+            let what = if body.len() < size { "the file is truncated" } else { "the file is too long" };
+            return Err(format!("{what}: {hidden} neurons take {size} bytes, it has {}", body.len()));
+        }
+        if digest(body) != header.body_sha256 {
+            return Err("its weights do not match their checksum; the file is damaged".to_string());
+        }
+        let about = About { description: header.description, training: header.training };
+        Network::from_body(body, about)
+    }
+
+    /// The bytes of a `.nnue` file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let body = self.body();
+        let header = Header {
+            architecture: self.architecture(),
+            features: "all".to_string(),
+            qa: QA,
+            qb: QB,
+            scale: SCALE,
+            description: self.about().description.clone(),
+            training: self.about().training.clone(),
+            body_sha256: digest(&body),
+        };
+        // A flat struct of strings and numbers always has a TOML form.
+        let mut text = toml::to_string(&header).unwrap_or_default();
+        let padding = (FIXED + text.len()).next_multiple_of(64) - FIXED - text.len();
+        text.extend(std::iter::repeat_n('\n', padding));
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((text.len() as u32).to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    /// Writes a `.nnue` file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        crate::io::write(path, &self.to_bytes())
+    }
+}
+
+/// Whether bytes begin as a `.nnue` file does.
+pub fn has_magic(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+fn split(bytes: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
+    if bytes.is_empty() {
+        return Err("is empty".to_string());
+    }
+    if !has_magic(bytes) {
+        return Err("is not a patzer network (it does not begin with PATZNNUE); \
+                    weights without a header need `patzer net convert` first"
+            .to_string());
+    }
+    let number = |at: usize| {
+        let bytes = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    };
+    let (Some(version), Some(length)) = (number(8), number(12)) else {
+        return Err(format!("the file is truncated: it ends after {} bytes, in its header", bytes.len()));
+    };
+    if version != VERSION {
+        return Err(format!("its format is version {version}; this patzer reads version {VERSION}"));
+    }
+    let end = FIXED + length as usize;
+    let Some(text) = bytes.get(FIXED..end) else {
+        return Err(format!("the file is truncated: it ends after {} bytes, in its header", bytes.len()));
+    };
+    let text = std::str::from_utf8(text).map_err(|_| "its header is not UTF-8 text".to_string())?;
+    let header = toml::from_str(text)
+        .map_err(|e| format!("its header does not parse: {}", e.message().replace('\n', " ")))?;
+    Ok((header, &bytes[end..]))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::network::tests::random;
+    use super::*;
+
+    #[test]
+    fn a_file_comes_back_as_it_was() {
+        let about = About { description: "test \"quoted\" größe".into(), training: "ab12".into() };
+        let network = random(24, 1).with_about(about);
+        let bytes = network.to_bytes();
+        assert_eq!((bytes.len() - network.body().len()) % 64, 0);
+        assert_eq!(Network::parse(&bytes).unwrap(), network);
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_byte_is_noticed() {
+        let network = random(2, 1);
+        let bytes = network.to_bytes();
+        for length in 0..bytes.len() {
+            assert!(Network::parse(&bytes[..length]).is_err(), "cut to {length}");
+        }
+        for at in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            if let Ok(read) = Network::parse(&damaged) {
+                // Only words that mean nothing to the weights may change unnoticed.
+                assert_eq!(read.body(), network.body(), "byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn strangers_are_turned_away_with_a_reason() {
+        let network = random(16, 1);
+        let bytes = network.to_bytes();
+        let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err();
+        assert_eq!(reason(b""), "is empty");
+        assert!(reason(&network.body()).contains("net convert"));
+        let mut newer = bytes.clone();
+        newer[8] = 2;
+        assert!(reason(&newer).contains("version 2"));
+        let mut long = bytes.clone();
+        long.push(0);
+        assert!(reason(&long).contains("too long"));
+        assert!(reason(&bytes[..bytes.len() - 1]).contains("truncated"));
+        let replace = |from: &str, to: &str| {
+            let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+            let mut changed = bytes.clone();
+            changed[at..at + to.len()].copy_from_slice(to.as_bytes());
+            reason(&changed)
+        };
+        assert!(replace("screlu", "crelu ").contains("architecture"));
+        assert!(replace("qa = 255", "qa = 181").contains("`181`"));
+        assert!(replace("(768->16)", "(768->99)").contains("truncated"));
+    }
+}

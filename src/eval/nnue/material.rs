@@ -1,0 +1,84 @@
+//! A network that counts material: something sound to start from and to beat.
+//!
+//! In: a hidden size. Out: weights whose evaluation is the material balance in centipawns, to within 1 %.
+//!
+//! How: a squared clipped ReLU is not linear, but the difference of two is. With c = 1/2 and x the balance of one
+//! kind of piece, (c + x)² − (c − x)² = 4·c·x, exactly, as long as |x| ≤ c. So each kind of piece has a pair of
+//! neurons that see own pieces as ±u and the opponent's as ∓u, with output weights +w and −w. Both perspectives
+//! see the same balance with opposite signs, which doubles it. u is chosen so that the balance of that kind
+//! rarely leaves the linear range: 10 pawns, 4 knights, 4 bishops, 3 rooks, 3 queens.
+
+use super::features::all::COUNT;
+use super::network::{About, Network, Weights};
+
+/// A pair of neurons: the role's index (pawn 0 to king 5), u in 1/QA, w in 1/QB. With c = 127/255 a piece is
+/// worth 2 · 4 · 127 · u · w · 400 / (255² · 64) centipawns.
+const PAIRS: [(usize, i16, i16); 6] = [
+    (0, 12, 85),  // pawn 100
+    (1, 30, 109), // knight 319
+    (2, 30, 113), // bishop 331
+    (3, 42, 122), // rook 500
+    (4, 42, 110), // queen 898, as the sum of two pairs, because one weight would be too large
+    (4, 42, 109),
+];
+
+/// The fewest neurons that a material network needs.
+pub const MIN_HIDDEN: usize = 2 * PAIRS.len();
+
+/// The bias of a pair, so that the balance has as much room on either side.
+const CENTRE: i16 = 127;
+
+/// A network that values material; neurons beyond [`MIN_HIDDEN`] stay without weights. `None` if `hidden` is
+/// smaller than that or larger than a network can be.
+pub fn network(hidden: usize) -> Option<Network> {
+    if hidden < MIN_HIDDEN {
+        return None;
+    }
+    let mut weights = Weights {
+        features: vec![0; COUNT * hidden],
+        bias: vec![0; hidden],
+        output: vec![0; 2 * hidden],
+        output_bias: 0,
+    };
+    for (pair, (role, unit, weight)) in PAIRS.into_iter().enumerate() {
+        for (neuron, sign) in [(2 * pair, 1), (2 * pair + 1, -1)] {
+            for square in 0..64 {
+                weights.features[(64 * role + square) * hidden + neuron] = sign * unit;
+                weights.features[(384 + 64 * role + square) * hidden + neuron] = -sign * unit;
+            }
+            weights.bias[neuron] = CENTRE;
+            weights.output[neuron] = sign * weight;
+            weights.output[hidden + neuron] = -sign * weight;
+        }
+    }
+    let description = "material only: pawn 100, knight 320, bishop 330, rook 500, queen 900".to_string();
+    Network::new(&weights, About { description, training: String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use shakmaty::{CastlingMode, Chess, fen::Fen};
+
+    use super::*;
+    use crate::eval::{Evaluator, nnue::Nnue};
+
+    #[test]
+    fn material_is_worth_its_centipawns() {
+        let mut nnue = Nnue::new(Arc::new(network(16).unwrap()));
+        for (fen, expected) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0),
+            ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 900),
+            ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1", -900),
+            ("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", 100),
+            ("4k3/8/8/8/8/8/PPPPPPPP/4K3 w - - 0 1", 800),
+            ("4k3/8/8/8/8/8/8/1NB1K2R b - - 0 1", -1150),
+            ("4k2r/8/8/8/8/8/8/QQ2K3 w - - 0 1", 1300),
+        ] {
+            let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+            let score = nnue.evaluate(&position, 0);
+            assert!((score - expected).abs() <= 1 + expected.abs() / 100, "{fen}: {score}");
+        }
+    }
+}

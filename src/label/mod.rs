@@ -1,0 +1,132 @@
+//! Labels: the quiet position that a position resolves to, and the engine's score of it.
+//!
+//! In: samples. Out: the same samples, each with the leaf of the bundled engine's own quiescence search, or of a
+//! search of fixed depth or nodes. The game's result then stands against a position that a static evaluation
+//! can judge (Texel's tuning method, P. Österlund 2014; "Choosing positions for Texel's Tuning Method",
+//! zurichess 2016). The quiescence search that labels is the one that plays.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use shakmaty::{Chess, Position};
+
+use crate::chess::score::Score;
+use crate::chess::{Line, PackedBoard};
+use crate::engine::{self, Engine, Limits};
+use crate::eval::Evaluation;
+use crate::positions::{Leaf, Sample, flags};
+use crate::{chess::score, error::Error, error::Result};
+
+/// How the leaf of a position is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The end of the principal variation of the quiescence search.
+    Quiescence,
+    /// The end of a search to this depth in plies, resolved by quiescence search from there.
+    Depth(i32),
+    /// The end of a search of this many nodes, resolved likewise.
+    Nodes(u64),
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Method::Quiescence => f.write_str("qsearch"),
+            Method::Depth(depth) => write!(f, "depth {depth}"),
+            Method::Nodes(nodes) => write!(f, "nodes {nodes}"),
+        }
+    }
+}
+
+/// What to label with.
+#[derive(Clone)]
+pub struct Settings {
+    /// How the leaf is found.
+    pub method: Method,
+    /// Whether the score and depth of each sample become those of the search; needs one.
+    pub rescore: bool,
+    /// What evaluates the leaves and steers the search.
+    pub evaluation: Evaluation,
+}
+
+/// Samples that one engine labels before it is asked whether to go on.
+const CHUNK: usize = 1024;
+
+/// A search to resolve one position needs little memory, and a fresh table for each keeps results the same for
+/// any number of threads.
+const SEARCH_HASH_MB: usize = 1;
+
+/// Finds the leaf of every sample, on all threads. `done` is called with the number of samples just labelled.
+/// Returns false if `stop` turned true before the end.
+///
+/// # Errors
+/// If a sample does not hold a legal position.
+pub fn label(
+    samples: &mut [Sample],
+    settings: &Settings,
+    stop: &AtomicBool,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<bool> {
+    samples.par_chunks_mut(CHUNK).try_for_each_init(
+        || engine::engine(&settings.evaluation, SEARCH_HASH_MB),
+        |engine, chunk| {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            chunk.iter_mut().try_for_each(|sample| resolve(sample, engine.as_mut(), settings))?;
+            done(chunk.len());
+            Ok::<(), Error>(())
+        },
+    )?;
+    Ok(!stop.load(Ordering::Relaxed))
+}
+
+fn resolve(sample: &mut Sample, engine: &mut dyn Engine, settings: &Settings) -> Result<()> {
+    let Some(position) = sample.position() else {
+        let place = format!("game {}, ply {}", sample.game, sample.ply);
+        return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
+    };
+    let limits = match settings.method {
+        Method::Quiescence => None,
+        Method::Depth(depth) => Some(Limits { depth: Some(depth), ..Limits::default() }),
+        Method::Nodes(nodes) => Some(Limits { nodes: Some(nodes), ..Limits::default() }),
+    };
+    let end = match limits {
+        None => position,
+        Some(limits) => searched(sample, position, engine, &limits, settings.rescore),
+    };
+    sample.leaf = engine.resolve(&end).map(|(leaf, score)| Leaf {
+        board: PackedBoard::pack(&leaf),
+        turn: leaf.turn(),
+        score: clamp(score),
+    });
+    Ok(())
+}
+
+/// Searches, rescores if asked, and follows the principal variation to its end.
+fn searched(
+    sample: &mut Sample,
+    position: Chess,
+    engine: &mut dyn Engine,
+    limits: &Limits,
+    rescore: bool,
+) -> Chess {
+    engine.new_game();
+    let report = engine.search(&Line::new(position.clone()), limits, &AtomicBool::new(false), &mut |_| {});
+    if rescore {
+        sample.score = Some(clamp(report.score));
+        sample.depth = Some(report.depth.clamp(0, 254) as u8);
+        sample.flags &= !flags::MATE_SCORE;
+        if score::is_mate(report.score) {
+            sample.flags |= flags::MATE_SCORE;
+        }
+    }
+    report.pv.iter().fold(position, |mut position, &m| {
+        position.play_unchecked(m);
+        position
+    })
+}
+
+fn clamp(score: Score) -> i16 {
+    score.clamp(-score::MATE, score::MATE) as i16
+}

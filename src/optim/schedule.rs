@@ -1,0 +1,95 @@
+//! How the learning rate changes over a run.
+//!
+//! In: the step, counted from 0, and the number of steps. Out: the learning rate of that step. It climbs from
+//! near nothing over the warm-up and then falls to its final value.
+//!
+//! Source of the cosine: Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts" (2017),
+//! without restarts.
+
+use serde::{Deserialize, Serialize};
+
+/// The way down after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decay {
+    /// Half a cosine from `start` to `end`.
+    Cosine,
+    /// A straight line from `start` to `end`.
+    Linear,
+    /// Five equal stages, each lower than the last by the same factor, from `start` to `end`.
+    Step,
+    /// No change.
+    Constant,
+}
+
+/// Stages of [`Decay::Step`].
+const STAGES: f64 = 5.0;
+
+/// The learning rate over a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// Learning rate after the warm-up.
+    pub start: f32,
+    /// Learning rate at the last step.
+    pub end: f32,
+    /// The way from one to the other.
+    pub decay: Decay,
+    /// Steps of the linear warm-up; 0 for none.
+    pub warmup: u64,
+    /// Steps of the whole run.
+    pub steps: u64,
+}
+
+impl Schedule {
+    /// The learning rate of a step; steps count from 0.
+    pub fn rate(&self, step: u64) -> f32 {
+        let (start, end) = (f64::from(self.start), f64::from(self.end));
+        if step < self.warmup {
+            return (start * (step + 1) as f64 / self.warmup as f64) as f32;
+        }
+        let length = self.steps.saturating_sub(self.warmup + 1).max(1);
+        let done = ((step - self.warmup) as f64 / length as f64).min(1.0);
+        let rate = match self.decay {
+            Decay::Cosine => end + (start - end) * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
+            Decay::Linear => start + (end - start) * done,
+            Decay::Step => {
+                let stage = (done * STAGES).floor().min(STAGES - 1.0);
+                start * (end / start).powf(stage / (STAGES - 1.0))
+            }
+            Decay::Constant => start,
+        };
+        rate as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(decay: Decay) -> Schedule {
+        Schedule { start: 0.01, end: 0.0001, decay, warmup: 10, steps: 111 }
+    }
+
+    #[test]
+    fn the_warm_up_climbs_to_the_start() {
+        let schedule = schedule(Decay::Cosine);
+        assert!((schedule.rate(0) - 0.001).abs() < 1e-8);
+        assert!((schedule.rate(9) - 0.01).abs() < 1e-8);
+        assert!((schedule.rate(10) - 0.01).abs() < 1e-8);
+    }
+
+    #[test]
+    fn every_way_down_ends_at_the_end() {
+        for decay in [Decay::Cosine, Decay::Linear, Decay::Step] {
+            let schedule = schedule(decay);
+            assert!((schedule.rate(110) - 0.0001).abs() < 1e-8, "{decay:?}");
+            assert!((10..110).all(|step| schedule.rate(step + 1) <= schedule.rate(step)), "{decay:?}");
+        }
+        assert_eq!(schedule(Decay::Constant).rate(110), 0.01);
+    }
+
+    #[test]
+    fn halfway_the_cosine_is_at_the_mean() {
+        assert!((schedule(Decay::Cosine).rate(60) - 0.00505).abs() < 1e-6);
+    }
+}

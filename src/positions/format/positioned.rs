@@ -1,0 +1,73 @@
+//! A file that many threads read at once.
+//!
+//! In: a file and places in it. Out: bytes. parquet's own reader over a `File` moves the one cursor that all its
+//! clones share, so two threads reading different row groups would read each other's bytes; here every read
+//! names its place.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::file::reader::{ChunkReader, Length};
+
+/// A file read only at named places.
+pub struct Positioned {
+    file: Arc<File>,
+    length: u64,
+}
+
+impl Positioned {
+    /// Takes over a file.
+    ///
+    /// # Errors
+    /// If its length cannot be had.
+    pub fn new(file: File) -> io::Result<Positioned> {
+        let length = file.metadata()?.len();
+        Ok(Positioned { file: Arc::new(file), length })
+    }
+}
+
+/// A reader with a place of its own.
+pub struct Cursor {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = read_at(&self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Length for Positioned {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for Positioned {
+    type T = BufReader<Cursor>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        Ok(BufReader::new(Cursor { file: Arc::clone(&self.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let mut bytes = vec![0; length];
+        Cursor { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+}

@@ -1,0 +1,157 @@
+//! Elo, normalised Elo and the likelihood of superiority, with their errors.
+//!
+//! In: counts of results. Out: differences from the first player's side. Logistic Elo is the rating difference
+//! whose expected score is the observed one. Normalised Elo divides the score's excess over one half by its
+//! standard deviation for one game, which makes it a measure of how many games a test needs, whatever the share
+//! of draws (Van den Bergh, "Normalized Elo", 2020). Errors are 1.96 standard errors, that is 95 %.
+
+use serde::Serialize;
+
+use super::pentanomial::{Counts, Distribution};
+use super::special::normal_cdf;
+
+/// Half the width of the 95 % interval of a normal variable, in standard deviations.
+const Z95: f64 = 1.959_963_984_540_054;
+
+/// Normalised Elo of an excess of one standard deviation of one game: 800 / ln 10.
+pub(super) const NELO: f64 = 800.0 / std::f64::consts::LN_10;
+
+/// Expected score, 0 to 1, of a player who is `elo` Elo stronger.
+pub fn expected_score(elo: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
+}
+
+/// The Elo difference whose expected score is `score`; infinite at 0 and 1.
+pub fn elo_of(score: f64) -> f64 {
+    if score <= 0.0 {
+        f64::NEG_INFINITY
+    } else if score >= 1.0 {
+        f64::INFINITY
+    } else {
+        400.0 * (score / (1.0 - score)).log10()
+    }
+}
+
+/// What counts say about a difference in strength. Infinities (`null` in JSON) stand where the counts are too
+/// one-sided or too few to bound a value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Logistic Elo of the first player over the second.
+    pub elo: f64,
+    /// Half the width of its 95 % interval.
+    pub elo_error: f64,
+    /// Normalised Elo.
+    pub nelo: f64,
+    /// Half the width of its 95 % interval.
+    pub nelo_error: f64,
+    /// Likelihood that the first player is the stronger, 0 to 1.
+    pub los: f64,
+}
+
+impl Estimate {
+    /// Estimates from counts; without any games 0 with infinite errors.
+    pub fn new(counts: impl Into<Counts>) -> Estimate {
+        match counts.into() {
+            Counts::Games(games) => Estimate::of(Distribution::raw(games.ascending())),
+            Counts::Pairs(pairs) => Estimate::of(Distribution::raw(pairs.0)),
+        }
+    }
+
+    fn of<const N: usize>(distribution: Option<Distribution<N>>) -> Estimate {
+        let Some(d) = distribution else {
+            let unknown = f64::INFINITY;
+            return Estimate { elo: 0.0, elo_error: unknown, nelo: 0.0, nelo_error: unknown, los: 0.5 };
+        };
+        let mean = d.mean();
+        let standard_error = (d.variance() / d.count).sqrt();
+        let excess = mean - 0.5;
+        Estimate {
+            elo: elo_of(mean),
+            elo_error: elo_error(mean, standard_error),
+            nelo: NELO * ratio(excess, (d.variance() * Distribution::<N>::games_each()).sqrt()),
+            nelo_error: NELO * Z95 / (d.count * Distribution::<N>::games_each()).sqrt(),
+            los: normal_cdf(ratio(excess, standard_error)),
+        }
+    }
+}
+
+fn elo_error(mean: f64, standard_error: f64) -> f64 {
+    let (low, high) = (mean - Z95 * standard_error, mean + Z95 * standard_error);
+    if low <= 0.0 || high >= 1.0 { f64::INFINITY } else { (elo_of(high) - elo_of(low)) / 2.0 }
+}
+
+/// `a / b` with 0/0 = 0: no excess and no variance say that nothing points either way.
+fn ratio(a: f64, b: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { a / b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Pentanomial, Trinomial};
+
+    fn close(got: f64, want: f64, relative: f64) {
+        assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want}");
+    }
+
+    #[test]
+    fn pentanomial_estimates_match_published_values() {
+        // fastchess's unit tests (tests/elo_test.cpp).
+        let e = Estimate::new(Pentanomial([34, 54, 63, 64, 75]));
+        close(e.elo, 55.57978, 1e-6);
+        close(e.elo_error, 27.65343, 1e-6);
+        close(e.los, 0.999970, 1e-6);
+        let e = Estimate::new(Pentanomial([332, 433, 498, 333, 334]));
+        close(e.elo, -8.64267, 1e-6);
+        close(e.elo_error, 10.33419, 1e-6);
+        close(e.nelo, -9.17291, 1e-6);
+        close(e.nelo_error, 10.96046, 1e-6);
+        close(e.los, 0.0505, 1e-3);
+    }
+
+    #[test]
+    fn trinomial_estimates_match_published_values() {
+        let e = Estimate::new(Trinomial { wins: 136, losses: 96, draws: 111 });
+        close(e.elo, 40.70246, 1e-6);
+        close(e.elo_error, 30.42722, 1e-6);
+        close(e.nelo, 49.76842, 1e-6);
+        close(e.nelo_error, 36.76845, 1e-6);
+        close(e.los, 0.9960, 1e-4);
+    }
+
+    #[test]
+    fn the_matches_of_the_zurichess_article() {
+        // "Choosing positions for Texel's Tuning Method" (2016), wins-losses-draws, Elo ± error to two decimals.
+        // Its errors are off by up to 0.006 from 1.96 σ, in both directions, so a unit of its last digit is allowed.
+        for (wins, losses, draws, elo, error) in [
+            (2518, 2308, 2274, 10.28, 6.66),
+            (4427, 4585, 4188, -4.16, 4.90),
+            (234, 361, 305, -49.36, 18.57),
+            (17409, 17404, 12887, 0.04, 2.66),
+            (2898, 2665, 2337, 10.25, 6.43),
+        ] {
+            let e = Estimate::new(Trinomial { wins, draws, losses });
+            assert!((e.elo - elo).abs() < 0.00501, "{} is not {elo}", e.elo);
+            assert!((e.elo_error - error).abs() < 0.01, "{} is not {error}", e.elo_error);
+        }
+    }
+
+    #[test]
+    fn elo_and_score_are_inverse() {
+        close(expected_score(400.0), 10.0 / 11.0, 1e-12);
+        for elo in [-700.0, -3.5, 12.0, 350.0] {
+            close(elo_of(expected_score(elo)), elo, 1e-9);
+        }
+        assert_eq!(elo_of(expected_score(0.0)), 0.0);
+    }
+
+    #[test]
+    fn one_sided_counts_are_infinite_but_never_nan() {
+        let e = Estimate::new(Pentanomial([0, 0, 0, 0, 7]));
+        assert_eq!((e.elo, e.elo_error, e.nelo, e.los), (f64::INFINITY, f64::INFINITY, f64::INFINITY, 1.0));
+        let e = Estimate::new(Pentanomial([0, 0, 9, 0, 0]));
+        assert_eq!((e.elo, e.elo_error, e.nelo, e.los), (0.0, 0.0, 0.0, 0.5));
+        let e = Estimate::new(Trinomial::default());
+        assert_eq!((e.elo, e.los), (0.0, 0.5));
+    }
+}

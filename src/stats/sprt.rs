@@ -1,0 +1,261 @@
+//! The sequential probability ratio test.
+//!
+//! In: counts so far, two hypotheses about the difference in strength, and the error rates that are accepted.
+//! Out: the logarithm of the likelihood ratio (LLR), the bounds at which the test ends, and the verdict.
+//! The test is Wald's ("Sequential Analysis", 1947) with the generalised likelihood ratio: each hypothesis gets
+//! the distribution of results that meets it and fits the observations best (Van den Bergh, 2017 to 2020;
+//! fishtest's `LLRcalc`). Where no such distribution exists or the search for it does not settle, the normal
+//! approximation answers in closed form, so that the LLR is a finite number for all counts and bounds.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::elo::{NELO, expected_score};
+use super::likelihood::{log_ratio, with_mean, with_t};
+use super::pentanomial::{Counts, Distribution, Trinomial};
+use crate::error::{Error, Result};
+
+/// The scale on which the hypotheses are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Normalised Elo: excess score over its standard deviation for one game.
+    Normalized,
+    /// Logistic Elo: the usual rating difference.
+    Logistic,
+    /// BayesElo with a draw rate fitted to the games; counts games, not pairs.
+    Bayesian,
+}
+
+/// How a test stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The alternative is accepted: the difference is `elo1` rather than `elo0`.
+    H1,
+    /// The null hypothesis is accepted.
+    H0,
+    /// More games are needed.
+    #[serde(rename = "undecided")]
+    Undecided,
+}
+
+/// A sequential test of `elo0` against `elo1`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sprt {
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    model: Model,
+}
+
+impl Sprt {
+    /// A test with hypotheses in Elo of the model, the chance `alpha` to accept H1 where H0 holds and `beta` to
+    /// accept H0 where H1 holds.
+    ///
+    /// # Errors
+    /// If the bounds are not finite and rising, or the error rates not between 0 and 1 with a sum below 1.
+    pub fn new(model: Model, elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Sprt> {
+        if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
+            return Err(Error::usage(format!("--elo0 {elo0} --elo1 {elo1}: the first must be the lower")));
+        }
+        let inside = |p: f64| p > 0.0 && p < 1.0;
+        if !(inside(alpha) && inside(beta) && alpha + beta < 1.0) {
+            return Err(Error::usage(format!(
+                "--alpha {alpha} --beta {beta}: error rates lie between 0 and 1, and their sum below 1"
+            )));
+        }
+        Ok(Sprt { elo0, elo1, alpha, beta, model })
+    }
+
+    /// The scale of the hypotheses.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The hypotheses in Elo of the model: null, alternative.
+    pub fn bounds(&self) -> [f64; 2] {
+        [self.elo0, self.elo1]
+    }
+
+    /// The LLR at or below which H0 is accepted: ln(β / (1 − α)).
+    pub fn lower(&self) -> f64 {
+        (self.beta / (1.0 - self.alpha)).ln()
+    }
+
+    /// The LLR at or above which H1 is accepted: ln((1 − β) / α).
+    pub fn upper(&self) -> f64 {
+        ((1.0 - self.beta) / self.alpha).ln()
+    }
+
+    /// The verdict at an LLR.
+    pub fn verdict(&self, llr: f64) -> Verdict {
+        if llr >= self.upper() {
+            Verdict::H1
+        } else if llr <= self.lower() {
+            Verdict::H0
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    /// The LLR of counts; 0 without any.
+    ///
+    /// The Bayesian model is one of single games: for pairs, it has no meaning and the result is 0. Callers
+    /// give it a [`Trinomial`].
+    pub fn llr(&self, counts: impl Into<Counts>) -> f64 {
+        match counts.into() {
+            Counts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
+            Counts::Games(games) if games.games() > 0 => {
+                self.generalised(&Distribution::regularised(games.ascending()))
+            }
+            Counts::Pairs(pairs) if pairs.pairs() > 0 && self.model != Model::Bayesian => {
+                self.generalised(&Distribution::regularised(pairs.0))
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn generalised<const N: usize>(&self, observed: &Distribution<N>) -> f64 {
+        match self.model {
+            Model::Normalized => {
+                // An observation of two games has √2 times the t-value of one.
+                let unit = Distribution::<N>::games_each().sqrt() / NELO;
+                normalized(observed, self.elo0 * unit, self.elo1 * unit)
+            }
+            _ => logistic(observed, expected_score(self.elo0), expected_score(self.elo1)),
+        }
+    }
+
+    /// The plain ratio under BayesElo's model, in which the bounds are the differences and the draw parameter is
+    /// the one that fits the games (Coulom, "Bayeselo"; fishtest before 2020).
+    fn bayesian(&self, games: Trinomial) -> f64 {
+        if games.wins == 0 || games.losses == 0 {
+            return 0.0; // the draw parameter is infinite or unknown
+        }
+        let total = games.games() as f64;
+        let (win, loss) = (games.wins as f64 / total, games.losses as f64 / total);
+        let draw_elo = 200.0 * ((1.0 - loss) / loss * (1.0 - win) / win).log10();
+        let log_chances = |elo: f64| {
+            let win = expected_score(elo - draw_elo);
+            let loss = expected_score(-elo - draw_elo);
+            let draw = expected_score(elo + draw_elo) - win;
+            [win, draw, loss].map(|p| p.max(f64::MIN_POSITIVE).ln())
+        };
+        let (null, alternative) = (log_chances(self.elo0), log_chances(self.elo1));
+        let counts = [games.wins, games.draws, games.losses];
+        (0..3).filter(|&i| counts[i] > 0).map(|i| counts[i] as f64 * (alternative[i] - null[i])).sum()
+    }
+}
+
+impl fmt::Display for Sprt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sprt { elo0, elo1, alpha, beta, model } = self;
+        let scale = match model {
+            Model::Normalized => "normalised Elo",
+            Model::Logistic => "logistic Elo",
+            Model::Bayesian => "BayesElo",
+        };
+        write!(f, "{scale} [{elo0}, {elo1}], alpha {alpha}, beta {beta}")
+    }
+}
+
+/// LLR of two mean scores.
+fn logistic<const N: usize>(observed: &Distribution<N>, score0: f64, score1: f64) -> f64 {
+    if let (Some(null), Some(alternative)) = (with_mean(observed, score0), with_mean(observed, score1)) {
+        let llr = log_ratio(observed, &alternative, &null);
+        if llr.is_finite() {
+            return llr;
+        }
+    }
+    let twice = 2.0 * observed.mean() - score0 - score1;
+    0.5 * observed.count * (score1 - score0) * twice / observed.variance()
+}
+
+/// LLR of two t-values (excess over one half in standard deviations of one observation).
+fn normalized<const N: usize>(observed: &Distribution<N>, t0: f64, t1: f64) -> f64 {
+    if let (Some(null), Some(alternative)) = (with_t(observed, t0), with_t(observed, t1)) {
+        let llr = log_ratio(observed, &alternative, &null);
+        if llr.is_finite() {
+            return llr;
+        }
+    }
+    let t = (observed.mean() - 0.5) / observed.variance().sqrt();
+    // ½ ln((1 + (t − t₀)²) / (1 + (t − t₁)²)), kept from overflowing for bounds of any size.
+    let each = |bound: f64| 1f64.hypot(t - bound).ln();
+    observed.count * (each(t0) - each(t1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Pentanomial;
+
+    fn llr(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> f64 {
+        Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap().llr(counts)
+    }
+
+    fn close(got: f64, want: f64) {
+        assert!((got - want).abs() <= 1e-4 * want.abs(), "{got} is not {want}");
+    }
+
+    #[test]
+    fn pentanomial_ratios_match_published_values() {
+        // fastchess's unit tests (tests/sprt_test.cpp), which hold fishtest's LLRcalc values.
+        use Model::{Logistic, Normalized};
+        for (model, bounds, counts, want) in [
+            (Normalized, [0.0, 2.0], [365, 16618, 36229, 16974, 390], 2.250368),
+            (Normalized, [-1.75, 0.25], [127, 4883, 10712, 5150, 104], 3.010154),
+            (Normalized, [0.0, 5.0], [0, 0, 0, 0, 5550], 111.797555),
+            (Logistic, [0.5, 2.5], [223, 9863, 21279, 10037, 246], -3.074126),
+            (Logistic, [0.0, 2.0], [871, 26175, 55983, 26678, 821], -4.978673),
+            (Logistic, [-3.0, 1.0], [10789, 19328, 33806, 19402, 10543], 2.131068),
+        ] {
+            close(llr(model, bounds, Pentanomial(counts)), want);
+        }
+    }
+
+    #[test]
+    fn the_first_pair_moves_the_ratio_by_the_published_amount() {
+        // Six decimals are published, which is the precision that can be asked for.
+        let first = |counts| llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts));
+        assert!((first([0, 0, 1, 0, 0]) + 0.000215).abs() < 5.1e-7);
+        close(first([1, 0, 0, 0, 0]), -0.020569);
+    }
+
+    #[test]
+    fn trinomial_ratios_match_published_values() {
+        let games = |wins, losses, draws| Trinomial { wins, draws, losses };
+        close(llr(Model::Normalized, [0.0, 2.0], games(36433, 36027, 68692)), 0.923293);
+        close(llr(Model::Logistic, [0.5, 2.5], games(21404, 21184, 40708)), -1.571889);
+        close(llr(Model::Bayesian, [0.0, 2.0], games(68965, 68526, 128429)), -1.262156);
+    }
+
+    #[test]
+    fn bounds_follow_wald() {
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        close(test.upper(), 2.944439);
+        close(test.lower(), -2.944439);
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.1).unwrap();
+        close(test.upper(), 18f64.ln());
+        close(test.lower(), (2.0f64 / 19.0).ln());
+        assert_eq!(test.verdict(2.9), Verdict::H1);
+        assert_eq!(test.verdict(-2.26), Verdict::H0);
+        assert_eq!(test.verdict(0.0), Verdict::Undecided);
+    }
+
+    #[test]
+    fn senseless_tests_are_refused() {
+        for (elo0, elo1, alpha, beta) in [
+            (5.0, 0.0, 0.05, 0.05),
+            (1.0, 1.0, 0.05, 0.05),
+            (f64::NAN, 1.0, 0.05, 0.05),
+            (0.0, f64::INFINITY, 0.05, 0.05),
+            (0.0, 5.0, 0.0, 0.05),
+            (0.0, 5.0, 0.6, 0.6),
+        ] {
+            assert!(Sprt::new(Model::Logistic, elo0, elo1, alpha, beta).is_err());
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `patzer net`: making, showing and converting networks, and what it says of files that are none.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn patzer(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_patzer")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let output = patzer(folder, &[args, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The one line that a failed command prints; nothing may be written.
+fn fault(folder: &Path, args: &[&str]) -> String {
+    let before = std::fs::read_dir(folder).unwrap().count();
+    let output = patzer(folder, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), before, "{args:?} left a file");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+#[test]
+fn init_makes_base_nnue_and_info_tells_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = json(folder.path(), &["net", "init"]);
+    let shown = json(folder.path(), &["net", "info", "base.nnue"]);
+    assert_eq!(made, shown);
+    assert_eq!(shown["architecture"], "(768->16)x2->1 screlu");
+    // 768·16 feature weights, 16 biases, 2·16 output weights, 1 bias.
+    assert_eq!(shown["parameters"], 12_337);
+    assert_eq!((&shown["qa"], &shown["qb"], &shown["scale"]), (&255.into(), &64.into(), &400.into()));
+    let text = String::from_utf8(patzer(folder.path(), &["net", "info", "base.nnue"]).stdout).unwrap();
+    assert!(text.contains("material only"), "{text}");
+}
+
+#[test]
+fn a_seed_makes_one_network() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, seed) in [("a", "5"), ("b", "5"), ("c", "6")] {
+        let args = ["net", "init", "--random", "--hidden", "24", "--seed", seed, "-o", name];
+        assert!(patzer(folder.path(), &args).status.success());
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("a"), read("b"));
+    assert_ne!(read("a"), read("c"));
+}
+
+#[test]
+fn weights_survive_the_way_to_the_raw_layout_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    patzer(dir, &["net", "init", "--random", "--hidden", "20", "-o", "a.nnue"]);
+    let raw = json(dir, &["net", "convert", "a.nnue", "a.bin"]);
+    // 2·(768·20 + 3·20 + 1) bytes, padded to 64.
+    assert_eq!((&raw["format"], &raw["bytes"]), (&"raw".into(), &30_848.into()));
+    let back = json(dir, &["net", "convert", "a.bin", "b.nnue", "--hidden", "20"]);
+    assert_eq!(back["description"], "converted from a.bin");
+    json(dir, &["net", "convert", "b.nnue", "b.bin", "--to", "raw"]);
+    let read = |name: &str| std::fs::read(dir.join(name)).unwrap();
+    assert_eq!(read("a.bin"), read("b.bin"));
+    // The format goes by the flag before the name.
+    json(dir, &["net", "convert", "a.nnue", "c.nnue", "--to", "raw"]);
+    assert_eq!(read("c.nnue"), read("a.bin"));
+}
+
+#[test]
+fn what_is_no_network_gets_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    patzer(dir, &["net", "init"]);
+    let whole = std::fs::read(dir.join("base.nnue")).unwrap();
+    std::fs::write(dir.join("empty.nnue"), b"").unwrap();
+    std::fs::write(dir.join("junk.nnue"), [7u8; 1000]).unwrap();
+    std::fs::write(dir.join("cut.nnue"), &whole[..whole.len() - 64]).unwrap();
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    std::fs::write(dir.join("damaged.nnue"), damaged).unwrap();
+    for (args, expected) in [
+        (&["info", "none.nnue"][..], "none.nnue: no such file"),
+        (&["info", "empty.nnue"], "empty.nnue: is empty"),
+        (&["info", "junk.nnue"], "junk.nnue: its 1000 bytes of weights are not the size"),
+        (&["info", "cut.nnue"], "cut.nnue: the file is truncated: 16 neurons take 24704 bytes, it has 24640"),
+        (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
+        (&["convert", "junk.nnue", "out.bin"], "junk.nnue: its 1000 bytes"),
+        (&["convert", "base.nnue", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
+        (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 2048"),
+        (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),
+        (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: no such file"),
+    ] {
+        let line = fault(dir, &[&["net"], args].concat());
+        assert!(line.contains(expected), "{line}");
+    }
+}
