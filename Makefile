@@ -1,27 +1,35 @@
-# make                  builds the release binary and runs the whole loop on the bundled games
-# make test             everything that CI runs
-# make bench            the benchmarks of the hot paths
-# make EXE=name [EVALFILE=net.nnue]
-#                       builds the engine alone under that name, as OpenBench asks for it
+# make          builds the release binary and runs the whole loop on the bundled games, in demo/
+# make test     everything that CI runs
+# make bench    the benchmarks of the hot paths
+# make clean    removes what was built and the demo's files
 
 CARGO ?= cargo
-# The binary built here runs here, so it may use all that this CPU has. `cargo build` stays portable.
+# The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native"
-PATZER = target/release/patzer
+PATZER = ../target/release/patzer
 
-ifdef EXE
-.DEFAULT_GOAL := engine
-else
-.DEFAULT_GOAL := demo
-endif
+.PHONY: demo build test bench clean
 
-.PHONY: build demo test bench engine clean
+# Every step leaves its file and its result; the results together are the summary. The exit codes 10 and 11 of a
+# sequential test are verdicts too, not faults. Fixed nodes make the run the same everywhere.
+SPRT = --nodes 1000 --games 1000 --seed 1
+verdict = code=$$?; test $$code = 0 -o $$code = 10 -o $$code = 11
+
+demo: build
+	rm -rf demo && mkdir demo
+	cd demo && $(PATZER) extract --filter unique ../fixtures/games.pgn.zst ../fixtures/engine.pgn.zst > 1-extract.txt
+	cd demo && $(PATZER) label > 2-label.txt
+	cd demo && $(PATZER) wdl > 3-wdl.txt
+	cd demo && $(PATZER) tune --hce -o tuned.hce.toml > 4-tune-hce.txt
+	cd demo && $(PATZER) net init -o base.nnue > 5-base.txt
+	cd demo && $(PATZER) tune -o new.nnue > 6-tune-net.txt
+	cd demo && $(PATZER) sprt tuned.hce.toml untuned-hce $(SPRT) --pgn hce.pgn > 7-sprt-hce.txt; $(verdict)
+	cd demo && $(PATZER) sprt new.nnue base.nnue $(SPRT) --pgn net.pgn > 8-sprt-net.txt; $(verdict)
+	@cd demo && for result in [1-8]-*.txt; do printf '\n== %s\n' "$${result%.txt}"; cat "$$result"; done > summary.txt
+	@cat demo/summary.txt
 
 build:
 	$(NATIVE) $(CARGO) build --release --locked
-
-demo: build
-	PATZER="$(abspath $(PATZER))" sh demo.sh
 
 test:
 	$(CARGO) fmt --check
@@ -30,10 +38,6 @@ test:
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked
-
-engine:
-	$(NATIVE) $(if $(EVALFILE),PATZER_EVALFILE="$(abspath $(EVALFILE))") $(CARGO) build --release --locked --bin patzer-uci
-	cp target/release/patzer-uci $(EXE)
 
 clean:
 	$(CARGO) clean

@@ -57,6 +57,14 @@ impl Error {
         }
     }
 
+    /// A file that could not be begun; what is missing then is its folder.
+    pub fn create(path: impl AsRef<Path>, source: std::io::Error) -> Error {
+        match source.kind() {
+            std::io::ErrorKind::NotFound => Error::data(path, "there is no such folder to write to"),
+            _ => Error::io(path, source),
+        }
+    }
+
     /// An argument that makes no sense.
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())

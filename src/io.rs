@@ -125,7 +125,7 @@ impl Output {
             // tempfile's default is 0600; an output is an ordinary file, cut by the user's umask.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let file = builder.tempfile_in(folder).map_err(|e| Error::io(path, e))?;
+            let file = builder.tempfile_in(folder).map_err(|e| Error::create(path, e))?;
             Sink::File(BufWriter::with_capacity(BUFFER, file))
         };
         Ok(Output { path: path.to_path_buf(), sink })
@@ -163,6 +163,14 @@ impl Write for Output {
             Sink::File(out) => out.flush(),
         }
     }
+}
+
+/// Checks that a file could be written, so that a long run does not end in that fault. Leaves nothing.
+///
+/// # Errors
+/// If nothing can be written at that place.
+pub fn check_writable(path: &Path) -> Result<()> {
+    Output::create(path).map(drop)
 }
 
 /// Writes a whole file at once, atomically.

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use patzer::cli::{Cli, run};
+use patzer::cli::{parse, run};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(code) => return ExitCode::from(code),
+    };
     match run(&cli) {
         Ok(status) => ExitCode::from(status.code()),
         Err(error) => {

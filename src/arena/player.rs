@@ -49,11 +49,8 @@ impl Player for InProcess {
     fn choose(&mut self, line: &Line, limits: &Limits, stop: &AtomicBool) -> Choice {
         let begin = Instant::now();
         let report = self.0.search(line, limits, stop, &mut |_| {});
-        let Some(best) = report.best else {
-            return Choice { best: None, score: 0, depth: 0, nodes: report.nodes, time: begin.elapsed() };
-        };
         Choice {
-            best: Some(best),
+            best: report.best,
             score: report.score,
             depth: report.depth,
             nodes: report.nodes,

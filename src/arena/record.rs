@@ -154,7 +154,7 @@ impl Record {
         }
         let open = |path: &Path| {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-            options.map_err(|e| Error::io(path, e))
+            options.map_err(|e| Error::create(path, e))
         };
         let journal = open(&journal_path)?;
         match journal.try_lock() {

@@ -270,3 +270,85 @@ fn pair_text(test: &Test, pair: &Pair) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::adjudication::Adjudication;
+    use super::super::control::Control;
+    use super::super::mock::Hashing;
+    use super::super::openings::Order;
+    use super::super::record::{Options, journal_path};
+    use super::*;
+
+    /// A test of a player that takes what it can against one that moves at random.
+    fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
+        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let rules = Rules {
+            control: Control::Nodes(1),
+            adjudication: Adjudication {
+                resign: Some("2,500".parse().unwrap()),
+                max_moves: Some(30),
+                ..Adjudication::NONE
+            },
+            margin: Duration::ZERO,
+            overhead: Duration::ZERO,
+        };
+        let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
+        let names = ["a".to_string(), "b".to_string()];
+        let test = Test { sprt, pairs: 1000, concurrency, openings: &openings, rules, names };
+        let players = || -> Players { [Box::new(Hashing::new(100)), Box::new(Hashing::new(7))] };
+        let path = folder.join("t.pgn");
+        let (mut record, done) = if resume {
+            Record::resume(&path, &Options::new()).unwrap()
+        } else {
+            (Record::create(&path, &Options::new()).unwrap(), Vec::new())
+        };
+        let stop = AtomicBool::new(stopped);
+        let (report, _) = run(&test, &done, &mut record, &players, &stop, &mut |_| {}).unwrap();
+        record.finish().unwrap();
+        report
+    }
+
+    fn files(folder: &Path) -> [Vec<u8>; 2] {
+        let pgn = folder.join("t.pgn");
+        [std::fs::read(&pgn).unwrap(), std::fs::read(journal_path(&pgn)).unwrap()]
+    }
+
+    #[test]
+    fn verdict_counts_and_files_do_not_depend_on_threads_or_interruptions() {
+        let [one, three, cut] = [0; 3].map(|_| tempfile::tempdir().unwrap());
+        let alone = run_test(one.path(), 1, false, false);
+        assert_eq!((alone.verdict, alone.end), (Verdict::H1, End::Verdict));
+        let timeless = |report: Report| Report { games_per_second: 0.0, ..report };
+        let alone = timeless(alone);
+        assert_eq!(timeless(run_test(three.path(), 3, false, false)), alone);
+        assert_eq!(files(three.path()), files(one.path()));
+
+        run_test(cut.path(), 2, false, true);
+        let [pgn, _] = files(cut.path());
+        assert!(
+            files(one.path())[0].starts_with(&pgn),
+            "an interrupted test holds the first games of the whole"
+        );
+        assert_eq!(timeless(run_test(cut.path(), 2, true, false)), alone);
+        assert_eq!(files(cut.path()), files(one.path()));
+    }
+
+    #[test]
+    fn the_test_stops_at_the_first_pair_that_decides_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = run_test(folder.path(), 2, false, false);
+        let (_, entries) = Record::resume(&folder.path().join("t.pgn"), &Options::new()).unwrap();
+        let (last, before) = entries.split_last().unwrap();
+        let mut state = State::new(report.test);
+        for entry in before {
+            state.add(entry);
+            assert_eq!(state.verdict(), Verdict::Undecided);
+        }
+        state.add(last);
+        assert_eq!(state.verdict(), Verdict::H1);
+        assert_eq!(report.pentanomial, state.pairs);
+    }
+}

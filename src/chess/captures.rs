@@ -1,8 +1,8 @@
 //! The legal moves that change material: captures and promotions to a queen.
 //!
 //! In: a position whose side to move is not in check. Out: exactly those of its legal moves that capture or promote
-//! to a queen, and knight promotions where asked. Generating them directly takes a fraction of the time that
-//! filtering all legal moves takes, and quiescence does little else.
+//! to a queen, without under-promotions. Generating them directly takes a fraction of the time that filtering all
+//! legal moves takes, and quiescence does little else.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 

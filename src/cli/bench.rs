@@ -23,8 +23,8 @@ pub struct BenchArgs {
     depth: i32,
 
     /// Size of the transposition table in MiB
-    #[arg(long, value_name = "MB", default_value_t = 16)]
-    hash: usize,
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
 }
 
 /// Runs the command.
@@ -34,7 +34,7 @@ pub struct BenchArgs {
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     let evaluation = super::uci::load(args.evaluation.as_deref())?;
     let bar = ui.progress("searching", bench::positions().count() as u64);
-    let outcome = bench::run(&mut *engine(&evaluation, args.hash), args.depth, &mut |done| {
+    let outcome = bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &mut |done| {
         bar.set_position(done as u64)
     });
     bar.finish_and_clear();

@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer elo --ptnml 34,54,63,64,75                 pairs of games with colours swapped\n  \
     patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json";
 
-/// Elo, normalised Elo, likelihood of superiority and LLR from the counts of a match
+/// Work out Elo, normalised Elo, LOS and LLR from the counts of a match
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("counts").required(true)))]

@@ -15,7 +15,7 @@ use crate::eval::hce::{self, Hce};
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};
 
-/// Show the evaluation of a position with its parts.
+/// Show the evaluation of a position with its parts
 ///
 /// For weights, each term's midgame and endgame value. For a network, the worth of each piece: how much the
 /// evaluation changes if the piece is taken off the board.
@@ -28,7 +28,8 @@ pub struct EvalArgs {
     #[arg(value_name = "FEN")]
     fen: Option<String>,
 
-    /// What evaluates: a .nnue or .hce.toml file, or default, default-hce, untuned-hce
+    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
     #[arg(long, value_name = "EVAL")]
     eval: Option<PathBuf>,
 }

@@ -15,6 +15,9 @@ use crate::positions::filter::{self, Pipeline};
 const NAMED: u64 = 20;
 
 /// Parse PGN games into a dataset of positions
+///
+/// Every position is stored with its game's result, the engine's score where the game has one, and the distances to
+/// the next capture, check and end of the game, so that filters can be chosen here or later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
 pub struct ExtractArgs {
@@ -81,31 +84,29 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     }
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&args.games));
-    let mut bad = 0;
+    // Told at the end, and only of a run that succeeds: an error stands alone.
+    let (mut bad, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::Damage(text) => bar.suspend(|| ui.warn(text)),
+        Notice::Damage(text) => warnings.push(text),
         Notice::BadGame(text) => {
             bad += 1;
             if bad <= NAMED {
-                bar.suspend(|| ui.warn(text));
+                warnings.push(text);
             }
         }
     };
     let outcome = extract(&args.games, output, pipeline, &settings, &mut notice);
     bar.finish_and_clear();
+    let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
+    warnings.iter().for_each(|text| ui.warn(text));
     if bad > NAMED {
         ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
     }
-    let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
-    if output == Some(Path::new("-")) {
-        ui.note(outcome);
-    } else {
-        ui.result(&outcome)?;
-    }
+    ui.result_beside(output.unwrap_or(Path::new("")), &outcome)?;
     Ok(Status::Done)
 }
 

@@ -13,8 +13,10 @@ use crate::interrupt;
 use crate::label::{Method, Settings, label};
 use crate::positions::{Dataset, Metadata, Writer};
 
-/// Resolve every position to the quiet leaf of the engine's own search; the game's result then stands against
-/// a position that a static evaluation can judge.
+/// Resolve positions to the quiet leaf of a search
+///
+/// The leaf is the end of the principal variation of the engine's own quiescence search. The game's result then
+/// stands against a position that a static evaluation can judge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
@@ -25,19 +27,19 @@ pub struct LabelArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Where the labelled dataset goes
+    /// Where the labelled dataset goes; `-` is standard output
     #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
     output: PathBuf,
 
-    /// What evaluates: a .nnue or .hce.toml file, or default, default-hce, untuned-hce
+    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(long, default_value = "default-hce", value_name = "EVAL")]
     eval: PathBuf,
 
-    /// Search this many plies and resolve the end of the principal variation
+    /// Search this many plies instead, and resolve the end of the principal variation
     #[arg(long, value_name = "PLIES", conflicts_with = "nodes", value_parser = clap::value_parser!(i32).range(1..=64))]
     depth: Option<i32>,
 
-    /// Search this many nodes and resolve the end of the principal variation
+    /// Search this many nodes instead, and resolve the end of the principal variation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
 
@@ -82,7 +84,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = Settings { method, rescore: args.rescore, evaluation: Evaluation::load(&args.eval)? };
     let data = Dataset::open(&args.data)?;
     let result = label_file(&data, &args.output, &settings, ui)?;
-    ui.result(&result)?;
+    ui.result_beside(&args.output, &result)?;
     Ok(Status::Done)
 }
 

@@ -18,6 +18,7 @@ mod uci;
 mod ui;
 mod wdl;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, Result};
@@ -60,7 +61,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
-    /// No progress and no notes; errors and warnings stay
+    /// Print no progress and no notes; errors and warnings stay
     #[arg(long, short, global = true)]
     quiet: bool,
 
@@ -69,30 +70,54 @@ pub struct Cli {
     threads: Option<usize>,
 }
 
+// The help of each command is the comment of its arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Parse PGN games into a dataset of positions
     Extract(extract::ExtractArgs),
-    /// Resolve positions to the quiet leaf of a search
     Label(label::LabelArgs),
-    /// Fit the sigmoid that turns centipawns into an expected result
     Wdl(wdl::WdlArgs),
-    /// Fit a network, or the weights of the hand-crafted evaluation
     Tune(tune::TuneArgs),
-    /// Test sequentially whether A is stronger than B
     Sprt(sprt::SprtArgs),
-    /// Work out Elo, normalised Elo and LLR from the counts of a match
     Elo(elo::EloArgs),
-    /// Make, inspect and convert networks
     Net(net::NetArgs),
-    /// Show the evaluation of a position with its parts
     Eval(eval::EvalArgs),
-    /// Speak UCI on standard input
     Uci(uci::UciArgs),
-    /// Search fixed positions and print the node count and speed
     Bench(bench::BenchArgs),
-    /// Count the leaves of the tree of legal moves
     Perft(perft::PerftArgs),
+}
+
+/// Reads the command line. Help and version are printed here, and so is what is wrong with the arguments.
+///
+/// # Errors
+/// The exit code if there is nothing to run: 0 after help or version, 1 if the arguments are at fault.
+pub fn parse() -> std::result::Result<Cli, u8> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has gone is no error.
+            let _ = error.print();
+            0
+        }
+        // `patzer` or `patzer net` alone: what they can do, on stderr.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            1
+        }
+        _ => {
+            eprintln!("{}", one_line(&error.render().to_string()));
+            1
+        }
+    })
+}
+
+/// Clap's message as one line, without the usage and the pointer to --help that follow it.
+fn one_line(message: &str) -> String {
+    let of_interest = |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
+    let lines = message.lines().map(str::trim).take_while(of_interest).filter(|line| !line.is_empty());
+    lines.fold(String::new(), |text, line| match line.strip_prefix("tip: ") {
+        _ if text.is_empty() => line.to_string(),
+        Some(tip) => format!("{text}; {tip}"),
+        None => format!("{text} {line}"),
+    })
 }
 
 /// Runs the command that the arguments name.

@@ -216,11 +216,6 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
     debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.hidden()));
     crate::io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
-    // With the network on stdout, what it is goes to stderr.
-    if path == Path::new("-") {
-        ui.note(&info)
-    } else {
-        ui.result(&info)?
-    }
+    ui.result_beside(path, &info)?;
     Ok(Status::Done)
 }

@@ -23,11 +23,12 @@ pub struct DataArgs {
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
 
-    /// Keep only what this preset or TOML file keeps; may be given several times
+    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
+    /// lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     pub filter: Vec<String>,
 
-    /// Override a filter's parameter, such as before_capture.plies=3
+    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub filter_set: Vec<String>,
 
@@ -35,6 +36,9 @@ pub struct DataArgs {
     #[arg(long)]
     pub no_resolve: bool,
 }
+
+/// Why a resolved dataset's position is left out: its line ends in stalemate, which no evaluation has to judge.
+const NO_LEAF: &str = "leaf is stalemate";
 
 /// What to split off for validation, and how.
 #[derive(Debug, Clone, Copy)]
@@ -112,9 +116,13 @@ pub fn prepare<T>(
         let data = resolved(path, args.no_resolve, ui)?;
         let bar = ui.progress("reading", data.rows());
         for group in 0..data.groups() {
-            for sample in data.read_group(group)? {
+            for mut sample in data.read_group(group)? {
                 out.read += 1;
-                match pipeline.keep(&sample).and_then(|()| item(&sample)) {
+                if args.no_resolve {
+                    sample.leaf = None;
+                }
+                let has_leaf = if args.no_resolve || sample.leaf.is_some() { Ok(()) } else { Err(NO_LEAF) };
+                match pipeline.keep(&sample).and(has_leaf).and_then(|()| item(&sample)) {
                     Ok(item) if held_out(split, file, sample.game) => out.validation.push(item),
                     Ok(item) => out.train.push(item),
                     Err(reason) => *out.dropped.entry(reason).or_default() += 1,

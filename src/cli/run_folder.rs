@@ -11,6 +11,19 @@ use crate::cli::prepare::DataArgs;
 use crate::error::{Error, Result};
 use crate::io;
 
+/// Checks that a folder is there or could be made, without making it.
+///
+/// # Errors
+/// If a file stands where the folder or one above it has to be.
+pub fn check(folder: &Path) -> Result<()> {
+    match folder.ancestors().find(|path| path.exists()) {
+        Some(file) if !file.is_dir() => {
+            Err(Error::data(folder, format!("{} is not a folder", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes the resolved settings as `recipe.toml`, and version and data as `run.json`.
 ///
 /// # Errors

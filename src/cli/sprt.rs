@@ -38,7 +38,7 @@ const EXAMPLES: &str = "Examples:\n  \
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("limit")))]
 pub struct SprtArgs {
-    /// First player: a .nnue or .hce.toml file, or default, default-hce, untuned-hce
+    /// First player: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "A")]
     a: PathBuf,
 
@@ -151,11 +151,23 @@ pub(super) struct HypothesisArgs {
     elo1: f64,
 
     /// Chance to accept H1 where H0 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Hypotheses")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.05,
+        allow_negative_numbers = true,
+        help_heading = "Hypotheses"
+    )]
     alpha: f64,
 
     /// Chance to accept H0 where H1 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Hypotheses")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.05,
+        allow_negative_numbers = true,
+        help_heading = "Hypotheses"
+    )]
     beta: f64,
 
     /// Scale of the hypotheses
@@ -213,11 +225,10 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         rules: args.rules(),
         names: names(&args.a, &args.b),
     };
-    announce(args, &test, a.digest == b.digest, cores, ui);
-
     interrupt::listen();
     let options = options(args, &test, &a, &b);
     let (mut record, done) = open_record(args, &options, ui)?;
+    announce(args, &test, a.digest == b.digest, cores, ui);
     let players = || -> Players {
         [&a, &b].map(|player| -> Box<dyn crate::arena::player::Player> {
             Box::new(InProcess(engine::engine(&player.evaluation, args.hash as usize)))
@@ -360,13 +371,9 @@ fn open_record(
 /// What a careful author should know about how it went.
 fn remark(args: &SprtArgs, report: &Report, discarded: usize, ui: &Ui) {
     if discarded > 0 && report.end == End::Verdict {
-        ui.note(format!(
-            "{discarded} pairs finished beyond the verdict; they are not counted and not written"
-        ));
+        ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
     } else if discarded > 0 {
-        ui.note(format!(
-            "{discarded} pairs finished after an unfinished one; they are not counted and not written"
-        ));
+        ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
     let pairs = report.pentanomial.pairs();
     if pairs > 0 && report.mirrored_pairs == pairs {

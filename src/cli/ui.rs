@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -40,6 +41,18 @@ impl Ui {
             result.to_string()
         };
         self.line(text.trim_end())
+    }
+
+    /// Prints the result of a command that has written a file: on stderr if the file went to stdout.
+    ///
+    /// # Errors
+    /// As [`Ui::result`].
+    pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<()> {
+        if output == Path::new("-") {
+            self.note(result);
+            return Ok(());
+        }
+        self.result(result)
     }
 
     /// Prints one line, or several, to stdout.

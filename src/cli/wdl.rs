@@ -1,7 +1,7 @@
 //! `patzer wdl`: arguments and wiring.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use rayon::prelude::*;
@@ -10,6 +10,7 @@ use shakmaty::Color;
 
 use crate::chess::packed::NO_EP;
 use crate::chess::score::{Score, is_mate};
+use crate::cli::prepare::default_dataset;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::eval::hce::Hce;
@@ -18,7 +19,7 @@ use crate::eval::{Evaluation, Evaluator};
 use crate::positions::{Dataset, Sample};
 use crate::wdl::{self, Bucket};
 
-/// Arguments of `patzer wdl`.
+/// Fit the sigmoid that turns centipawns into an expected result
 #[derive(Debug, Args)]
 #[command(
     after_help = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\n\
@@ -32,7 +33,8 @@ pub struct WdlArgs {
     #[arg(value_name = "DATA")]
     data: Option<PathBuf>,
 
-    /// Evaluation to fit K for, a .hce.toml or .nnue file [default: the built-in hand-crafted evaluation]
+    /// Evaluation to fit K for: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default-hce]
     #[arg(long, value_name = "FILE", conflicts_with = "score")]
     eval: Option<PathBuf>,
 
@@ -46,7 +48,7 @@ pub struct WdlArgs {
 /// # Errors
 /// If the dataset or the evaluation cannot be read, or K cannot be fitted to it.
 pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
-    let path = args.data.clone().unwrap_or_else(newest);
+    let path = args.data.clone().map_or_else(default_dataset, Ok)?;
     let dataset = Dataset::open(&path)?;
     if dataset.rows() == 0 {
         return Err(Error::data(&path, "holds no positions"));
@@ -90,17 +92,6 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         buckets: wdl::buckets(fit.k, &pairs),
     })?;
     Ok(Status::Done)
-}
-
-/// The dataset of the working folder: the labelled one, unless it is missing or older than the positions.
-fn newest() -> PathBuf {
-    let changed = |name: &str| Path::new(name).metadata().and_then(|m| m.modified()).ok();
-    let (labelled, positions) = ("labelled.parquet", "positions.parquet");
-    let name = match changed(labelled) {
-        Some(time) if changed(positions).is_none_or(|other| other <= time) => labelled,
-        _ => positions,
-    };
-    PathBuf::from(name)
 }
 
 /// A position's score and the result of its game, from White's side.

@@ -12,7 +12,7 @@ use super::{Engine, Limits};
 use crate::chess::{Line, fen};
 
 /// The depth that `bench` searches to without being told.
-pub const DEPTH: i32 = 9;
+pub const DEPTH: i32 = 12;
 
 /// Positions of all phases, one FEN a line: openings, the perft positions of the Chess Programming Wiki, the
 /// Bratko-Kopec test, endings, Chess960.

@@ -108,8 +108,8 @@ mod tests {
         }
         let good = history.score(Color::White, moves[0], before);
         let bad = history.score(Color::White, moves[1], before);
-        assert!(good > MAX && good <= 2 * MAX, "{good}");
-        assert!(bad < -MAX && bad >= -2 * MAX, "{bad}");
+        assert!((MAX..=2 * MAX).contains(&good), "{good}");
+        assert!((-2 * MAX..-MAX).contains(&bad), "{bad}");
         assert_eq!(history.score(Color::Black, moves[0], [NO_MOVE; 2]), 0);
         history.clear();
         assert_eq!(history.score(Color::White, moves[0], before), 0);

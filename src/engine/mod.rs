@@ -14,6 +14,10 @@ mod search;
 mod searcher;
 mod stack;
 mod table;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod uci;
 
 use std::sync::atomic::AtomicBool;

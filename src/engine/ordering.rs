@@ -8,8 +8,8 @@ use shakmaty::{Move, MoveList, Position, Role};
 
 use super::history::{Before, History};
 use super::stack::Node;
-use crate::chess::PackedMove;
 use crate::chess::see::{see_ge, value};
+use crate::chess::{PackedMove, captures};
 
 const TABLE: i32 = 1 << 30;
 const GOOD: i32 = 1 << 24;
@@ -27,58 +27,78 @@ pub struct Picker {
 const CAPACITY: usize = 270;
 
 impl Picker {
-    /// All moves of a node of the main search.
-    pub fn new(
+    /// No moves yet. A picker is large, so it is filled where it stays instead of being made elsewhere and copied.
+    #[inline(always)]
+    pub fn empty() -> Picker {
+        Picker { moves: MoveList::new(), scores: [0; CAPACITY], next: 0 }
+    }
+
+    /// Fills in all legal moves of a node of the main search.
+    pub fn all(
+        &mut self,
         node: &Node,
-        moves: MoveList,
         best: PackedMove,
         killers: [Option<Move>; 2],
         history: &History,
         before: Before,
-    ) -> Picker {
+    ) {
         let turn = node.position.turn();
-        Picker::scored(moves, |m| {
-            if PackedMove::pack(m) == best {
-                TABLE
-            } else if is_noisy(m) {
-                GOOD + victim_and_attacker(m)
-            } else if killers[0] == Some(m) {
+        self.moves = node.position.legal_moves();
+        self.rate(best, |m| {
+            if killers[0] == Some(m) {
                 KILLER + 1
             } else if killers[1] == Some(m) {
                 KILLER
             } else {
                 history.score(turn, m, before)
             }
-        })
+        });
     }
 
-    /// Moves of quiescence, ordered by nothing that earlier searches left behind but the table's move.
-    pub fn quiescence(moves: MoveList, best: PackedMove) -> Picker {
-        Picker::scored(moves, |m| {
-            if PackedMove::pack(m) == best {
+    /// Fills in the moves of a node of quiescence: all if it is in check, else captures and queen promotions.
+    /// Ordered by nothing that earlier searches left behind but the table's move.
+    pub fn quiescence(&mut self, node: &Node, best: PackedMove) {
+        if node.in_check {
+            self.moves = node.position.legal_moves();
+        } else {
+            captures::generate(node.position, &mut self.moves);
+        }
+        self.rate(best, |_| 0);
+    }
+
+    #[inline(always)]
+    fn rate(&mut self, best: PackedMove, quiet: impl Fn(Move) -> i32) {
+        for (score, &m) in self.scores.iter_mut().zip(&self.moves) {
+            *score = if best != PackedMove::NONE && PackedMove::pack(m) == best {
                 TABLE
             } else if is_noisy(m) {
                 GOOD + victim_and_attacker(m)
             } else {
-                0
-            }
-        })
+                quiet(m)
+            };
+        }
     }
 
-    fn scored(moves: MoveList, score: impl Fn(Move) -> i32) -> Picker {
-        let mut scores = [0; CAPACITY];
-        for (slot, &m) in scores.iter_mut().zip(&moves) {
-            *slot = score(m);
-        }
-        Picker { moves, scores, next: 0 }
+    /// Whether there is no move at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.moves.is_empty()
     }
 
     /// The next move, and whether it is a capture or promotion that loses material.
     #[inline]
     pub fn next(&mut self, node: &Node) -> Option<(Move, bool)> {
         loop {
-            let best = (self.next..self.moves.len()).max_by_key(|&i| (self.scores[i], usize::MAX - i))?;
-            let (m, score) = (self.moves[best], self.scores[best]);
+            let left = &self.scores[self.next..self.moves.len()];
+            let mut best = 0;
+            let mut score = *left.first()?;
+            for (i, &other) in left.iter().enumerate().skip(1) {
+                if other > score {
+                    (best, score) = (i, other);
+                }
+            }
+            best += self.next;
+            let m = self.moves[best];
             if (GOOD..TABLE).contains(&score) && !see_ge(node.position, m, 0) {
                 self.scores[best] = score - GOOD + BAD;
                 continue;
@@ -123,7 +143,8 @@ mod tests {
         history.learn(position.turn(), quiet[5], [NO_MOVE; 2], 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let table = PackedMove::pack(quiet[7]);
-        let mut picker = Picker::new(&node, moves.clone(), table, killers, &history, [NO_MOVE; 2]);
+        let mut picker = Picker::empty();
+        picker.all(&node, table, killers, &history, [NO_MOVE; 2]);
         let mut order = Vec::new();
         while let Some((m, losing)) = picker.next(&node) {
             assert_eq!(losing, is_noisy(m) && !see_ge(&position, m, 0));

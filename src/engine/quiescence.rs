@@ -5,7 +5,7 @@
 //! judged in play. Source: Shannon (1950), "Programming a Computer for Playing Chess"; for stand pat and pruning
 //! by static exchange, any engine since Crafty.
 
-use shakmaty::{MoveList, Position};
+use shakmaty::Position;
 
 use super::history::NO_MOVE;
 use super::ordering::Picker;
@@ -13,7 +13,7 @@ use super::search::{Search, played};
 use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MAX_PLY, Score, mated_in};
-use crate::chess::{PackedMove, captures, key};
+use crate::chess::{PackedMove, key};
 use crate::eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {
@@ -79,17 +79,12 @@ impl<E: Evaluator> Search<'_, E> {
         beta: Score,
         entry: Option<Entry>,
     ) -> (Score, PackedMove) {
-        let mut moves = MoveList::new();
-        if node.in_check {
-            moves = node.position.legal_moves();
-            if moves.is_empty() {
-                return (mated_in(node.ply as i32), PackedMove::NONE);
-            }
-        } else {
-            captures::generate(node.position, &mut moves);
+        let mut picker = Picker::empty();
+        picker.quiescence(node, entry.map_or(PackedMove::NONE, |entry| entry.best));
+        if node.in_check && picker.is_empty() {
+            return (mated_in(node.ply as i32), PackedMove::NONE);
         }
         let mut best_move = PackedMove::NONE;
-        let mut picker = Picker::quiescence(moves, entry.map_or(PackedMove::NONE, |entry| entry.best));
         while let Some((m, losing)) = picker.next(node) {
             // Ordered last, so all that follow lose material too.
             if losing && !node.in_check {

@@ -141,11 +141,14 @@ impl<E: Evaluator> Search<'_, E> {
         if node.in_check && (node.ply as i32) < 2 * self.root_depth {
             depth += 1;
         }
-        if depth <= 0 {
-            return self.quiesce::<PV>(node, alpha, beta);
-        }
         if PV {
             self.stack.clear_line(node.ply);
+        }
+        if node.ply > 0 && self.drawn(node) {
+            return 0;
+        }
+        if depth <= 0 {
+            return self.quiesce::<PV>(node, alpha, beta);
         }
         if self.budget.spent(self.nodes) {
             return 0;
@@ -153,9 +156,6 @@ impl<E: Evaluator> Search<'_, E> {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(node.ply);
         if node.ply > 0 {
-            if self.drawn(node) {
-                return 0;
-            }
             if node.ply >= MAX_PLY {
                 return self.evaluator.evaluate(node.position, node.ply);
             }
@@ -220,7 +220,8 @@ impl<E: Evaluator> Search<'_, E> {
     fn expand<const PV: bool>(&mut self, node: &Node, first: PackedMove, mut prospect: Prospect) -> Score {
         let killers = self.stack.frame(node.ply).killers;
         let before = self.stack.before(node.ply);
-        let mut picker = Picker::new(node, node.position.legal_moves(), first, killers, self.history, before);
+        let mut picker = Picker::empty();
+        picker.all(node, first, killers, self.history, before);
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
         let mut best_move = None;

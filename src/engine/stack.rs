@@ -51,7 +51,7 @@ impl Stack {
         // Two more than the longest line: its last node clears the killers of its children.
         Stack {
             frames: vec![NEW_FRAME; MAX_PLY + 2],
-            lines: vec![Vec::with_capacity(MAX_PLY + 2); MAX_PLY + 2],
+            lines: (0..MAX_PLY + 2).map(|_| Vec::with_capacity(MAX_PLY + 2)).collect(),
             keys: Vec::new(),
         }
     }

@@ -99,6 +99,7 @@ pub fn extract(
         writer,
         sources: Vec::new(),
         plausible: false,
+        first_bad: None,
         summary: Summary::default(),
         notice,
     };
@@ -230,6 +231,8 @@ struct Sink<'a> {
     sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
     plausible: bool,
+    /// What is wrong with the first broken game.
+    first_bad: Option<String>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
 }
@@ -260,7 +263,9 @@ impl Sink<'_> {
         block.dropped.add_to(&mut self.summary.dropped);
         for (game, line, reason) in block.bad {
             let path = self.files[block.file].display();
-            (self.notice)(Notice::BadGame(format!("{path}: game {game}, line {line}: {reason}")));
+            let text = format!("{path}: game {game}, line {line}: {reason}");
+            self.first_bad.get_or_insert_with(|| text.clone());
+            (self.notice)(Notice::BadGame(text));
         }
         if let Some(seen) = &mut self.seen {
             let mut keys = block.keys.iter();
@@ -319,10 +324,8 @@ impl Sink<'_> {
             )));
         }
         if summary.games_bad == summary.games && summary.positions_written == 0 {
-            let games = summary.games;
-            return Err(Error::usage(format!(
-                "none of the {games} games could be read; nothing was written"
-            )));
+            let (games, first) = (summary.games, self.first_bad.unwrap_or_default());
+            return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
         }
         if let Some(mut writer) = self.writer {
             writer.metadata().sources = self.sources;

@@ -10,5 +10,6 @@ pub mod key_set;
 mod pick;
 mod sample;
 
-pub use format::parquet::{Dataset, Metadata, Source, Writer};
+pub use format::metadata::{Metadata, Source};
+pub use format::parquet::{Dataset, Writer};
 pub use sample::{FAR, Leaf, Sample, flags};

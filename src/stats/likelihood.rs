@@ -46,7 +46,7 @@ pub fn with_mean<const N: usize>(observed: &Distribution<N>, mean: f64) -> Optio
 /// the estimate stands still.
 pub fn with_t<const N: usize>(observed: &Distribution<N>, t: f64) -> Option<Distribution<N>> {
     const STEPS: usize = 100;
-    const STILL: f64 = 1e-12;
+    const STILL: f64 = 1e-9; // the roots are not exact, so a smaller step may never come
     let mut estimate = Distribution { chance: [1.0 / N as f64; N], count: observed.count };
     for _ in 0..STEPS {
         let mean = estimate.mean();

@@ -201,6 +201,15 @@ mod tests {
     }
 
     #[test]
+    fn lopsided_counts_do_not_fall_back_to_the_approximation() {
+        // From an independent iteration of the same conditions with scipy's root finder.
+        let bounds = [0.0, 5.0];
+        close(llr(Model::Normalized, bounds, Pentanomial([0, 3, 13, 10, 84])), 1.974_925_4);
+        close(llr(Model::Normalized, bounds, Pentanomial([50, 15, 42, 3, 0])), -1.617_423_8);
+        close(llr(Model::Normalized, bounds, Pentanomial([96, 0, 8, 6, 0])), -2.079_972_5);
+    }
+
+    #[test]
     fn pentanomial_ratios_match_published_values() {
         // fastchess's unit tests (tests/sprt_test.cpp), which hold fishtest's LLRcalc values.
         use Model::{Logistic, Normalized};
@@ -213,6 +222,21 @@ mod tests {
             (Logistic, [-3.0, 1.0], [10789, 19328, 33806, 19402, 10543], 2.131068),
         ] {
             close(llr(model, bounds, Pentanomial(counts)), want);
+        }
+    }
+
+    #[test]
+    fn every_pair_of_a_one_sided_test_moves_the_ratio_as_far_as_the_first() {
+        // By the published first pair and 5,550th: −0.020569, and 111.797555 / 5550 = 0.0201437.
+        let each = |counts: [u64; 5], pairs: u64| {
+            llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts)) / pairs as f64
+        };
+        for pairs in (1..=600).chain([5_550, 100_000]) {
+            let (lost, won) = (each([pairs, 0, 0, 0, 0], pairs), each([0, 0, 0, 0, pairs], pairs));
+            assert!(
+                (lost + 0.020569).abs() < 2e-5 && (won - 0.0201437).abs() < 2e-5,
+                "{pairs}: {lost}, {won}"
+            );
         }
     }
 

@@ -114,7 +114,11 @@ pub fn fit(
     let validation = traces::build(validation, &order(validation.len()), &weights, &tuned)?;
     let k = match settings.k {
         Some(k) => k,
-        None => wdl::fit_k(&scores(&train, &weights))?.k,
+        None => {
+            wdl::fit_k(&scores(&train, &weights))
+                .map_err(|e| Error::usage(format!("{e}; give K with --k")))?
+                .k
+        }
     };
     let parameters = 2 * tuned.iter().filter(|tuned| **tuned).count();
     let run = Run { train, validation, start: weights, k, settings };

@@ -45,6 +45,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Checks that every value makes sense.
+    ///
+    /// # Errors
+    /// If one does not; names it.
+    pub fn validate(&self) -> Result<()> {
+        self.check().map(|_| ())
+    }
+
     /// Checks the settings and returns which weights they tune.
     pub(super) fn check(&self) -> Result<[bool; COUNT]> {
         let above_zero = |name: &str, value: f64| {

@@ -91,7 +91,7 @@ fn what_is_no_network_gets_one_clear_line() {
         (&["convert", "base.nnue", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
         (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 2048"),
         (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),
-        (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: no such file"),
+        (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: there is no such folder"),
     ] {
         let line = fault(dir, &[&["net"], args].concat());
         assert!(line.contains(expected), "{line}");

@@ -138,7 +138,7 @@ fn data_without_a_k_is_refused_by_name() {
         (&["wdl", "won.parquet", "--score"], "won.parquet: all results are equal"),
         (&["wdl", "nothing.parquet"], "nothing.parquet: holds no positions"),
         (&["wdl", "empty.parquet"], "empty.parquet: is empty"),
-        (&["wdl"], "positions.parquet: no such file"),
+        (&["wdl"], "no positions.parquet or labelled.parquet here"),
         (&["wdl", "won.parquet", "--eval", "no.hce.toml"], "no.hce.toml: no such file"),
         (&["wdl", "won.parquet", "--eval", "junk.hce.toml"], "junk.hce.toml: the term `material` is missing"),
     ] {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use super::{TuneArgs, TuneResult};
 use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::prepare;
+use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::eval::hce::export;
+use crate::eval::hce::{TERMS, export};
 use crate::io;
 use crate::positions::Sample;
 use crate::tune::{self, Settings, TuneItem};
@@ -17,8 +17,7 @@ use crate::tune::{self, Settings, TuneItem};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Hand-crafted evaluation")]
 pub(super) struct HceArgs {
-    /// Terms to tune, such as material,psqt [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce", help = terms_help())]
     terms: Vec<String>,
 
     /// Weights to start from: a .hce.toml file, or default-hce, untuned-hce
@@ -28,6 +27,11 @@ pub(super) struct HceArgs {
     /// Also write the weights as source code, beside the output
     #[arg(long, value_enum, value_name = "LANGUAGE", requires = "hce")]
     export: Option<Language>,
+}
+
+fn terms_help() -> String {
+    let names: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
+    format!("Terms to tune, with commas between them, of {} [default: all]", names.join(", "))
 }
 
 /// Languages that weights can be exported to.
@@ -47,11 +51,11 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         }
     };
     let settings = settings(args);
-    let data = prepare(&args.data, args.split(0.1), ui, item)?;
+    settings.validate()?;
+    let (output, folder) = args.places("new.hce.toml")?;
+    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
+    let data = prepare(&args.data, split, ui, item)?;
     ui.note(data.summary());
-    let output = args.output("new.hce.toml");
-    let folder = args.run_folder(&output);
-    write_settings(&folder, &settings, &args.data)?;
     let mut log = Log::new(&folder);
     let bar = ui.progress("tuning", settings.epochs as u64);
     let outcome = tune::fit(&data.train, &data.validation, &start, &settings, &mut |epoch| {
@@ -59,7 +63,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
     })?;
     bar.finish_and_clear();
-    log.finish()?;
     outcome.weights.save(&output)?;
     if let Some(language) = args.hce_args.export {
         let (extension, code) = match language {
@@ -68,6 +71,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         };
         io::write(&output.with_extension(extension), code.as_bytes())?;
     }
+    write_settings(&folder, &settings, &args.data)?;
+    log.finish()?;
     Ok(TuneResult {
         positions: data.train.len(),
         validation_positions: data.validation.len(),
@@ -90,13 +95,15 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 
 fn settings(args: &TuneArgs) -> Settings {
     let default = Settings::default();
+    let learning_rate = args.learning_rate.unwrap_or(default.learning_rate);
     Settings {
         epochs: args.epochs.unwrap_or(default.epochs),
         batch: args.batch.unwrap_or(default.batch),
-        learning_rate: args.learning_rate.unwrap_or(default.learning_rate),
+        learning_rate,
+        final_learning_rate: default.final_learning_rate.min(learning_rate),
         terms: args.hce_args.terms.clone(),
         k: args.k.map(f64::from),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(default.seed),
         ..default
     }
 }

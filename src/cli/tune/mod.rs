@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::{DataArgs, Split};
-use crate::cli::{Status, Ui};
+use crate::cli::prepare::DataArgs;
+use crate::cli::{Status, Ui, run_folder};
 use crate::error::Result;
-use crate::interrupt;
+use crate::tune::Settings;
+use crate::{interrupt, io};
 
-/// Fit a network, or with --hce the weights of the hand-crafted evaluation, with Adam.
+/// Fit a network, or the weights of the hand-crafted evaluation
 ///
 /// A dataset that is not resolved is labelled by quiescence search first, so that the result of a game stands
 /// against a quiet position; the labelled file is kept beside it.
@@ -37,37 +38,47 @@ pub struct TuneArgs {
     #[command(flatten)]
     net_args: net::NetArgs,
 
-    /// Most passes over the training positions [default: the recipe's; 100 with --hce]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Most passes over the training positions [default: the recipe's; {} with --hce]", hce_defaults().epochs))]
     epochs: Option<usize>,
 
-    /// Positions a step [default: the recipe's; 16384 with --hce]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of Adam [default: the recipe's; {} with --hce]", hce_defaults().batch))]
     batch: Option<usize>,
 
-    /// First learning rate [default: the recipe's; 2 centipawns with --hce]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = format!("First learning rate, with --hce in centipawns a step [default: the recipe's; {} with --hce]", hce_defaults().learning_rate))]
     learning_rate: Option<f32>,
 
-    /// K of the sigmoid; without it, fitted to the data first
-    #[arg(long, value_name = "K")]
+    /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Fitting")]
     k: Option<f32>,
 
     /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
-    #[arg(long, value_name = "FRACTION")]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]
     validation: Option<f64>,
 
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Seed of the games held out, the first weights and the order of positions [default: the recipe's; 0 with --hce]
+    #[arg(long, value_name = "N", help_heading = "Fitting")]
+    seed: Option<u64>,
 
-    /// Where the result goes [default: new.nnue; new.hce.toml with --hce]
-    #[arg(short, long, value_name = "FILE")]
+    /// Where the result goes; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
     /// Folder for the run's settings and log.csv [default: runs/ and the output's name]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     run: Option<PathBuf>,
+}
+
+/// `runs/new.hce` for `some/new.hce.toml`.
+fn run_folder(output: &Path) -> PathBuf {
+    let name = match output.file_name() {
+        Some(name) if name != "-" => Path::new(name).with_extension(""),
+        _ => PathBuf::from("stdout"),
+    };
+    Path::new("runs").join(name)
+}
+
+fn hce_defaults() -> Settings {
+    Settings::default()
 }
 
 /// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
@@ -122,22 +133,17 @@ fn change(before: Option<f64>, after: f64) -> String {
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let result = if args.hce { hce::tune(args, ui)? } else { net::tune(args, ui)? };
-    ui.result(&result)?;
+    ui.result_beside(&result.output, &result)?;
     Ok(Status::Done)
 }
 
 impl TuneArgs {
-    fn split(&self, default: f64) -> Split {
-        Split { validation: self.validation.unwrap_or(default), seed: self.seed }
-    }
-
-    fn output(&self, default: &str) -> PathBuf {
-        self.output.clone().unwrap_or_else(|| PathBuf::from(default))
-    }
-
-    /// `runs/new.hce` for `some/new.hce.toml`.
-    fn run_folder(&self, output: &Path) -> PathBuf {
-        let name = output.file_name().map(Path::new).map(|name| name.with_extension(""));
-        self.run.clone().unwrap_or_else(|| Path::new("runs").join(name.unwrap_or_default()))
+    /// The output and the run's folder; whether they can be written is known before hours are spent on them.
+    fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
+        let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
+        io::check_writable(&output)?;
+        let folder = self.run.clone().unwrap_or_else(|| run_folder(&output));
+        run_folder::check(&folder)?;
+        Ok((output, folder))
     }
 }

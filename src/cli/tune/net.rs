@@ -3,7 +3,7 @@
 use super::{TuneArgs, TuneResult};
 use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::prepare;
+use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::positions::Sample;
@@ -23,7 +23,7 @@ pub(super) struct NetArgs {
     hidden: Option<usize>,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's]
-    #[arg(long, value_name = "SHARE", conflicts_with = "hce")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "hce")]
     wdl: Option<f32>,
 }
 
@@ -31,7 +31,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
-    let data = prepare(&args.data, args.split(settings.validation), ui, item)?;
+    let (output, folder) = args.places("new.nnue")?;
+    let split = Split { validation: settings.validation, seed: settings.seed };
+    let data = prepare(&args.data, split, ui, item)?;
     ui.note(data.summary());
     if named.is_none() && data.train.len() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
@@ -42,9 +44,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         None => fitted_k(&data.train, ui)?,
     };
     settings.k = Some(k);
-    let output = args.output("new.nnue");
-    let folder = args.run_folder(&output);
-    write_settings(&folder, &settings, &args.data)?;
     let mut log = Log::new(&folder);
     let bar = ui.progress("training", settings.epochs as u64);
     let outcome = train::fit(&data.train, &data.validation, &settings, &mut |epoch| {
@@ -53,8 +52,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
     })?;
     bar.finish_and_clear();
-    log.finish()?;
     outcome.network.save(&output)?;
+    write_settings(&folder, &settings, &args.data)?;
+    log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
@@ -87,14 +87,17 @@ const FEW: usize = 1_000_000;
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     let recipe = Settings::load(recipe)?;
+    let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
         hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
         epochs: args.epochs.unwrap_or(recipe.epochs),
         batch: args.batch.unwrap_or(recipe.batch),
-        learning_rate: args.learning_rate.unwrap_or(recipe.learning_rate),
+        learning_rate,
+        final_learning_rate: recipe.final_learning_rate.min(learning_rate),
+        validation: args.validation.unwrap_or(recipe.validation),
         wdl: args.net_args.wdl.unwrap_or(recipe.wdl),
         k: args.k.or(recipe.k),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(recipe.seed),
         ..recipe
     };
     settings.validate()?;

@@ -137,7 +137,11 @@ fn describe(preset: &Preset) -> String {
 
 /// The lists of presets and filters for a help text.
 pub fn help() -> String {
-    format!("Presets:\n{}\nFilters that presets are made of:\n{}", preset::listing(), registry::listing())
+    format!(
+        "Presets:\n{}\nFilters that presets are made of; each drops a position if\n{}",
+        preset::listing(),
+        registry::listing()
+    )
 }
 
 #[cfg(test)]

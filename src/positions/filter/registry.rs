@@ -103,13 +103,13 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "piece_count",
-        doc: "fewer or more pieces than a range, kings and pawns counted",
+        doc: "it has fewer than min or more than max pieces, kings and pawns counted",
         parameters: RANGE,
         make: Make::Stateless(|v| Box::new(PieceCount { min: v[0], max: v[1] })),
     },
     Row {
         name: "non_pawn_pieces",
-        doc: "fewer or more pieces other than pawns than a range, kings counted",
+        doc: "it has fewer than min or more than max pieces other than pawns, kings counted",
         parameters: RANGE,
         make: Make::Stateless(|v| Box::new(NonPawnPieces { min: v[0], max: v[1] })),
     },
@@ -164,13 +164,14 @@ impl Row {
     }
 }
 
-/// The list of filters for a help text, one a line.
+/// The list of filters for a help text: what each drops, and what it takes.
 pub fn listing() -> String {
     let mut text = String::new();
     for row in ROWS {
         text += &format!("  {:<16} {}", row.name, row.doc);
         for p in row.parameters {
-            text += &format!("; {}: {} ({} to {}, default {})", p.name, p.doc, p.min, p.max, p.default);
+            text +=
+                &format!("\n{:19}{}: {} ({} to {}, default {})", "", p.name, p.doc, p.min, p.max, p.default);
         }
         text.push('\n');
     }

@@ -3,5 +3,7 @@
 //! In and out: [`Sample`](super::Sample)s. One file a format; Parquet is the native one, because DuckDB, Spark
 //! and DataFusion read it as it is.
 
+mod columns;
+pub mod metadata;
 pub mod parquet;
 mod positioned;

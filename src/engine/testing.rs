@@ -1,0 +1,31 @@
+//! An evaluation for tests of the search: material, and a little for the centre and for advanced pawns.
+
+use shakmaty::{Chess, Position, Role};
+
+use crate::chess::score::Score;
+use crate::eval::Evaluator;
+
+/// Knows nothing that a test could depend on by accident.
+#[derive(Clone)]
+pub struct Simple;
+
+impl Evaluator for Simple {
+    fn evaluate(&mut self, position: &Chess, _ply: usize) -> Score {
+        let mut score = 0;
+        for (square, piece) in position.board().iter() {
+            let (file, rank) = (square.file() as i32, square.rank() as i32);
+            let edge = (2 * file - 7).abs().max((2 * rank - 7).abs());
+            let advance = if piece.color.is_white() { rank } else { 7 - rank };
+            let value = match piece.role {
+                Role::Pawn => 100 + 5 * advance,
+                Role::Knight => 320 - 5 * edge,
+                Role::Bishop => 330 - 3 * edge,
+                Role::Rook => 500,
+                Role::Queen => 950,
+                Role::King => 0,
+            };
+            score += if piece.color == position.turn() { value } else { -value };
+        }
+        score
+    }
+}

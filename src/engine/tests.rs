@@ -1,0 +1,302 @@
+//! Tests of the search as a whole, against plain negamax and against what the rules say.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
+
+use super::search::played;
+use super::searcher::Searcher;
+use super::testing::Simple;
+use super::{Clock, Engine, Limits, Report};
+use crate::chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
+use crate::chess::see::see_ge;
+use crate::chess::{Line, captures, fen, key};
+use crate::eval::Evaluator;
+use crate::rng::Rng;
+
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+fn position(text: &str) -> Chess {
+    fen::position(text, false).unwrap()
+}
+
+fn line(text: &str, moves: &str) -> Line {
+    let mut line = Line::new(position(text));
+    for text in moves.split_whitespace() {
+        let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
+        line.play(m);
+    }
+    line
+}
+
+fn engine() -> Searcher<Simple> {
+    Searcher::new(Simple, 1)
+}
+
+fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
+    engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn depth(depth: i32) -> Limits {
+    Limits { depth: Some(depth), ..Limits::default() }
+}
+
+fn nodes(nodes: u64) -> Limits {
+    Limits { nodes: Some(nodes), ..Limits::default() }
+}
+
+/// Quiescence as its documentation defines it, by textbook alpha-beta: no ordering, no table.
+fn plain_quiescence(position: &Chess, mut alpha: Score, beta: Score, ply: usize) -> Score {
+    let (mut best, moves) = if position.is_check() {
+        let moves = position.legal_moves();
+        (if moves.is_empty() { mated_in(ply as i32) } else { -INFINITE }, moves)
+    } else {
+        let mut moves = position.legal_moves();
+        moves.retain(|&mut m| captures::includes(m) && see_ge(position, m, 0));
+        (Simple.evaluate(position, 0), moves)
+    };
+    alpha = alpha.max(best);
+    for m in moves {
+        if alpha >= beta {
+            break;
+        }
+        best = best.max(-plain_quiescence(&played(position, m), -beta, -alpha, ply + 1));
+        alpha = alpha.max(best);
+    }
+    best
+}
+
+/// Negamax with the check extension and the rules of draws, and nothing else.
+fn negamax(position: &Chess, path: &mut Vec<u64>, depth: i32, ply: usize, root_depth: i32) -> Score {
+    let in_check = position.is_check();
+    let depth = depth + i32::from(in_check && (ply as i32) < 2 * root_depth);
+    let now = key::of(position);
+    let moves = position.legal_moves();
+    if ply > 0 {
+        let mated = in_check && moves.is_empty();
+        let repeated = path.iter().skip(1).any(|&earlier| earlier == now);
+        if repeated || (position.halfmoves() >= 100 && !mated) || position.is_insufficient_material() {
+            return 0;
+        }
+    }
+    if depth <= 0 {
+        return plain_quiescence(position, -INFINITE, INFINITE, ply);
+    }
+    if moves.is_empty() {
+        return if in_check { mated_in(ply as i32) } else { 0 };
+    }
+    path.push(now);
+    let scores = moves.iter().map(|&m| -negamax(&played(position, m), path, depth - 1, ply + 1, root_depth));
+    let best = scores.max().unwrap_or(0);
+    path.pop();
+    best
+}
+
+#[test]
+fn without_pruning_the_search_is_negamax() {
+    for (text, deepest) in [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 3),
+        ("7k/8/5K2/8/8/8/5Q2/8 w - - 0 1", 3),
+        (KIWIPETE, 1),
+        ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", 4),
+        ("rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8", 2),
+        ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", 3),
+        ("8/8/8/8/8/5k2/5p2/5K2 b - - 98 80", 4),
+        ("7k/8/5K2/6Q1/8/8/8/8 w - - 97 90", 3),
+    ] {
+        for plies in 1..=deepest {
+            let position = position(text);
+            let expected = negamax(&position, &mut Vec::new(), plies, 0, plies);
+            let mut engine = Searcher::exhaustive(Simple);
+            let report = search(&mut engine, &Line::new(position), depth(plies));
+            assert_eq!(report.score, expected, "{text} to depth {plies}");
+        }
+    }
+}
+
+#[test]
+fn mates_are_found_at_their_true_distance() {
+    for (text, plies) in [
+        // Back rank; the smothered mate of Lucena (1497); a king and two rooks' staircase.
+        ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", 1),
+        ("6rk/6pp/8/6N1/8/8/8/6K1 w - - 0 1", 1),
+        ("5r1k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1", 3),
+        ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 3),
+    ] {
+        let report = search(&mut engine(), &Line::new(position(text)), depth(plies + 3));
+        assert_eq!(report.score, mate_in(plies), "{text}");
+        let mut end = position(text);
+        for &m in &report.pv {
+            end = end.play(m).unwrap();
+        }
+        assert!(end.is_checkmate(), "{text}: the variation ends in mate");
+        let exhaustive = search(&mut Searcher::exhaustive(Simple), &Line::new(position(text)), depth(plies));
+        assert_eq!(exhaustive.score, mate_in(plies), "{text}: the table changes no mate score");
+    }
+}
+
+#[test]
+fn a_finished_game_has_a_score_and_no_move() {
+    let report = search(&mut engine(), &line("7k/5KQ1/8/8/8/8/8/8 b - - 0 1", ""), depth(5));
+    assert_eq!((report.best, report.score), (None, mated_in(0)));
+    let report = search(&mut engine(), &line("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1", ""), depth(5));
+    assert_eq!((report.best, report.score), (None, 0));
+}
+
+#[test]
+fn the_side_that_is_lost_takes_a_repetition() {
+    // White is about to be mated on the back rank, but Qe8+ Kh7 Qh5+ Kg8 goes on for ever.
+    let report = search(&mut engine(), &line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", ""), depth(8));
+    assert_eq!(report.score, 0);
+    assert_eq!(report.best.unwrap().to_string(), "Qh5-e8");
+}
+
+#[test]
+fn a_third_occurrence_on_the_board_is_a_draw_in_the_search() {
+    // Both sides have shuffled. Black, a rook down, has one legal move, and it brings the position back once more.
+    let start = "k7/8/1K6/8/8/8/8/2R5 w - - 0 1";
+    // After c1d1 a8b8 d1c1 b8a8, twice, White's c1d1 leaves Black only a8b8: the third occurrence.
+    let fresh = line(start, "c1d1");
+    let worn = line(start, "c1d1 a8b8 d1c1 b8a8 c1d1 a8b8 d1c1 b8a8 c1d1");
+    assert_eq!(fresh.position(), worn.position());
+    let limits = depth(1);
+    assert!(search(&mut Searcher::exhaustive(Simple), &fresh, limits).score < -400);
+    assert_eq!(search(&mut Searcher::exhaustive(Simple), &worn, limits).score, 0);
+}
+
+#[test]
+fn the_fifty_move_rule_is_a_draw_unless_it_is_mate() {
+    // With the counter at 99 every quiet move draws, except the one that mates.
+    let mate = search(&mut engine(), &line("7k/8/6K1/8/8/8/8/R7 w - - 99 90", ""), depth(4));
+    assert_eq!(mate.score, mate_in(1));
+    let draw = search(&mut engine(), &line("7k/8/5K2/8/8/8/8/R7 w - - 99 90", ""), depth(4));
+    assert_eq!(draw.score, 0);
+}
+
+#[test]
+fn a_search_ends_at_once_and_still_moves() {
+    let line = line(KIWIPETE, "");
+    let legal = line.position().legal_moves();
+    for limits in [nodes(0), nodes(1), nodes(2), nodes(40)] {
+        let report = search(&mut engine(), &line, limits);
+        assert!(legal.contains(&report.best.unwrap()), "{limits:?}");
+        assert!(report.nodes <= limits.nodes.unwrap());
+    }
+    let report = engine().search(&line, &Limits::default(), &AtomicBool::new(true), &mut |_| {});
+    assert!(legal.contains(&report.best.unwrap()));
+    let clock = Clock { time: Duration::ZERO, increment: Duration::ZERO, moves_to_go: None };
+    let report = search(&mut engine(), &line, Limits { clock: Some(clock), ..Limits::default() });
+    assert!(legal.contains(&report.best.unwrap()));
+}
+
+#[test]
+fn node_limits_are_exact_and_soft_ones_end_with_an_iteration() {
+    let line = line(KIWIPETE, "");
+    let report = search(&mut engine(), &line, nodes(5_000));
+    assert_eq!(report.nodes, 5_000);
+    let soft = Limits { soft_nodes: Some(5_000), ..Limits::default() };
+    let mut last = 0;
+    let report = engine().search(&line, &soft, &AtomicBool::new(false), &mut |info| {
+        assert!(last < 5_000, "an iteration began beyond the limit");
+        last = info.nodes;
+    });
+    assert!(report.nodes >= 5_000 && report.nodes == last);
+}
+
+#[test]
+fn the_same_search_finds_the_same() {
+    let line = line(KIWIPETE, "");
+    let mut engine = engine();
+    let first = search(&mut engine, &line, nodes(20_000));
+    engine.new_game();
+    let again = search(&mut engine, &line, nodes(20_000));
+    let resized = {
+        engine.resize(1);
+        engine.new_game();
+        search(&mut engine, &line, nodes(20_000))
+    };
+    for other in [again, resized] {
+        assert_eq!((first.best, first.score, &first.pv), (other.best, other.score, &other.pv));
+        assert_eq!((first.nodes, first.depth, first.seldepth), (other.nodes, other.depth, other.seldepth));
+    }
+}
+
+#[test]
+fn every_variation_is_legal() {
+    let mut rng = Rng::new(3);
+    let mut engine = engine();
+    for _ in 0..20 {
+        let mut line = Line::new(Chess::default());
+        for _ in 0..rng.below(60) {
+            let moves = line.position().legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            line.play(moves[rng.below(moves.len())]);
+        }
+        let report = search(&mut engine, &line, nodes(3_000));
+        let mut position = line.position().clone();
+        assert_eq!(report.pv.first(), report.best.as_ref());
+        for &m in &report.pv {
+            position = position.play(m).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
+    let mut rng = Rng::new(5);
+    let mut engine = engine();
+    let mut moved = 0;
+    for _ in 0..12 {
+        let mut position = Chess::default();
+        for _ in 0..80 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.play_unchecked(moves[rng.below(moves.len())]);
+            let Some((leaf, score)) = engine.resolve(&position) else { continue };
+            let expected = plain_quiescence(&position, -INFINITE, INFINITE, 0);
+            let from_root = if leaf.turn() == position.turn() { score } else { -score };
+            if leaf.is_checkmate() {
+                assert_eq!(score, mated_in(0));
+                assert!(expected.abs() > 30_000);
+                continue;
+            }
+            assert_eq!(from_root, expected, "{position:?}");
+            assert_eq!(score, Simple.evaluate(&leaf, 0));
+            assert!(!leaf.is_check());
+            moved += usize::from(leaf != position);
+        }
+    }
+    assert!(moved > 100, "only {moved} positions were not quiet");
+}
+
+#[test]
+fn resolving_depends_on_nothing_before_it() {
+    let position = position(KIWIPETE);
+    let fresh = engine().resolve(&position);
+    let mut used = engine();
+    search(&mut used, &Line::new(position.clone()), nodes(20_000));
+    assert_eq!(used.resolve(&position), fresh);
+}
+
+#[test]
+fn a_quiet_position_is_its_own_leaf_and_a_stalemate_has_none() {
+    let start = Chess::default();
+    assert_eq!(engine().resolve(&start), Some((start.clone(), Simple.evaluate(&start, 0))));
+    let mated = position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1");
+    assert_eq!(engine().resolve(&mated), Some((mated.clone(), mated_in(0))));
+    assert_eq!(engine().resolve(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1")), None);
+}
+
+#[test]
+fn the_deepest_search_stays_within_its_arrays() {
+    // Nearly nothing can move, so iterations run up to the last.
+    let report = search(&mut engine(), &line("8/8/p7/P7/8/k7/8/K7 w - - 0 1", ""), nodes(60_000));
+    assert!(report.best.is_some());
+    assert!(report.seldepth <= MAX_PLY as i32);
+}

@@ -1,0 +1,81 @@
+//! `patzer elo`.
+
+use std::process::{Command, Output};
+
+fn elo(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_patzer")).arg("elo").args(args).output().unwrap()
+}
+
+fn json(args: &[&str]) -> serde_json::Value {
+    let output = elo(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[track_caller]
+fn close(value: &serde_json::Value, want: f64) {
+    let got = value.as_f64().unwrap();
+    assert!((got - want).abs() <= 1e-4 * want.abs(), "{got} is not {want}");
+}
+
+#[test]
+fn counts_of_pairs_give_the_published_values() {
+    let v = json(&["--ptnml", "34,54,63,64,75"]);
+    close(&v["elo"], 55.57978);
+    close(&v["elo_error"], 27.65343);
+    close(&v["los"], 0.999970);
+    let v = json(&["--ptnml", "365,16618,36229,16974,390", "--elo1", "2"]);
+    close(&v["llr"], 2.250368);
+    assert_eq!(v["verdict"], "undecided");
+    let counts = "223,9863,21279,10037,246";
+    let v = json(&["--ptnml", counts, "--model", "logistic", "--elo0", "0.5", "--elo1", "2.5"]);
+    close(&v["llr"], -3.074126);
+    assert_eq!(v["verdict"], "H0");
+    assert_eq!(v["pentanomial"], serde_json::json!([223, 9863, 21279, 10037, 246]));
+}
+
+#[test]
+fn counts_of_games_give_the_published_values() {
+    let v = json(&["--wdl", "136,111,96"]);
+    close(&v["elo"], 40.70246);
+    close(&v["nelo_error"], 36.76845);
+    assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&136.into(), &111.into(), &96.into()));
+    let v = json(&["--wdl", "68965,128429,68526", "--model", "bayesian", "--elo1", "2"]);
+    close(&v["llr"], -1.262156);
+    // Bounds may be negative numbers.
+    let v = json(&[
+        "--ptnml",
+        "10789,19328,33806,19402,10543",
+        "--model",
+        "logistic",
+        "--elo0",
+        "-3",
+        "--elo1",
+        "1",
+    ]);
+    close(&v["llr"], 2.131068);
+}
+
+#[test]
+fn one_sided_counts_are_null_where_nothing_bounds_them() {
+    let v = json(&["--ptnml", "0,0,0,0,5550"]);
+    close(&v["llr"], 111.797555);
+    assert!(v["elo"].is_null() && v["elo_error"].is_null());
+    assert_eq!(v["verdict"], "H1");
+}
+
+#[test]
+fn senseless_input_is_refused_in_one_line() {
+    for args in [
+        &["--ptnml", "1,2,3,4,5", "--model", "bayesian"][..],
+        &["--ptnml", "1,2,3,4,5", "--elo0", "5", "--elo1", "0"],
+        &["--wdl", "1,2,3", "--alpha", "0"],
+    ] {
+        let output = elo(args);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
+    }
+    for args in [&["--ptnml", "1,2,3"][..], &["--wdl", "1,-2,3"], &[]] {
+        assert!(!elo(args).status.success());
+    }
+}

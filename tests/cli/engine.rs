@@ -1,0 +1,118 @@
+//! `uci`, `bench` and `perft`, and the thin `patzer-uci`.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+const PATZER: &str = env!("CARGO_BIN_EXE_patzer");
+const PATZER_UCI: &str = env!("CARGO_BIN_EXE_patzer-uci");
+
+fn run(program: &str, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that has nothing to read may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn both_programs_speak_uci() {
+    for (program, arguments) in [(PATZER, &["uci"][..]), (PATZER_UCI, &[][..])] {
+        let output =
+            run(program, arguments, "uci\nisready\nposition startpos moves e2e4\ngo depth 4\nquit\n");
+        // `quit` may come before depth 4 is reached, and a move is printed all the same.
+        let text = stdout(&output);
+        assert!(output.status.success());
+        assert!(text.contains("\nuciok\nreadyok\n"), "{text}");
+        assert!(text.lines().last().unwrap().starts_with("bestmove "), "{text}");
+    }
+}
+
+#[test]
+fn commands_from_a_pipe_are_carried_out_to_the_end() {
+    let output =
+        run(PATZER, &["uci"], "position fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1\r\ngo depth 4\r\n");
+    let text = stdout(&output);
+    assert!(text.contains("score mate 1"), "{text}");
+    assert!(text.ends_with("bestmove d1d8\n"), "{text}");
+}
+
+#[test]
+fn a_missing_evaluation_is_named() {
+    for command in ["uci", "bench"] {
+        let output = run(PATZER, &[command, "no-such.nnue"], "");
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no-such.nnue: no such file\n");
+    }
+    let output = run(PATZER_UCI, &[], "setoption name EvalFile value no-such.nnue\nisready\n");
+    assert_eq!(stdout(&output), "info string no-such.nnue: no such file\nreadyok\n");
+}
+
+#[test]
+fn bench_counts_the_same_nodes_every_time() {
+    let text = stdout(&run(PATZER, &["bench", "--depth", "3"], ""));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(matches!(words[..], [_, "nodes", _, "nps"]), "{text}");
+    let again = json(&run(PATZER, &["bench", "--depth", "3", "--json"], ""));
+    assert_eq!(again["nodes"].as_u64().unwrap().to_string(), words[0]);
+    assert!(again["nps"].is_u64() && again["seconds"].is_f64());
+}
+
+#[test]
+fn perft_counts_and_divides() {
+    let output = run(PATZER, &["perft", "4", "--json"], "");
+    assert_eq!(json(&output)["nodes"], 197_281);
+    let kiwipete = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let text = stdout(&run(PATZER, &["perft", "2", "--fen", kiwipete, "--divide"], ""));
+    // 48 moves and the total, 2039 leaves (Chess Programming Wiki).
+    assert_eq!(text.lines().count(), 49);
+    assert!(text.lines().last().unwrap().starts_with("2039 leaves in "), "{text}");
+    assert!(text.contains("e1g1: 43\n"), "{text}");
+    let text = stdout(&run(PATZER, &["perft", "2", "--fen", kiwipete, "--divide", "--chess960"], ""));
+    assert!(text.contains("e1h1: 43\n"), "{text}");
+}
+
+#[test]
+fn the_perft_suite_passes_and_a_wrong_count_does_not() {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/perft.epd");
+    let output = run(PATZER, &["perft", "--suite", suite, "--max-nodes", "200000", "--json"], "");
+    assert!(output.status.success());
+    let result = json(&output);
+    assert_eq!((&result["positions"], &result["failed"]), (&11.into(), &0.into()));
+    assert!(result["passed"].as_u64().unwrap() > 30);
+
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.epd");
+    std::fs::write(&wrong, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 ;D1 20 ;D2 401\n")
+        .unwrap();
+    let output = run(PATZER, &["perft", "--suite", wrong.to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("line 1: depth 2: 400 leaves, 401 expected"), "{said}");
+
+    for bad in ["", "junk\n", "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n"] {
+        std::fs::write(&wrong, bad).unwrap();
+        let output = run(PATZER, &["perft", "--suite", wrong.to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(1), "{bad}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_position_without_sense_is_refused() {
+    let output = run(PATZER, &["perft", "2", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: --fen: "));
+}

@@ -1,0 +1,59 @@
+//! `patzer eval`.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn eval(args: &[&str]) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let output = Command::new(env!("CARGO_BIN_EXE_patzer"))
+        .arg("eval")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&eval(&[args, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn the_parts_are_those_of_both_sides_and_mirror_each_other() {
+    let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
+    let mirrored = "rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - 2 3";
+    for evaluation in ["default-hce", "untuned-hce", "default"] {
+        let [ours, theirs] = [fen, mirrored].map(|fen| json(&[fen, "--eval", evaluation]));
+        // From the side to move it is the same position; from White's side the sign turns.
+        assert_eq!(ours["score"], theirs["score"], "{evaluation}");
+        assert_eq!(ours["white"].as_i64().unwrap(), -theirs["white"].as_i64().unwrap(), "{evaluation}");
+        if let Some(terms) = ours["parts"]["terms"].as_array() {
+            for (a, b) in terms.iter().zip(theirs["parts"]["terms"].as_array().unwrap()) {
+                assert_eq!((&a["white"], &a["black"]), (&b["black"], &b["white"]), "{evaluation}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_terms_of_the_start_position_cancel_but_for_the_tempo() {
+    let parts = json(&["--eval", "default-hce"]);
+    for term in parts["parts"]["terms"].as_array().unwrap() {
+        let equal = term["white"] == term["black"];
+        assert!(equal || term["term"] == "tempo", "{term}");
+    }
+}
+
+#[test]
+fn a_network_tells_what_each_piece_is_worth() {
+    let text = eval(&["4k3/8/8/8/8/8/8/QR2K3 w - - 0 1"]);
+    assert!(text.contains('Q') && text.contains('R') && text.contains("centipawns for White"), "{text}");
+    let parts = json(&["4k3/8/8/8/8/8/8/QR2K3 w - - 0 1"]);
+    let pieces = parts["parts"]["pieces"].as_array().unwrap();
+    // Kings cannot be taken off.
+    assert_eq!(pieces.len(), 2);
+    assert!(pieces.iter().all(|piece| piece["worth"].as_i64().unwrap() > 0), "{parts}");
+}

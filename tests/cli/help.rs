@@ -1,0 +1,74 @@
+//! The whole command line reference as one file, so that no help text changes unseen.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the program where nothing is a terminal, so that the width is that of `COLUMNS`.
+fn patzer(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.args(args).env("COLUMNS", "100").stdin(Stdio::null()).output().unwrap()
+}
+
+fn help(args: &[&str]) -> String {
+    let output = patzer(&[args, &["--help"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{args:?}");
+    assert!(output.stderr.is_empty(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The names under `Commands:`, without `help`.
+fn commands(help: &str) -> Vec<String> {
+    let list = help.split("Commands:\n").nth(1).unwrap_or("").split("\n\n").next().unwrap();
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_string).collect()
+}
+
+/// Every command's help, depth first.
+fn reference(path: &[&str], text: &mut String) {
+    let help = help(path);
+    *text += &format!("$ patzer {}\n\n{}\n\n", [path, &["--help"]].concat().join(" "), help.trim_end());
+    for name in commands(&help) {
+        reference(&[path, &[&name]].concat(), text);
+    }
+}
+
+/// After a wanted change: `UPDATE=1 cargo test --test cli help`, and read the difference before it is committed.
+#[test]
+fn the_reference_is_the_committed_one() {
+    let mut text = String::new();
+    reference(&[], &mut text);
+    let text = text.lines().map(|line| line.trim_end().to_string() + "\n").collect::<String>();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/snapshots/help.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap();
+    let difference = text.lines().zip(committed.lines()).position(|(ours, theirs)| ours != theirs);
+    assert!(
+        text == committed,
+        "the help differs from {} first in line {:?}; UPDATE=1 writes it anew",
+        file.display(),
+        difference.map_or(text.lines().count().min(committed.lines().count()), |line| line) + 1
+    );
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let output = patzer(&["--version"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        concat!("patzer ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn without_a_command_there_is_help_and_exit_1() {
+    for args in [&[][..], &["net"]] {
+        let output = patzer(args);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty());
+        assert!(String::from_utf8(output.stderr).unwrap().contains("Usage: patzer"));
+    }
+}

@@ -1,0 +1,78 @@
+//! `patzer label`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use patzer::positions::Dataset;
+use tempfile::TempDir;
+
+/// Black hangs the queen to a recapture: after `2. exd5` the quiet position has the queen on d5.
+const GAME: &str = "[Event \"x\"]\n[Result \"1/2-1/2\"]\n\n\
+    1. e4 {+0.30/8 0.1s} d5 {-0.30/8 0.1s} 2. exd5 {+0.40/8 0.1s} Qxd5 {-0.30/8 0.1s} 3. Nc3 {+0.50/8 0.1s} 1/2-1/2\n";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("games.pgn"), GAME).unwrap();
+    done(&folder, "extract games.pgn");
+    folder
+}
+
+fn patzer(folder: &TempDir, line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.current_dir(folder.path()).args(line.split_whitespace()).output().unwrap()
+}
+
+fn done(folder: &TempDir, line: &str) -> String {
+    let output = patzer(folder, line);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn open(folder: &TempDir, name: &str) -> Dataset {
+    Dataset::open(&folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn every_row_stays_and_gets_the_leaf_of_its_captures() {
+    let folder = folder();
+    let said = done(&folder, "label");
+    assert!(said.contains("5 positions → labelled.parquet"), "{said}");
+    let (plain, labelled) = (open(&folder, "positions.parquet"), open(&folder, "labelled.parquet"));
+    assert_eq!(plain.metadata().resolved, None);
+    assert_eq!(labelled.metadata().resolved.as_deref(), Some("qsearch"));
+    assert_eq!(labelled.metadata().sources, plain.metadata().sources);
+    let (before, after) = (plain.read_all().unwrap(), labelled.read_all().unwrap());
+    for (before, after) in before.iter().zip(&after) {
+        let leaf = after.leaf.unwrap();
+        // Nothing but the leaf is new.
+        assert_eq!(patzer::positions::Sample { leaf: None, ..*after }, *before);
+        assert!(leaf.score.abs() < 3000);
+    }
+    // 1. e4 is quiet; after 2. exd5 Black takes back, which is the next position of the game.
+    assert_eq!(after[1].leaf.unwrap().board, before[1].board);
+    assert_eq!(after[3].leaf.unwrap().board, before[4].board);
+}
+
+#[test]
+fn scores_are_replaced_only_if_asked_for() {
+    let folder = folder();
+    let scores = |name: &str| -> Vec<Option<i16>> {
+        open(&folder, name).read_all().unwrap().iter().map(|sample| sample.score).collect()
+    };
+    assert_eq!(scores("positions.parquet"), [30, -30, 40, -30, 50].map(Some));
+    done(&folder, "label --depth 2 -o kept.parquet");
+    assert_eq!(scores("kept.parquet"), scores("positions.parquet"));
+    done(&folder, "label --nodes 200 --rescore -o new.parquet");
+    assert_ne!(scores("new.parquet"), scores("positions.parquet"));
+    assert!(open(&folder, "new.parquet").metadata().resolved.as_deref().unwrap().contains("200"));
+}
+
+#[test]
+fn a_dataset_goes_to_standard_output_whole() {
+    let folder = folder();
+    done(&folder, "label");
+    let output = patzer(&folder, "label -o -");
+    assert!(output.status.success());
+    assert!(output.stdout == std::fs::read(folder.path().join("labelled.parquet")).unwrap());
+    assert!(Path::new(&folder.path().join("labelled.parquet")).exists());
+}

@@ -1,0 +1,173 @@
+//! `patzer sprt`: whole tests between an evaluation that knows something and one that knows nothing.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use patzer::eval::hce::Weights;
+
+/// A folder with `blind.hce.toml`, whose weights are all zero.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs = vec![[0, 0]; Weights::untuned().pairs().len()];
+    Weights::from_pairs(1.0, &pairs).unwrap().save(&folder.path().join("blind.hce.toml")).unwrap();
+    folder
+}
+
+fn sprt(folder: &Path, args: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.current_dir(folder).arg("sprt").args(args.split_whitespace());
+    command.args(["--hash", "1"]).output().unwrap()
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const QUICK: &str = "--nodes 200 --model logistic --elo1 100 --max-moves 60";
+
+#[test]
+fn the_stronger_player_is_accepted_and_the_weaker_rejected() {
+    let folder = folder();
+    let output = sprt(folder.path(), &format!("untuned-hce blind.hce.toml {QUICK} --json"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let v: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(v["verdict"], "H1");
+    assert!(v["llr"].as_f64() >= v["upper"].as_f64());
+    for key in ["elo", "elo_error", "nelo", "nelo_error", "los", "lower", "games_per_second"] {
+        assert!(v.get(key).is_some(), "{key}");
+    }
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let games = number(&v["wins"]) + number(&v["draws"]) + number(&v["losses"]);
+    let pairs: u64 = v["pentanomial"].as_array().unwrap().iter().map(number).sum();
+    let reasons: u64 = v["reasons"].as_object().unwrap().values().map(number).sum();
+    assert_eq!((2 * pairs, reasons), (games, games));
+    let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
+    assert_eq!(pgn.matches("[Event ").count() as u64, games);
+    assert_eq!(pgn.matches("[White \"blind.hce.toml\"]").count() as u64, pairs);
+
+    let output = sprt(folder.path(), &format!("blind.hce.toml untuned-hce {QUICK}"));
+    assert_eq!(output.status.code(), Some(10), "{output:?}");
+    assert!(error(&output).contains("overwritten"));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = folder();
+    let run = |threads: u32| {
+        let pgn = format!("{threads}.pgn");
+        let args = format!("untuned-hce blind.hce.toml {QUICK} --concurrency {threads} --pgn {pgn} --json");
+        let mut v: serde_json::Value = serde_json::from_slice(&sprt(folder.path(), &args).stdout).unwrap();
+        v.as_object_mut().unwrap().remove("games_per_second");
+        (v, fs::read(folder.path().join(pgn)).unwrap())
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(3));
+}
+
+#[test]
+fn a_resumed_test_equals_an_uninterrupted_one() {
+    let folder = folder();
+    let args = format!("untuned-hce blind.hce.toml {QUICK} --elo1 60");
+    assert_eq!(sprt(folder.path(), &args.replace("--elo1 100", "")).status.code(), Some(0));
+    let files = || ["sprt.pgn", "sprt.journal"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    let whole = files();
+
+    // Ended after three pairs by the limit on games, then torn in the middle of the third.
+    let args = args.replace("--elo1 100", "");
+    assert_eq!(sprt(folder.path(), &format!("{args} --games 6")).status.code(), Some(11));
+    let journal = fs::read(folder.path().join("sprt.journal")).unwrap();
+    fs::write(folder.path().join("sprt.journal"), &journal[..journal.len() - 20]).unwrap();
+    let output = sprt(folder.path(), &format!("{args} --resume"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(error(&output).contains("resuming after 2 pairs"), "{output:?}");
+    assert_eq!(files(), whole);
+
+    // There is nothing left to play, and the answer stands.
+    let output = sprt(folder.path(), &format!("{args} --resume"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(files(), whole);
+
+    let output = sprt(folder.path(), &format!("{args} --resume --seed 1"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("seed was 0 and is now 1"), "{output:?}");
+    assert_eq!(files(), whole);
+}
+
+#[test]
+fn a_player_against_itself_is_undecided_and_says_why() {
+    let folder = folder();
+    let output = sprt(folder.path(), "untuned-hce untuned-hce --nodes 100 --games 6 --max-moves 20");
+    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    assert!(error(&output).contains("all pairs are two identical games"), "{output:?}");
+    let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
+    assert!(pgn.contains("[White \"untuned-hce (A)\"]\n[Black \"untuned-hce (B)\"]"));
+}
+
+#[test]
+fn without_a_limit_the_output_says_what_was_taken() {
+    let folder = folder();
+    let output = sprt(folder.path(), "untuned-hce untuned-hce --games 2 --max-moves 1");
+    assert!(error(&output).contains("5,000 nodes") && error(&output).contains("--tc"), "{output:?}");
+}
+
+#[test]
+fn a_clock_and_the_other_limits_work() {
+    let folder = folder();
+    for limit in ["--tc 5+0.05", "--tc 10/5", "--movetime 5", "--depth 1"] {
+        let output =
+            sprt(folder.path(), &format!("untuned-hce blind.hce.toml --games 2 --max-moves 2 {limit}"));
+        assert_eq!(output.status.code(), Some(11), "{output:?}");
+    }
+}
+
+#[test]
+fn bad_input_ends_before_any_game() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("empty.nnue"), "").unwrap();
+    fs::write(at("junk.nnue"), [0xff; 100]).unwrap();
+    fs::write(at("engine"), b"\x7fELF\x02\x01\x01").unwrap();
+    fs::write(at("bad.epd"), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\nnonsense\n").unwrap();
+    fs::write(at("mine.pgn"), "1. e4 e5 *\n").unwrap();
+    let good = "untuned-hce untuned-hce";
+    for (args, says) in [
+        ("missing.nnue untuned-hce".to_string(), "missing.nnue: no such file"),
+        ("untuned-hce empty.nnue".to_string(), "empty.nnue"),
+        ("untuned-hce junk.nnue".to_string(), "junk.nnue"),
+        ("./engine untuned-hce".to_string(), "external UCI engines come later"),
+        (format!("{good} --openings bad.epd"), "bad.epd: line 2"),
+        (format!("{good} --openings none.epd"), "none.epd: no such file"),
+        (format!("{good} --elo0 5 --elo1 0"), "--elo0"),
+        (format!("{good} --pgn mine.pgn"), "mine.pgn"),
+    ] {
+        let output = sprt(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(1), "{args}: {output:?}");
+        assert!(error(&output).contains(says), "{args}: {output:?}");
+        assert!(error(&output).starts_with("error: "), "{args}: {output:?}");
+        assert!(!at("sprt.pgn").exists() && !at("sprt.journal").exists(), "{args}");
+    }
+    assert_eq!(fs::read_to_string(at("mine.pgn")).unwrap(), "1. e4 e5 *\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
+    let folder = folder();
+    let args = "untuned-hce blind.hce.toml --nodes 300 --elo0 -1 --elo1 0.5 --concurrency 2 --hash 1";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.current_dir(folder.path()).arg("sprt").args(args.split_whitespace());
+    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let journal = folder.path().join("sprt.journal");
+    let pairs = || fs::read_to_string(&journal).unwrap_or_default().lines().count().saturating_sub(1);
+    while pairs() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
+    let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
+    assert_eq!(pgn.matches("[Event ").count(), 2 * pairs());
+}
