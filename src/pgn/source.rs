@@ -223,8 +223,9 @@ fn open(path: &Path, mut hashed: Hashed) -> Result<Box<dyn BufRead + Send>> {
     let mut text = crate::io::decompressed(Box::new(hashed)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
-        // An error is told where the reading of the text meets it again.
-        _ => Ok(text),
+        Ok(_) => Ok(text),
+        // Told here: a decoder that has failed once may say afterwards that the text just ends.
+        Err(e) => Err(ends_early(path, &e, 0, 0, &Cutter::new())),
     }
 }
 
