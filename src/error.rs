@@ -75,6 +75,11 @@ impl Error {
         Error::Internal(reason.into())
     }
 
+    /// Whether it is only that the reader of our output has gone, as `head` does when it has seen enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// The process exit code: 1 for the user's input, 2 for ours.
     pub fn exit_code(&self) -> u8 {
         match self {
