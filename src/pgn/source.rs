@@ -164,8 +164,15 @@ fn cut_file(
         cutter.text().extend_from_slice(arrived);
         text.consume(length);
         read += length as u64;
-        let last = length == 0;
+        let mut last = length == 0;
         cutter.scan(last);
+        if !last && cutter.unfinished() > LONGEST_GAME {
+            let line = cutter.unfinished_line().unwrap_or(1);
+            let reason = "a game of more than 256 MiB; is this PGN?";
+            outcome = Err(Error::at(path, format!("line {line}"), reason));
+            last = true;
+            cutter.scan(last);
+        }
         if cutter.finished() >= CHUNK || (last && cutter.finished() > 0) {
             let (text, pieces) = cutter.take();
             let count = pieces.len() as u64;
@@ -180,12 +187,6 @@ fn cut_file(
             games += count;
             *total += count;
             sender.send(Event::Chunk(chunk)).map_err(|_| Gone)?;
-        }
-        if outcome.is_ok() && cutter.unfinished() > LONGEST_GAME {
-            let line = cutter.unfinished_line().unwrap_or(1);
-            outcome =
-                Err(Error::at(path, format!("line {line}"), "a game of more than 256 MiB; is this PGN?"));
-            return Ok(outcome);
         }
         if last {
             return Ok(outcome);
