@@ -57,10 +57,11 @@ impl Error {
         }
     }
 
-    /// A file that could not be begun; what is missing then is its folder.
+    /// A file that could not be begun; the fault is then that of its folder, and its name under way is not told.
     pub fn create(path: impl AsRef<Path>, source: std::io::Error) -> Error {
         match source.kind() {
             std::io::ErrorKind::NotFound => Error::data(path, "there is no such folder to write to"),
+            std::io::ErrorKind::PermissionDenied => Error::data(path, "no permission to write to its folder"),
             _ => Error::io(path, source),
         }
     }
