@@ -41,16 +41,22 @@ const BUFFER: usize = 1 << 18;
 /// # Errors
 /// If the file cannot be opened or its first bytes cannot be read.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
-            return Err(Error::data(path, "is a folder, not a file"));
-        }
-        Box::new(file)
-    };
-    decompressed(raw).map_err(|e| Error::io(path, e))
+    decompressed(raw(path)?).map_err(|e| Error::io(path, e))
+}
+
+/// Opens a file, or standard input for `-`, as the bytes that it holds.
+///
+/// # Errors
+/// If the file cannot be opened, or is a folder.
+pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
+        return Err(Error::data(path, "is a folder, not a file"));
+    }
+    Ok(Box::new(file))
 }
 
 /// Wraps a byte stream so that gzip and Zstandard are undone.
