@@ -57,10 +57,11 @@ impl Error {
         }
     }
 
-    /// A file that could not be begun; what is missing then is its folder.
+    /// A file that could not be begun; the fault is then that of its folder, and its name under way is not told.
     pub fn create(path: impl AsRef<Path>, source: std::io::Error) -> Error {
         match source.kind() {
             std::io::ErrorKind::NotFound => Error::data(path, "there is no such folder to write to"),
+            std::io::ErrorKind::PermissionDenied => Error::data(path, "no permission to write to its folder"),
             _ => Error::io(path, source),
         }
     }
@@ -73,6 +74,11 @@ impl Error {
     /// A fault of patzer itself.
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
+    }
+
+    /// Whether it is only that the reader of our output has gone, as `head` does when it has seen enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
     /// The process exit code: 1 for the user's input, 2 for ours.

@@ -41,16 +41,22 @@ const BUFFER: usize = 1 << 18;
 /// # Errors
 /// If the file cannot be opened or its first bytes cannot be read.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
-            return Err(Error::data(path, "is a folder, not a file"));
-        }
-        Box::new(file)
-    };
-    decompressed(raw).map_err(|e| Error::io(path, e))
+    decompressed(raw(path)?).map_err(|e| Error::io(path, e))
+}
+
+/// Opens a file, or standard input for `-`, as the bytes that it holds.
+///
+/// # Errors
+/// If the file cannot be opened, or is a folder.
+pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
+        return Err(Error::data(path, "is a folder, not a file"));
+    }
+    Ok(Box::new(file))
 }
 
 /// Wraps a byte stream so that gzip and Zstandard are undone.
@@ -93,15 +99,22 @@ pub fn read_text(path: &Path) -> Result<String> {
 
 /// A file that appears under its name only when [`Output::commit`] is called.
 ///
-/// Until then it lies beside its final place under a temporary name and is removed when dropped.
+/// Until then it lies beside its final place under a temporary name and is removed when dropped. Standard output,
+/// a device or a pipe is written as it is: a finished file must not take the place of `/dev/null`.
 pub struct Output {
     path: PathBuf,
     sink: Sink,
 }
 
 enum Sink {
-    Stdout(BufWriter<io::Stdout>),
-    File(BufWriter<tempfile::NamedTempFile>),
+    Stream(BufWriter<Box<dyn Write + Send>>),
+    /// The temporary file, and the name that it is to get.
+    File(BufWriter<tempfile::NamedTempFile>, PathBuf),
+}
+
+/// Whether something stands at a path that cannot be replaced by a file: a device or a pipe.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 impl Output {
@@ -110,13 +123,18 @@ impl Output {
     /// # Errors
     /// If nothing can be written at that place.
     pub fn create(path: &Path) -> Result<Output> {
+        let stream = |out| Sink::Stream(BufWriter::with_capacity(BUFFER, out));
         let sink = if path == Path::new("-") {
-            Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
+            stream(Box::new(io::stdout()))
+        } else if is_stream(path) {
+            stream(Box::new(File::options().write(true).open(path).map_err(|e| Error::io(path, e))?))
         } else {
             if path.is_dir() {
                 return Err(Error::data(path, "is a folder; name a file to write"));
             }
-            let folder = match path.parent() {
+            // A link stays one: the file that it names is replaced.
+            let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+            let folder = match target.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
             };
@@ -126,7 +144,7 @@ impl Output {
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             let file = builder.tempfile_in(folder).map_err(|e| Error::create(path, e))?;
-            Sink::File(BufWriter::with_capacity(BUFFER, file))
+            Sink::File(BufWriter::with_capacity(BUFFER, file), target)
         };
         Ok(Output { path: path.to_path_buf(), sink })
     }
@@ -138,11 +156,11 @@ impl Output {
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.sink {
-            Sink::Stdout(mut out) => out.flush().map_err(|e| Error::io(&path, e)),
-            Sink::File(out) => {
+            Sink::Stream(mut out) => out.flush().map_err(|e| Error::io(&path, e)),
+            Sink::File(out, target) => {
                 let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
                 file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
-                file.persist(&path).map_err(|e| Error::io(&path, e.error))?;
+                file.persist(target).map_err(|e| Error::io(&path, e.error))?;
                 Ok(())
             }
         }
@@ -152,15 +170,15 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
-            Sink::Stdout(out) => out.write(bytes),
-            Sink::File(out) => out.write(bytes),
+            Sink::Stream(out) => out.write(bytes),
+            Sink::File(out, _) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Stdout(out) => out.flush(),
-            Sink::File(out) => out.flush(),
+            Sink::Stream(out) => out.flush(),
+            Sink::File(out, _) => out.flush(),
         }
     }
 }
@@ -170,7 +188,8 @@ impl Write for Output {
 /// # Errors
 /// If nothing can be written at that place.
 pub fn check_writable(path: &Path) -> Result<()> {
-    Output::create(path).map(drop)
+    // Opening a pipe and closing it again would tell its reader that all has been written.
+    if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
 }
 
 /// Writes a whole file at once, atomically.
@@ -210,6 +229,23 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         write(&path, b"whole").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_a_file_is_replaced_and_a_link_stays_one() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [socket, link, file] = ["socket", "link", "file"].map(|name| folder.path().join(name));
+        // A socket stands for devices and pipes: it can be made without special rights, and never opened.
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(write(&socket, b"gone").is_err());
+        assert!(std::fs::metadata(&socket).unwrap().file_type().is_socket());
+        std::fs::write(&file, b"old").unwrap();
+        symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 
     #[test]

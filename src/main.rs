@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use patzer::cli::{parse, run};
+use patzer::cli::{parse, run, tell};
 
 fn main() -> ExitCode {
     let cli = match parse() {
@@ -11,8 +11,10 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(status) => ExitCode::from(status.code()),
+        // A reader that has seen enough is no error.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format_args!("error: {error}"));
             ExitCode::from(error.exit_code())
         }
     }

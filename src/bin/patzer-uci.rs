@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use patzer::cli::tell;
 use patzer::engine::{bench, engine, uci};
 use patzer::error::{Error, Result};
 use patzer::eval::Evaluation;
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format_args!("error: {error}"));
             ExitCode::from(error.exit_code())
         }
     }

@@ -22,7 +22,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, Result};
-pub use ui::Ui;
+pub use ui::{Ui, tell};
 
 /// How a command that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +66,8 @@ pub struct Cli {
     quiet: bool,
 
     /// Number of threads; results do not depend on it [default: all cores]
-    #[arg(long, global = true, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 }
 
 // The help of each command is the comment of its arguments.
@@ -103,7 +103,7 @@ pub fn parse() -> std::result::Result<Cli, u8> {
             1
         }
         _ => {
-            eprintln!("{}", one_line(&error.render().to_string()));
+            tell(one_line(&error.render().to_string()));
             1
         }
     })
@@ -126,11 +126,8 @@ fn one_line(message: &str) -> String {
 /// Whatever the command reports.
 pub fn run(cli: &Cli) -> Result<Status> {
     let ui = Ui::new(cli.json, cli.quiet);
-    if cli.threads == Some(0) {
-        return Err(Error::usage("--threads 0: at least one thread is needed"));
-    }
     rayon::ThreadPoolBuilder::new()
-        .num_threads(cli.threads.unwrap_or(0))
+        .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
         .map_err(|e| Error::internal(format!("no thread pool: {e}")))?;
     match &cli.command {

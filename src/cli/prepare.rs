@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::label::{Method, Settings};
 use crate::positions::filter::Pipeline;
-use crate::positions::{Dataset, Sample};
+use crate::positions::{Dataset, Metadata, Sample};
 use crate::rng;
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
@@ -56,6 +56,8 @@ pub struct Prepared<T> {
     pub train: Vec<T>,
     /// Items of the games held out.
     pub validation: Vec<T>,
+    /// The datasets that were read, with what they say of themselves.
+    pub sources: Vec<(PathBuf, Metadata)>,
     /// Positions read from the datasets.
     pub read: u64,
     /// Positions left out, by reason.
@@ -111,12 +113,21 @@ pub fn prepare<T>(
     }
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
     let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
-    let mut out = Prepared { train: Vec::new(), validation: Vec::new(), read: 0, dropped: BTreeMap::new() };
+    let mut out = Prepared {
+        train: Vec::new(),
+        validation: Vec::new(),
+        sources: Vec::new(),
+        read: 0,
+        dropped: BTreeMap::new(),
+    };
     for (file, path) in paths.iter().enumerate() {
         let data = resolved(path, args.no_resolve, ui)?;
+        out.sources.push((data.path().to_path_buf(), data.metadata().clone()));
         let bar = ui.progress("reading", data.rows());
         for group in 0..data.groups() {
-            for mut sample in data.read_group(group)? {
+            let samples = data.read_group(group)?;
+            bar.inc(samples.len() as u64);
+            for mut sample in samples {
                 out.read += 1;
                 if args.no_resolve {
                     sample.leaf = None;
@@ -128,7 +139,6 @@ pub fn prepare<T>(
                     Err(reason) => *out.dropped.entry(reason).or_default() += 1,
                 }
             }
-            bar.inc(1);
         }
         bar.finish_and_clear();
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::cli::prepare::DataArgs;
 use crate::error::{Error, Result};
 use crate::io;
+use crate::positions::Metadata;
 
 /// Checks that a folder is there or could be made, without making it.
 ///
@@ -24,20 +25,27 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes the resolved settings as `recipe.toml`, and version and data as `run.json`.
+/// Writes the resolved settings as `recipe.toml`, and version and data as `run.json`: the datasets that were read,
+/// with the hashes of the games that they were made from.
 ///
 /// # Errors
 /// If the folder cannot be made or written.
-pub fn write_settings(folder: &Path, settings: &impl Serialize, data: &DataArgs) -> Result<()> {
+pub fn write_settings(
+    folder: &Path,
+    settings: &impl Serialize,
+    args: &DataArgs,
+    sources: &[(PathBuf, Metadata)],
+) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     let recipe = toml::to_string(settings).map_err(|e| Error::internal(e.to_string()))?;
     io::write(&folder.join("recipe.toml"), recipe.as_bytes())?;
     let run = serde_json::json!({
         "patzer": env!("CARGO_PKG_VERSION"),
-        "data": data.data,
-        "filters": data.filter,
-        "filter_set": data.filter_set,
-        "resolved": !data.no_resolve,
+        "data": sources.iter().map(|(path, about)| serde_json::json!({ "path": path, "made_from": about }))
+            .collect::<Vec<_>>(),
+        "filters": args.filter,
+        "filter_set": args.filter_set,
+        "resolved": !args.no_resolve,
     });
     io::write(&folder.join("run.json"), format!("{run:#}\n").as_bytes())
 }

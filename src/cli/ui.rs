@@ -12,6 +12,11 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
+/// Writes a line to stderr. Where that cannot be written (a full disk, a reader that has gone) the work goes on.
+pub fn tell(text: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// The one object through which commands talk to the user.
 #[derive(Debug, Clone, Copy)]
 pub struct Ui {
@@ -69,13 +74,13 @@ impl Ui {
     /// Tells what is going on, on stderr; silent with `--quiet`.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            tell(text);
         }
     }
 
     /// Tells what the user should know even with `--quiet`, on stderr.
     pub fn warn(&self, text: impl Display) {
-        eprintln!("warning: {text}");
+        tell(format_args!("warning: {text}"));
     }
 
     /// A progress bar on stderr, hidden unless that is a terminal. `total` may be 0 for unknown.

@@ -80,7 +80,9 @@ impl<'a> Parser<'a> {
                 Err(e) => {
                     self.recorder.fail(match e.to_string() {
                         text if text == "unterminated comment" => "a comment is never closed".into(),
-                        text if text == "unterminated tag" => "a tag is never closed".into(),
+                        text if text == "unterminated tag" => {
+                            "a tag is never closed, or longer than 4,096 bytes".into()
+                        }
                         text => text,
                     });
                     break;

@@ -3,7 +3,6 @@
 //! In: files, plain or compressed. Out: [`Event`]s in the order of the files: chunks of whole games, and how each
 //! file ended. Nothing here depends on how many threads parse the chunks, and at most a few chunks wait at a time.
 
-use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,11 +124,11 @@ fn read_file(
 ) -> std::result::Result<(), Gone> {
     let send = |event| sender.send(event).map_err(|_| Gone);
     let hash = Arc::new(Mutex::new(Sha256::new()));
-    let raw = match open(path, Hashed { inner: None, hash: Arc::clone(&hash), bytes: Arc::clone(bytes) }) {
-        Ok(raw) => raw,
+    let text = match open(path, Arc::clone(&hash), Arc::clone(bytes)) {
+        Ok(text) => text,
         Err(error) => return send(Event::Failed(error)),
     };
-    let outcome = cut_file(file, path, games, raw, sender)?;
+    let outcome = cut_file(file, path, games, text, sender)?;
     let sha256 = hash.lock().map(|hash| hex(&hash.clone().finalize())).unwrap_or_default();
     send(match outcome {
         Ok(()) => Event::End { file, sha256 },
@@ -164,8 +163,15 @@ fn cut_file(
         cutter.text().extend_from_slice(arrived);
         text.consume(length);
         read += length as u64;
-        let last = length == 0;
+        let mut last = length == 0;
         cutter.scan(last);
+        if !last && cutter.unfinished() > LONGEST_GAME {
+            let line = cutter.unfinished_line().unwrap_or(1);
+            let reason = "a game of more than 256 MiB; is this PGN?";
+            outcome = Err(Error::at(path, format!("line {line}"), reason));
+            last = true;
+            cutter.scan(last);
+        }
         if cutter.finished() >= CHUNK || (last && cutter.finished() > 0) {
             let (text, pieces) = cutter.take();
             let count = pieces.len() as u64;
@@ -180,12 +186,6 @@ fn cut_file(
             games += count;
             *total += count;
             sender.send(Event::Chunk(chunk)).map_err(|_| Gone)?;
-        }
-        if outcome.is_ok() && cutter.unfinished() > LONGEST_GAME {
-            let line = cutter.unfinished_line().unwrap_or(1);
-            outcome =
-                Err(Error::at(path, format!("line {line}"), "a game of more than 256 MiB; is this PGN?"));
-            return Ok(outcome);
         }
         if last {
             return Ok(outcome);
@@ -210,35 +210,27 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, cutter
 }
 
 /// Opens a file, or standard input for `-`, so that its bytes on disk are hashed and counted.
-fn open(path: &Path, mut hashed: Hashed) -> Result<Box<dyn BufRead + Send>> {
-    hashed.inner = Some(if path == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        if file.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
-            return Err(Error::data(path, "is a folder, not a file of games"));
-        }
-        Box::new(file)
-    });
+fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
+    let hashed = Hashed { inner: crate::io::raw(path)?, hash, bytes };
     let mut text = crate::io::decompressed(Box::new(hashed)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
-        // An error is told where the reading of the text meets it again.
-        _ => Ok(text),
+        Ok(_) => Ok(text),
+        // Told here: a decoder that has failed once may say afterwards that the text just ends.
+        Err(e) => Err(ends_early(path, &e, 0, 0, &Cutter::new())),
     }
 }
 
 /// Passes bytes on, hashing and counting them.
 struct Hashed {
-    inner: Option<Box<dyn Read + Send>>,
+    inner: Box<dyn Read + Send>,
     hash: Arc<Mutex<Sha256>>,
     bytes: Arc<AtomicU64>,
 }
 
 impl Read for Hashed {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some(inner) = &mut self.inner else { return Ok(0) };
-        let length = inner.read(buffer)?;
+        let length = self.inner.read(buffer)?;
         if let Ok(mut hash) = self.hash.lock() {
             hash.update(&buffer[..length]);
         }

@@ -84,7 +84,10 @@ pub fn extract(
     notice: &mut (dyn FnMut(Notice) + Send),
 ) -> Result<Summary> {
     let started = Instant::now();
-    let metadata = Metadata::new(Vec::new(), pipeline.describe(), settings.seed);
+    let mut applied = pipeline.describe();
+    applied.extend(settings.per_game.map(|most| format!("{PER_GAME}: {most}")));
+    applied.extend(settings.sample.map(|most| format!("{SAMPLE}: {most}")));
+    let metadata = Metadata::new(Vec::new(), applied, settings.seed);
     let writer = output.map(|path| Writer::create(path, metadata)).transpose()?;
     let (judge, seen) = pipeline.halves();
     let wants_keys = seen.is_some();

@@ -247,7 +247,8 @@ fn names_that_mean_nothing() {
 fn numbers_that_make_no_sense() {
     refuse(&[
         ("extract", &["<GAMES>"]),
-        ("extract good.pgn --threads 0", &["--threads 0"]),
+        ("extract good.pgn --threads 0", &["--threads", "1..=1024"]),
+        ("extract good.pgn --threads 9000", &["--threads", "1..=1024"]),
         ("extract good.pgn --threads many", &["many", "--threads"]),
         ("extract good.pgn --per-game 0", &["--per-game", "0"]),
         ("extract good.pgn --sample 0", &["--sample", "0"]),

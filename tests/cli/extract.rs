@@ -1,7 +1,8 @@
 //! `patzer extract` as a user runs it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use patzer::positions::filter::{PRESETS, Pipeline};
 use patzer::positions::{Dataset, Sample, flags};
@@ -234,6 +235,7 @@ fn bad_input_gets_one_line_and_leaves_nothing() {
     let at = folder.path();
     let whole = std::fs::read(fixture("games.pgn.zst")).unwrap();
     std::fs::write(at.join("cut.zst"), &whole[..whole.len() / 2]).unwrap();
+    std::fs::write(at.join("head.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
     std::fs::write(at.join("empty.pgn"), b"").unwrap();
     std::fs::write(at.join("blank.pgn"), b"\n \n").unwrap();
     let junk: Vec<u8> = (0..50_000u64).map(|i| patzer::rng::mix(1, i) as u8).collect();
@@ -252,6 +254,7 @@ fn bad_input_gets_one_line_and_leaves_nothing() {
         (&["blank.pgn"], &["blank.pgn", "holds no games"]),
         (&["folder"], &["folder", "is a folder"]),
         (&["cut.zst"], &["cut.zst", "ends early at byte", "game", "nothing was written", "--keep-partial"]),
+        (&["head.gz"], &["head.gz", "ends early"]),
         (&["junk.bin"], &["junk.bin", "holds no games"]),
         (&["all_bad.pgn"], &["none of the 1 games"]),
         (&[games, "--filter", "quite"], &["`quite`", "capt, quiet, unique"]),
@@ -313,10 +316,26 @@ fn standard_input_is_a_file_like_any_other() {
         .args(["extract", "-", "--quiet", "-o", "x"])
         .current_dir(folder.path())
         .stdin(std::fs::File::open(fixture("games_damaged.pgn")).unwrap())
-        .stderr(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success());
     assert_eq!(Dataset::open(&folder.path().join("x")).unwrap().rows(), 56);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_patzer"))
+        .args(["extract", "-", "-o", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody reads the dataset, nor the warnings about the broken games.
+    drop((child.stdout.take(), child.stderr.take()));
+    let games = std::fs::read(fixture("games_damaged.pgn")).unwrap();
+    child.stdin.take().unwrap().write_all(&games).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -72,7 +72,9 @@ fn the_run_folder_says_what_was_done() {
         assert!(recipe.lines().any(|l| l == line), "{line}: {recipe}");
     }
     assert_eq!(read("log.csv").lines().count(), 1 + 3);
-    assert!(serde_json::from_str::<serde_json::Value>(&read("run.json")).unwrap().is_object());
+    let run: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
+    assert_eq!(run["data"][0]["path"], "labelled.parquet");
+    assert_eq!(run["data"][0]["made_from"]["sources"][0]["sha256"].as_str().unwrap().len(), 64);
 
     // The recipe that was written is one that can be read, and it gives the same network.
     let first = fs::read(folder.path().join("new.nnue")).unwrap();

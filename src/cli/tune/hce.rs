@@ -74,7 +74,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         };
         io::write(&output.with_extension(extension), code.as_bytes())?;
     }
-    write_settings(&folder, &settings, &args.data)?;
+    write_settings(&folder, &settings, &args.data, &data.sources)?;
     log.finish()?;
     Ok(TuneResult {
         positions: data.train.len(),

@@ -53,7 +53,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     bar.finish_and_clear();
     outcome.network.save(&output)?;
-    write_settings(&folder, &settings, &args.data)?;
+    write_settings(&folder, &settings, &args.data, &data.sources)?;
     log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);

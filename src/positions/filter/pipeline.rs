@@ -115,6 +115,7 @@ fn apply(presets: &mut [Preset], text: &str) -> std::result::Result<(), String> 
         return Ok(());
     }
     let mut used: Vec<&str> = presets.iter().flat_map(|p| &p.filters).map(|f| f.row.name).collect();
+    used.sort_unstable();
     used.dedup();
     Err(match used.is_empty() {
         true => "there is no --filter that it could change".into(),
