@@ -90,6 +90,15 @@ impl Error {
     }
 }
 
+/// Makes a panic, which is always a fault of patzer itself, end the process with exit code 2.
+pub fn panics_are_our_fault() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        report(info);
+        std::process::exit(2);
+    }));
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use patzer::cli::{parse, run, tell};
+use patzer::error::panics_are_our_fault;
 
 fn main() -> ExitCode {
+    panics_are_our_fault();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),

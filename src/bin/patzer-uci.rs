@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use patzer::cli::tell;
 use patzer::engine::{bench, engine, uci};
-use patzer::error::{Error, Result};
+use patzer::error::{Error, Result, panics_are_our_fault};
 use patzer::eval::Evaluation;
 
 fn main() -> ExitCode {
+    panics_are_our_fault();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

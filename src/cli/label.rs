@@ -81,7 +81,9 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     if args.rescore && method == Method::Quiescence {
         return Err(Error::usage("--rescore needs a search: add --depth or --nodes"));
     }
-    let settings = Settings { method, rescore: args.rescore, evaluation: Evaluation::load(&args.eval)? };
+    let evaluation = Evaluation::load(&args.eval)?;
+    let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = Dataset::open(&args.data)?;
     let result = label_file(&data, &args.output, &settings, ui)?;
     ui.result_beside(&args.output, &result)?;
@@ -96,7 +98,7 @@ pub fn label_file(data: &Dataset, output: &Path, settings: &Settings, ui: &Ui) -
     interrupt::listen();
     let start = Instant::now();
     let mut metadata = Metadata::clone(data.metadata());
-    metadata.resolved = Some(settings.method.to_string());
+    metadata.resolved = Some(settings.describe());
     let mut writer = Writer::create(output, metadata)?;
     let bar = ui.progress("labelling", data.rows());
     let mut elsewhere = 0;

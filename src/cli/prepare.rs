@@ -166,13 +166,16 @@ fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<Dataset> {
     }
     let twin = twin(path);
     if let Some(labelled) = current_twin(&data, &twin) {
-        ui.note(format!("{} is not resolved; taking {}, made from it", path.display(), twin.display()));
+        let how = labelled.metadata().resolved.as_deref().unwrap_or_default();
+        let (path, twin) = (path.display(), twin.display());
+        ui.note(format!("{path} is not resolved; taking {twin}, made from it ({how})"));
         return Ok(labelled);
     }
     let output = twin.display();
     ui.note(format!("{} is not resolved; labelling it by qsearch → {output}", path.display()));
     let evaluation = Evaluation::default_hce();
-    let settings = Settings { method: Method::Quiescence, rescore: false, evaluation };
+    let name = "default-hce".to_string();
+    let settings = Settings { method: Method::Quiescence, rescore: false, evaluation, name };
     label_file(&data, &twin, &settings, ui)?;
     Dataset::open(&twin)
 }

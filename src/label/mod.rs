@@ -47,6 +47,16 @@ pub struct Settings {
     pub rescore: bool,
     /// What evaluates the leaves and steers the search.
     pub evaluation: Evaluation,
+    /// Its name, for the dataset to tell.
+    pub name: String,
+}
+
+impl Settings {
+    /// What a dataset that was labelled so says of itself: `qsearch by default-hce`.
+    pub fn describe(&self) -> String {
+        let rescored = if self.rescore { ", rescored" } else { "" };
+        format!("{} by {}{rescored}", self.method, self.name)
+    }
 }
 
 /// Samples that one engine labels before it is asked whether to go on.

@@ -191,6 +191,23 @@ mod tests {
     }
 
     #[test]
+    fn training_starts_from_material() {
+        use crate::chess::fen;
+        use crate::eval::{Evaluator, nnue::Nnue};
+
+        let network = Model::start(32, 7).quantise(About::default()).unwrap();
+        let mut nnue = Nnue::new(network.into());
+        for (text, expected) in [
+            ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 900),
+            ("4k3/8/8/8/8/8/8/R3K3 b - - 0 1", -500),
+        ] {
+            let score = nnue.evaluate(&fen::position(text, false).unwrap(), 0);
+            assert!((score - expected).abs() < 150, "{text}: {score}");
+        }
+        assert_eq!(Model::start(8, 1), Model::random(8, 1), "too few neurons to count with");
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         for value in [129.0, f32::NAN, f32::INFINITY, 4.2] {
             let mut model = Model::zero(2);

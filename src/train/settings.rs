@@ -58,13 +58,13 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             hidden: 128,
-            epochs: 20,
-            batch: 16_384,
-            learning_rate: 0.002,
-            final_learning_rate: 0.000_02,
+            epochs: 16,
+            batch: 8_192,
+            learning_rate: 0.000_6,
+            final_learning_rate: 0.000_01,
             schedule: Decay::Cosine,
             warmup: 100,
-            wdl: 0.3,
+            wdl: 0.2,
             k: None,
             weight_decay: 0.1,
             beta1: 0.9,

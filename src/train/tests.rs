@@ -101,7 +101,7 @@ fn a_thousand_positions_are_learnt_by_heart() {
     let items = items(1000, 2);
     let settings = Settings {
         hidden: 32,
-        epochs: 150,
+        epochs: 250,
         batch: 100,
         learning_rate: 0.01,
         weight_decay: 0.0,

@@ -39,7 +39,7 @@ fn every_row_stays_and_gets_the_leaf_of_its_captures() {
     assert!(said.contains("5 positions → labelled.parquet"), "{said}");
     let (plain, labelled) = (open(&folder, "positions.parquet"), open(&folder, "labelled.parquet"));
     assert_eq!(plain.metadata().resolved, None);
-    assert_eq!(labelled.metadata().resolved.as_deref(), Some("qsearch"));
+    assert_eq!(labelled.metadata().resolved.as_deref(), Some("qsearch by default-hce"));
     assert_eq!(labelled.metadata().sources, plain.metadata().sources);
     let (before, after) = (plain.read_all().unwrap(), labelled.read_all().unwrap());
     for (before, after) in before.iter().zip(&after) {
