@@ -7,11 +7,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use shakmaty::Color;
+
+use crate::chess::PackedBoard;
 use crate::cli::Ui;
 use crate::cli::label::label_file;
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::label::{Method, Settings};
+use crate::label::{Method, Settings, judged};
 use crate::positions::filter::Pipeline;
 use crate::positions::{Dataset, Metadata, Sample};
 use crate::rng;
@@ -36,9 +39,6 @@ pub struct DataArgs {
     #[arg(long)]
     pub no_resolve: bool,
 }
-
-/// Why a resolved dataset's position is left out: its line ends in stalemate, which no evaluation has to judge.
-const NO_LEAF: &str = "leaf is stalemate";
 
 /// What to split off for validation, and how.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,8 @@ fn modified(path: &Path) -> Option<SystemTime> {
 
 /// Opens the datasets, resolves those that are not, filters, converts and splits by game.
 ///
-/// `item` turns a kept sample into what the fit takes, or names the reason why it cannot.
+/// `item` turns a kept sample, with the board to judge and its side to move, into what the fit takes, or names the
+/// reason why it cannot.
 ///
 /// # Errors
 /// If a dataset cannot be read, a filter is unknown, or nothing is left.
@@ -106,7 +107,7 @@ pub fn prepare<T>(
     args: &DataArgs,
     split: Split,
     ui: &Ui,
-    item: impl Fn(&Sample) -> std::result::Result<T, &'static str>,
+    item: impl Fn(&Sample, PackedBoard, Color) -> std::result::Result<T, &'static str>,
 ) -> Result<Prepared<T>> {
     if !(0.0..1.0).contains(&split.validation) {
         return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", split.validation)));
@@ -132,8 +133,8 @@ pub fn prepare<T>(
                 if args.no_resolve {
                     sample.leaf = None;
                 }
-                let has_leaf = if args.no_resolve || sample.leaf.is_some() { Ok(()) } else { Err(NO_LEAF) };
-                match pipeline.keep(&sample).and(has_leaf).and_then(|()| item(&sample)) {
+                let to_judge = pipeline.keep(&sample).and_then(|()| judged(&sample, !args.no_resolve));
+                match to_judge.and_then(|(board, turn)| item(&sample, board, turn)) {
                     Ok(item) if held_out(split, file, sample.game) => out.validation.push(item),
                     Ok(item) => out.train.push(item),
                     Err(reason) => *out.dropped.entry(reason).or_default() += 1,

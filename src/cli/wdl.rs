@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};
+use crate::label::judged;
 use crate::positions::{Dataset, Sample};
 use crate::wdl::{self, Bucket};
 
@@ -60,13 +61,14 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
             Some(path) => (path.display().to_string(), Evaluation::load(path)?),
             None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
         };
-        if dataset.metadata().resolved.is_none() {
+        let resolved = dataset.metadata().resolved.is_some();
+        if !resolved {
             ui.note(format!(
                 "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
                 path.display()
             ));
         }
-        (name, evaluated(&dataset.read_all()?, &evaluation))
+        (name, evaluated(&dataset.read_all()?, &evaluation, resolved))
     };
     if scored.is_empty() {
         let reason = if args.score {
@@ -112,27 +114,23 @@ fn stored(samples: &[Sample]) -> Vec<Scored> {
     samples.iter().filter_map(|sample| scored(sample, sample.turn, sample.score?.into())).collect()
 }
 
-fn evaluated(samples: &[Sample], evaluation: &Evaluation) -> Vec<Scored> {
+fn evaluated(samples: &[Sample], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
     match evaluation {
-        Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone())),
-        Evaluation::Nnue(network) => evaluated_by(samples, &Nnue::new(network.clone())),
+        Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone()), resolved),
+        Evaluation::Nnue(network) => evaluated_by(samples, &Nnue::new(network.clone()), resolved),
     }
 }
 
-/// The static evaluation of each position, or of its leaf where it has one. Leaves at which the game is over have
+/// The static evaluation of each position, or of its leaf if the dataset is resolved. Leaves at which the game is over have
 /// no static evaluation.
-fn evaluated_by<E: Evaluator + Sync>(samples: &[Sample], evaluator: &E) -> Vec<Scored> {
+fn evaluated_by<E: Evaluator + Sync>(samples: &[Sample], evaluator: &E, resolved: bool) -> Vec<Scored> {
     const CHUNK: usize = 4096;
     let of_chunk = |chunk: &[Sample]| -> Vec<Scored> {
         let mut evaluator = evaluator.clone();
         let evaluate = |sample: &Sample| {
-            let position = match sample.leaf {
-                Some(leaf) if is_mate(leaf.score.into()) => return None,
-                Some(leaf) => leaf.board.unpack(leaf.turn, NO_EP, 0, 1)?,
-                None => sample.position()?,
-            };
-            let score = evaluator.evaluate(&position, 0);
-            scored(sample, shakmaty::Position::turn(&position), score)
+            let (board, turn) = judged(sample, resolved).ok()?;
+            let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
+            scored(sample, turn, score)
         };
         chunk.iter().filter_map(evaluate).collect()
     };

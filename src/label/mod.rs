@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use shakmaty::{Chess, Position};
+use shakmaty::{Chess, Color, Position};
 
 use crate::chess::score::Score;
 use crate::chess::{Line, PackedBoard};
@@ -56,6 +56,19 @@ impl Settings {
     pub fn describe(&self) -> String {
         let rescored = if self.rescore { ", rescored" } else { "" };
         format!("{} by {}{rescored}", self.method, self.name)
+    }
+}
+
+/// What a fit judges: the leaf and its side to move, or the position itself of a dataset that is not resolved.
+///
+/// # Errors
+/// The reason why there is nothing to judge, for the account: the game is over at the leaf.
+pub fn judged(sample: &Sample, resolved: bool) -> std::result::Result<(PackedBoard, Color), &'static str> {
+    match sample.leaf {
+        _ if !resolved => Ok((sample.board, sample.turn)),
+        None => Err("leaf is stalemate"),
+        Some(leaf) if score::is_mate(leaf.score.into()) => Err("leaf is mate"),
+        Some(leaf) => Ok((leaf.board, leaf.turn)),
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use shakmaty::Color;
+
 use super::{TuneArgs, TuneResult};
-use crate::chess::score::is_mate;
+use crate::chess::PackedBoard;
 use crate::cli::Ui;
 use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
@@ -111,12 +113,7 @@ fn settings(args: &TuneArgs) -> Settings {
     }
 }
 
-/// The leaf if there is one, against the game's result.
-fn item(sample: &Sample) -> std::result::Result<TuneItem, &'static str> {
-    let (board, turn) = match sample.leaf {
-        Some(leaf) if is_mate(leaf.score.into()) => return Err("leaf is mate"),
-        Some(leaf) => (leaf.board, leaf.turn),
-        None => (sample.board, sample.turn),
-    };
+/// The board to judge, against the game's result.
+fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result<TuneItem, &'static str> {
     Ok(TuneItem { board, turn, target: f32::from(sample.result + 1) / 2.0 })
 }

@@ -1,6 +1,9 @@
 //! `patzer tune`: leaves, results and scores in, a network out.
 
+use shakmaty::Color;
+
 use super::{TuneArgs, TuneResult};
+use crate::chess::PackedBoard;
 use crate::chess::score::is_mate;
 use crate::cli::Ui;
 use crate::cli::prepare::{Split, prepare};
@@ -122,13 +125,8 @@ fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
     Ok(fit.k as f32)
 }
 
-/// The leaf if there is one, with the score of the game's engine seen from the leaf, or the label's own.
-fn item(sample: &Sample) -> std::result::Result<TrainItem, &'static str> {
-    let (board, turn) = match sample.leaf {
-        Some(leaf) if is_mate(leaf.score.into()) => return Err("leaf is mate"),
-        Some(leaf) => (leaf.board, leaf.turn),
-        None => (sample.board, sample.turn),
-    };
+/// The board to judge, with the score of the game's engine seen from its side to move, or the label's own.
+fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result<TrainItem, &'static str> {
     let seen = sample.score.map(|score| if turn == sample.turn { score } else { -score });
     let score = seen.or(sample.leaf.map(|leaf| leaf.score));
     match score {
