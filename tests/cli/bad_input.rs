@@ -2,15 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use patzer::eval::hce::Weights;
 use tempfile::TempDir;
 
-fn patzer(folder: &Path, args: &[&str]) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
-    command.args(args).current_dir(folder).stdin(Stdio::null()).output().unwrap()
-}
+use crate::patzer;
 
 /// Four plies a game, in check at no point, so that a dataset and a fit can be made of them.
 const GAMES: &str = "[Event \"x\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n\

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use patzer::positions::filter::{PRESETS, Pipeline};
 use patzer::positions::{Dataset, Sample, flags};
@@ -10,12 +10,10 @@ use sha2::{Digest, Sha256};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, EnPassantMode};
 
+use crate::patzer;
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
-}
-
-fn patzer(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_patzer")).args(args).current_dir(folder).output().unwrap()
 }
 
 /// Extracts a fixture with more arguments; the dataset's samples and the JSON summary.

@@ -1,10 +1,11 @@
 //! `patzer label`.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use patzer::positions::Dataset;
 use tempfile::TempDir;
+
+use crate::{done, patzer};
 
 /// Black hangs the queen to a recapture: after `2. exd5` the quiet position has the queen on d5.
 const GAME: &str = "[Event \"x\"]\n[Result \"1/2-1/2\"]\n\n\
@@ -13,19 +14,8 @@ const GAME: &str = "[Event \"x\"]\n[Result \"1/2-1/2\"]\n\n\
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("games.pgn"), GAME).unwrap();
-    done(&folder, "extract games.pgn");
+    done(folder.path(), "extract games.pgn");
     folder
-}
-
-fn patzer(folder: &TempDir, line: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
-    command.current_dir(folder.path()).args(line.split_whitespace()).output().unwrap()
-}
-
-fn done(folder: &TempDir, line: &str) -> String {
-    let output = patzer(folder, line);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 fn open(folder: &TempDir, name: &str) -> Dataset {
@@ -35,7 +25,7 @@ fn open(folder: &TempDir, name: &str) -> Dataset {
 #[test]
 fn every_row_stays_and_gets_the_leaf_of_its_captures() {
     let folder = folder();
-    let said = done(&folder, "label");
+    let said = done(folder.path(), "label");
     assert!(said.contains("5 positions → labelled.parquet"), "{said}");
     let (plain, labelled) = (open(&folder, "positions.parquet"), open(&folder, "labelled.parquet"));
     assert_eq!(plain.metadata().resolved, None);
@@ -60,9 +50,9 @@ fn scores_are_replaced_only_if_asked_for() {
         open(&folder, name).read_all().unwrap().iter().map(|sample| sample.score).collect()
     };
     assert_eq!(scores("positions.parquet"), [30, -30, 40, -30, 50].map(Some));
-    done(&folder, "label --depth 2 -o kept.parquet");
+    done(folder.path(), "label --depth 2 -o kept.parquet");
     assert_eq!(scores("kept.parquet"), scores("positions.parquet"));
-    done(&folder, "label --nodes 200 --rescore -o new.parquet");
+    done(folder.path(), "label --nodes 200 --rescore -o new.parquet");
     assert_ne!(scores("new.parquet"), scores("positions.parquet"));
     assert!(open(&folder, "new.parquet").metadata().resolved.as_deref().unwrap().contains("200"));
 }
@@ -70,8 +60,8 @@ fn scores_are_replaced_only_if_asked_for() {
 #[test]
 fn a_dataset_goes_to_standard_output_whole() {
     let folder = folder();
-    done(&folder, "label");
-    let output = patzer(&folder, "label -o -");
+    done(folder.path(), "label");
+    let output = patzer(folder.path(), &["label", "-o", "-"]);
     assert!(output.status.success());
     assert!(output.stdout == std::fs::read(folder.path().join("labelled.parquet")).unwrap());
     assert!(Path::new(&folder.path().join("labelled.parquet")).exists());

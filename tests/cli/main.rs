@@ -1,5 +1,8 @@
 //! Tests of the commands as a user runs them, a module a command.
 
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
 mod bad_input;
 mod elo;
 mod engine;
@@ -11,3 +14,16 @@ mod net;
 mod sprt;
 mod tune;
 mod wdl;
+
+/// Runs the program in a folder, with nothing to read on standard input.
+fn patzer(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.args(args).current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs a command line that has to succeed, as one would type it; gives what it prints.
+fn done(folder: &Path, line: &str) -> String {
+    let output = patzer(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

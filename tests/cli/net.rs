@@ -1,11 +1,8 @@
 //! `patzer net`: making, showing and converting networks, and what it says of files that are none.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn patzer(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_patzer")).args(args).current_dir(folder).output().unwrap()
-}
+use crate::patzer;
 
 fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
     let output = patzer(folder, &[args, &["--json"]].concat());

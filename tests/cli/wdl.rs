@@ -1,7 +1,7 @@
 //! `patzer wdl`.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use patzer::chess::{PackedBoard, PackedMove};
 use patzer::eval::hce::{Hce, Weights};
@@ -9,9 +9,7 @@ use patzer::positions::{Leaf, Metadata, Sample, Writer};
 use patzer::rng::Rng;
 use shakmaty::{Chess, Color, Position};
 
-fn patzer(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_patzer")).args(args).current_dir(folder).output().unwrap()
-}
+use crate::patzer;
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
