@@ -33,4 +33,6 @@ pub mod arena;
 
 pub mod stats;
 
+pub mod report;
+
 pub mod cli;

@@ -4,6 +4,7 @@
 //! into a [`Ui`] and a thread pool before any work starts.
 
 mod bench;
+mod data;
 mod elo;
 mod eval;
 mod extract;
@@ -74,6 +75,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Extract(extract::ExtractArgs),
+    Data(data::DataArgs),
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),
     Tune(tune::TuneArgs),
@@ -132,6 +134,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         .map_err(|e| Error::internal(format!("no thread pool: {e}")))?;
     match &cli.command {
         Command::Extract(args) => extract::run(args, &ui),
+        Command::Data(args) => data::run(args, &ui),
         Command::Label(args) => label::run(args, &ui),
         Command::Wdl(args) => wdl::run(args, &ui),
         Command::Tune(args) => tune::run(args, &ui),

@@ -1,0 +1,49 @@
+//! `patzer data`: what one does with datasets between `extract` and `tune`, a file a subcommand.
+
+mod convert;
+mod merge;
+mod show;
+mod shuffle;
+mod split;
+mod stats;
+mod validate;
+
+use clap::Subcommand;
+
+use crate::cli::{Status, Ui};
+use crate::error::Result;
+
+/// Convert, shuffle, split, merge, show, check and count datasets
+#[derive(Debug, clap::Args)]
+pub struct DataArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+// The help of each subcommand is the comment of its arguments.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Convert(convert::ConvertArgs),
+    Shuffle(shuffle::ShuffleArgs),
+    Split(split::SplitArgs),
+    Merge(merge::MergeArgs),
+    Show(show::ShowArgs),
+    Validate(validate::ValidateArgs),
+    Stats(stats::StatsArgs),
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Whatever it reports.
+pub fn run(args: &DataArgs, ui: &Ui) -> Result<Status> {
+    match &args.command {
+        Command::Convert(args) => convert::run(args, ui),
+        Command::Shuffle(args) => shuffle::run(args, ui),
+        Command::Split(args) => split::run(args, ui),
+        Command::Merge(args) => merge::run(args, ui),
+        Command::Show(args) => show::run(args, ui),
+        Command::Validate(args) => validate::run(args, ui),
+        Command::Stats(args) => stats::run(args, ui),
+    }
+}

@@ -1,0 +1,4 @@
+//! Pictures: what a command found, drawn as SVG.
+//!
+//! In: numbers that a command has already printed. Out: one self-contained SVG file a figure, readable on light
+//! and on dark ground.
