@@ -18,7 +18,7 @@ use super::pick::{self, Picker};
 use super::{Metadata, Sample, Source, Writer};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::{Chunk, Event, Feed, Parser, Reader};
+use crate::pgn::{Chunk, EvalSide, Event, Parser, Reader};
 
 /// Under what name positions count that no filter drops.
 const BAD_GAME: &str = "bad_game";
@@ -37,6 +37,8 @@ pub struct Settings {
     pub seed: u64,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
+    /// For whom the scores in comments speak.
+    pub eval_side: EvalSide,
 }
 
 /// What was read, kept and dropped.
@@ -48,6 +50,9 @@ pub struct Summary {
     pub games_bad: u64,
     /// Games without a fault that give nothing, by reason: `no_result`, `variant`.
     pub games_skipped: BTreeMap<&'static str, u64>,
+    /// Games whose results disagree, by what was believed instead: the board's `checkmate` or `stalemate`, or the Result
+    /// tag rather than the end of the `movetext`.
+    pub results_conflicting: BTreeMap<&'static str, u64>,
     /// Positions from which a move was played, those of bad games before the fault included.
     pub positions_read: u64,
     /// Positions in the dataset, or that would be in it.
@@ -143,12 +148,32 @@ struct Block {
     /// Number in the file, line, reason.
     bad: Vec<(u64, u64, String)>,
     skipped: Tally,
+    conflicts: Tally,
     read: u64,
     dropped: Tally,
     samples: Vec<Sample>,
     /// The samples' keys, if duplicates are dropped.
     keys: Vec<u128>,
     plausible: bool,
+}
+
+impl Block {
+    /// Leaves of the samples from `first` on those that the filters keep, without moving what stays where it is.
+    fn filter(&mut self, first: usize, judge: &Judge) {
+        let mut kept = first;
+        for at in first..self.samples.len() {
+            match judge.keep(&self.samples[at]) {
+                Ok(()) => {
+                    if kept != at {
+                        self.samples[kept] = self.samples[at];
+                    }
+                    kept += 1;
+                }
+                Err(reason) => self.dropped.add(reason, 1),
+            }
+        }
+        self.samples.truncate(kept);
+    }
 }
 
 /// Counts by reason; there are few reasons.
@@ -184,18 +209,21 @@ fn parse(event: Event, judge: &Judge, wants_keys: bool, settings: &Settings) -> 
 /// Parses and filters the games of a chunk.
 fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settings) -> Block {
     let mut block = Block { file: chunk.file, games: chunk.games.len() as u64, ..Block::default() };
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    let mut parser = Parser::new(settings.eval_side);
     for (index, piece) in chunk.games.iter().enumerate() {
-        let game = parser.parse(&chunk.text, piece);
+        let number = (chunk.number + index as u64) as u32;
+        let game = parser.parse(&chunk.text, piece, number, &mut block.samples);
+        let first = game.samples.start;
+        let positions = game.samples.len() as u64;
         let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
         block.plausible |= game.plausible;
-        block.read += game.samples.len() as u64;
+        block.read += positions;
         let fault = game.fault.map(|fault| fault.reason);
         if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
             block.bad.push((chunk.first + index as u64, piece.line, reason));
             if !settings.keep_partial || game.result.is_none() {
-                block.dropped.add(BAD_GAME, game.samples.len() as u64);
+                block.dropped.add(BAD_GAME, positions);
+                block.samples.truncate(first);
                 continue;
             }
         } else if game.other_variant {
@@ -203,17 +231,14 @@ fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settin
             continue;
         } else if game.result.is_none() {
             block.skipped.add(NO_RESULT, 1);
-            block.dropped.add(NO_RESULT, game.samples.len() as u64);
+            block.dropped.add(NO_RESULT, positions);
+            block.samples.truncate(first);
             continue;
         }
-        for sample in game.samples {
-            match judge.keep(sample) {
-                Ok(()) => {
-                    block.samples.push(Sample { game: (chunk.number + index as u64) as u32, ..*sample })
-                }
-                Err(reason) => block.dropped.add(reason, 1),
-            }
+        if let Some(conflict) = game.conflict {
+            block.conflicts.add(conflict.name(), 1);
         }
+        block.filter(first, judge);
     }
     if wants_keys {
         block.keys = block.samples.iter().map(Sample::key).collect();
@@ -260,6 +285,7 @@ impl Sink<'_> {
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
         block.skipped.add_to(&mut self.summary.games_skipped);
+        block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
         for (game, line, reason) in block.bad {
             let path = self.files[block.file].display();
