@@ -166,6 +166,7 @@ impl Recorder {
             to_check: FAR,
             to_end: FAR,
             leaf: None,
+            mean: None,
         };
         self.position.play_unchecked(m);
         self.in_check = self.position.is_check();

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::super::Sample;
+use super::super::dedupe::Dedupe;
 use super::super::filter::Judge;
+use super::super::format::metadata::Shard;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use crate::pgn::{Chunk, Event, Feed, Parser};
 
@@ -20,6 +22,9 @@ pub(super) enum Parsed {
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) file: usize,
+    /// The number of the first game after the chunk.
+    pub(super) next_game: u64,
+    /// Games that were parsed.
     pub(super) games: u64,
     /// Number in the file, line, reason.
     pub(super) bad: Vec<(u64, u64, String)>,
@@ -48,26 +53,62 @@ impl Tally {
         }
     }
 
-    pub(super) fn add_to(&self, totals: &mut BTreeMap<&'static str, u64>) {
+    pub(super) fn add_to(&self, totals: &mut BTreeMap<String, u64>) {
         for (reason, count) in &self.0 {
-            *totals.entry(reason).or_default() += count;
+            *totals.entry(reason.to_string()).or_default() += count;
         }
     }
 }
 
-pub(super) fn parse(event: Event, judge: &Judge, wants_keys: bool, settings: &Settings) -> Parsed {
+/// Which games to parse; the others are read over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// None before this number.
+    pub(super) next_game: u64,
+    /// Only those of this part.
+    pub(super) shard: Option<Shard>,
+}
+
+impl Share {
+    #[inline]
+    fn has(self, game: u64) -> bool {
+        game >= self.next_game && self.shard.is_none_or(|shard| shard.has(game))
+    }
+}
+
+/// Parses what there is to parse; keys are made if they are asked for.
+pub(super) fn parse(
+    event: Event,
+    judge: &Judge,
+    key: Option<Dedupe>,
+    share: Share,
+    settings: &Settings,
+) -> Parsed {
     match event {
-        Event::Chunk(chunk) => Parsed::Block(parse_chunk(&chunk, judge, wants_keys, settings)),
+        Event::Chunk(chunk) => Parsed::Block(parse_chunk(&chunk, judge, key, share, settings)),
         other => Parsed::Other(other),
     }
 }
 
 /// Parses and filters the games of a chunk.
-fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settings) -> Block {
-    let mut block = Block { file: chunk.file, games: chunk.games.len() as u64, ..Block::default() };
+fn parse_chunk(
+    chunk: &Chunk,
+    judge: &Judge,
+    key: Option<Dedupe>,
+    share: Share,
+    settings: &Settings,
+) -> Block {
+    let next_game = chunk.number + chunk.games.len() as u64;
+    let mut block = Block { file: chunk.file, next_game, ..Block::default() };
     let feed = Feed::default();
     let mut parser = Parser::new(&feed);
     for (index, piece) in chunk.games.iter().enumerate() {
+        if !share.has(chunk.number + index as u64) {
+            // Whoever has this game judges it; that it has tags is enough to say that the file is one of games.
+            block.plausible |= piece.movetext > piece.start;
+            continue;
+        }
+        block.games += 1;
         let game = parser.parse(&chunk.text, piece);
         let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
         block.plausible |= game.plausible;
@@ -96,8 +137,8 @@ fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settin
             }
         }
     }
-    if wants_keys {
-        block.keys = block.samples.iter().map(Sample::key).collect();
+    if let Some(dedupe) = key {
+        block.keys = block.samples.iter().map(|sample| dedupe.key(sample)).collect();
     }
     block
 }
