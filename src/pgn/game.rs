@@ -36,7 +36,7 @@ pub enum Conflict {
     /// The game ends in stalemate, and a winner is given.
     Stalemate,
     /// The Result tag and the end of the movetext differ.
-    Movetext,
+    Tag,
 }
 
 impl Conflict {
@@ -45,7 +45,7 @@ impl Conflict {
         match self {
             Conflict::Checkmate => "checkmate",
             Conflict::Stalemate => "stalemate",
-            Conflict::Movetext => "movetext",
+            Conflict::Tag => "tag",
         }
     }
 }
@@ -167,7 +167,7 @@ fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option
     match ending {
         Some(Ending::Checkmate(result)) if differs(result) => Some(Conflict::Checkmate),
         Some(Ending::Stalemate) if differs(0) => Some(Conflict::Stalemate),
-        _ => (tag.is_some() && text.is_some() && tag != text).then_some(Conflict::Movetext),
+        _ => (tag.is_some() && text.is_some() && tag != text).then_some(Conflict::Tag),
     }
 }
 

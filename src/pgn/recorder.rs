@@ -148,6 +148,7 @@ impl Listener for Recorder<'_> {
             to_check: FAR,
             to_end: FAR,
             leaf: None,
+            mean: None,
         };
         self.board.play(step);
         sample.flags |= if self.board.in_check { flags::GIVES_CHECK } else { 0 };
