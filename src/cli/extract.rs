@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::EvalSide;
+use crate::pgn::{EvalSide, files};
 use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
@@ -25,7 +25,7 @@ const NAMED: u64 = 20;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
 pub struct ExtractArgs {
-    /// Files of games in PGN, plain, .gz or .zst; `-` is standard input
+    /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
 
@@ -104,6 +104,7 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 /// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let games = files::expand(&args.games)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
@@ -118,10 +119,10 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
-        check_output(output, &args.games)?;
+        check_output(output, &games)?;
     }
     interrupt::listen();
-    let bar = ui.progress("extract", total_bytes(&args.games));
+    let bar = ui.progress("extract", total_bytes(&games));
     // Told at the end, and only of a run that succeeds: an error stands alone.
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
@@ -134,7 +135,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
             }
         }
     };
-    let outcome = extract(&args.games, output, pipeline, &settings, &mut notice);
+    let outcome = extract(&games, output, pipeline, &settings, &mut notice);
     bar.finish_and_clear();
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     warnings.iter().for_each(|text| ui.warn(text));

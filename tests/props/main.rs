@@ -3,5 +3,6 @@
 mod engine;
 mod eval;
 mod nnue;
+mod pgn;
 mod positions;
 mod stats;
