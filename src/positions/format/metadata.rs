@@ -115,3 +115,17 @@ impl Metadata {
         }
     }
 }
+
+impl Account {
+    /// Adds another account.
+    pub fn add(&mut self, other: &Account) {
+        self.games += other.games;
+        self.games_bad += other.games_bad;
+        self.positions_read += other.positions_read;
+        for (ours, theirs) in
+            [(&mut self.games_skipped, &other.games_skipped), (&mut self.dropped, &other.dropped)]
+        {
+            theirs.iter().for_each(|(reason, count)| *ours.entry(reason.clone()).or_default() += count);
+        }
+    }
+}
