@@ -60,7 +60,7 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(parts, shards, &choices);
+    let mut metadata = metadata(parts, &choices);
     metadata.dedupe = means(parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
@@ -125,7 +125,7 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
 }
 
 /// What the merged dataset says of itself.
-fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
+fn metadata(parts: &[Dataset], choices: &Choices) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
@@ -134,7 +134,7 @@ fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
     merged.filters = unique(all.iter().flat_map(|m| &m.filters));
     merged.filters.extend(choices.describe());
     merged.steps = unique(all.iter().flat_map(|m| &m.steps));
-    if !choices.describe().is_empty() && !shards {
+    if !choices.describe().is_empty() {
         merged.seed = choices.seed;
     }
     let accounts: Option<Vec<&Account>> = all.iter().map(|m| m.account.as_ref()).collect();

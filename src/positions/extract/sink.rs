@@ -182,12 +182,8 @@ impl<'a> Sink<'a> {
             metadata.account = Some(summary.account());
         };
         let done = self.outlet.finish(about)?;
-        if summary.positions_written == 0 {
-            // Nothing was to be written, so nothing was said of it.
-            summary.add(&done);
-        }
         summary.check(self.passed, &done)?;
-        journal.map_or(Ok(()), Journal::remove)?;
+        journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
     }
 

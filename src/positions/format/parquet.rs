@@ -13,7 +13,7 @@ use parquet::schema::parser::parse_message_type;
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
-use super::plain::Cursor;
+use super::page::Cursor;
 use super::positioned::Positioned;
 use crate::error::{Error, Result};
 use crate::positions::Sample;
