@@ -121,6 +121,11 @@ impl Journal {
         self.last.as_ref()
     }
 
+    /// Whether all games had been read when the run was stopped.
+    pub(super) fn is_complete(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.sources.is_some())
+    }
+
     /// Whether so much has been read that a checkpoint is worth its time.
     pub(super) fn is_due(&self, positions_read: u64) -> bool {
         positions_read >= self.at + self.interval

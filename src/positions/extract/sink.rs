@@ -168,7 +168,10 @@ impl<'a> Sink<'a> {
             let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
             return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
         }
-        self.checkpoint()?;
+        // A run that was stopped later than this has nothing to add.
+        if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
+            self.checkpoint()?;
+        }
         let journal = match self.journal.take() {
             Some((journal, store)) => {
                 self.replay(store)?;
