@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::pgn::{Cutter, Parser};
 use patzer::positions::format::columns::Wanted;
 use patzer::positions::key_set::KeySet;
 use patzer::positions::{Dataset, Metadata, Sample, Writer};
@@ -17,12 +17,10 @@ fn samples() -> Vec<Sample> {
     *cutter.text() = patzer::io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    let mut parser = Parser::default();
     let mut samples = Vec::new();
     for (game, piece) in pieces.iter().enumerate() {
-        let read = parser.parse(&text, piece).samples;
-        samples.extend(read.iter().map(|s| Sample { game: game as u32, ..*s }));
+        parser.parse(&text, piece, game as u32, &mut samples);
     }
     (0..4).flat_map(|_| samples.clone()).collect()
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::pgn::EvalSide;
 use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
@@ -55,6 +56,10 @@ pub struct ExtractArgs {
     /// Keep a broken game's positions before its fault, and a damaged file's games before the damage
     #[arg(long)]
     keep_partial: bool,
+
+    /// For whom scores in comments speak: as each dialect has it, always White, or always the player of the move
+    #[arg(long, value_name = "SIDE", default_value = "auto")]
+    eval_side: EvalSide,
 
     /// Drop equal positions, and keep this one of them [default: what the presets say; some keep the first]
     #[arg(long, value_name = "WHICH")]
@@ -104,6 +109,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
         keep_partial: args.keep_partial,
+        eval_side: args.eval_side,
         duplicates: args.duplicates,
         mirror: args.mirror,
         shard: args.shard,
@@ -178,6 +184,9 @@ impl fmt::Display for Outcome {
         line("  bad", s.games_bad, "")?;
         for (reason, count) in &s.games_skipped {
             line(&format!("  skipped: {reason}"), *count, "")?;
+        }
+        for (reason, count) in &s.results_conflicting {
+            line(&format!("  result from: {reason}"), *count, "")?;
         }
         line("positions read", s.positions_read, "")?;
         for (reason, count) in &s.dropped {

@@ -22,7 +22,7 @@ use super::outlet::{Choices, Outlet};
 use super::{Metadata, memory, spill};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::{Event, Reader};
+use crate::pgn::{EvalSide, Event, Reader};
 use journal::Journal;
 use parse::{Share, parse};
 use sink::Sink;
@@ -43,6 +43,8 @@ pub struct Settings {
     pub seed: u64,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
+    /// For whom the scores in comments speak.
+    pub eval_side: EvalSide,
     /// Which of equal positions stays; `None` leaves it to the presets, of which some keep the first.
     pub duplicates: Option<Keep>,
     /// Positions are equal to their mirror images too.
@@ -117,7 +119,7 @@ pub fn extract(
         let mut parsed = Vec::new();
         loop {
             let batch: Vec<Event> =
-                std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
+                std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
             if interrupt::requested() {
                 sink.checkpoint()?;
                 return Err(interrupted(resumes));

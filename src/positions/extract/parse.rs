@@ -10,7 +10,7 @@ use super::super::dedupe::Dedupe;
 use super::super::filter::Judge;
 use super::super::format::metadata::Shard;
 use super::{BAD_GAME, NO_RESULT, Settings};
-use crate::pgn::{Chunk, Event, Feed, Parser};
+use crate::pgn::{Chunk, Event, Parser};
 
 /// An event, with its games parsed and filtered.
 pub(super) enum Parsed {
@@ -29,12 +29,32 @@ pub(super) struct Block {
     /// Number in the file, line, reason.
     pub(super) bad: Vec<(u64, u64, String)>,
     pub(super) skipped: Tally,
+    pub(super) conflicts: Tally,
     pub(super) read: u64,
     pub(super) dropped: Tally,
     pub(super) samples: Vec<Sample>,
     /// The samples' keys, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
+}
+
+impl Block {
+    /// Leaves of the samples from `first` on those that the filters keep, without moving what stays where it is.
+    fn filter(&mut self, first: usize, judge: &Judge) {
+        let mut kept = first;
+        for at in first..self.samples.len() {
+            match judge.keep(&self.samples[at]) {
+                Ok(()) => {
+                    if kept != at {
+                        self.samples[kept] = self.samples[at];
+                    }
+                    kept += 1;
+                }
+                Err(reason) => self.dropped.add(reason, 1),
+            }
+        }
+        self.samples.truncate(kept);
+    }
 }
 
 /// Counts by reason; there are few reasons.
@@ -100,24 +120,28 @@ fn parse_chunk(
 ) -> Block {
     let next_game = chunk.number + chunk.games.len() as u64;
     let mut block = Block { file: chunk.file, next_game, ..Block::default() };
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
+    block.samples.reserve(chunk.text.len() / 6);
+    let mut parser = Parser::new(settings.eval_side);
     for (index, piece) in chunk.games.iter().enumerate() {
-        if !share.has(chunk.number + index as u64) {
+        let number = chunk.number + index as u64;
+        if !share.has(number) {
             // Whoever has this game judges it; that it has tags is enough to say that the file is one of games.
             block.plausible |= piece.movetext > piece.start;
             continue;
         }
         block.games += 1;
-        let game = parser.parse(&chunk.text, piece);
+        let game = parser.parse(&chunk.text, piece, number as u32, &mut block.samples);
+        let (first, positions) = (game.samples.start, game.samples.len() as u64);
         let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
         block.plausible |= game.plausible;
-        block.read += game.samples.len() as u64;
+        block.read += positions;
         let fault = game.fault.map(|fault| fault.reason);
         if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
             block.bad.push((chunk.first + index as u64, piece.line, reason));
             if !settings.keep_partial || game.result.is_none() {
-                block.dropped.add(BAD_GAME, game.samples.len() as u64);
+                block.dropped.add(BAD_GAME, positions);
+                block.samples.truncate(first);
                 continue;
             }
         } else if game.other_variant {
@@ -125,17 +149,14 @@ fn parse_chunk(
             continue;
         } else if game.result.is_none() {
             block.skipped.add(NO_RESULT, 1);
-            block.dropped.add(NO_RESULT, game.samples.len() as u64);
+            block.dropped.add(NO_RESULT, positions);
+            block.samples.truncate(first);
             continue;
         }
-        for sample in game.samples {
-            match judge.keep(sample) {
-                Ok(()) => {
-                    block.samples.push(Sample { game: (chunk.number + index as u64) as u32, ..*sample })
-                }
-                Err(reason) => block.dropped.add(reason, 1),
-            }
+        if let Some(conflict) = game.conflict {
+            block.conflicts.add(conflict.name(), 1);
         }
+        block.filter(first, judge);
     }
     if let Some(dedupe) = key {
         block.keys = block.samples.iter().map(|sample| dedupe.key(sample)).collect();

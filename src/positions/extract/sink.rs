@@ -114,6 +114,7 @@ impl<'a> Sink<'a> {
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
         block.skipped.add_to(&mut self.summary.games_skipped);
+        block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
         for (game, line, reason) in block.bad {
             let path = self.files[block.file].display();

@@ -19,6 +19,9 @@ pub struct Summary {
     pub games_bad: u64,
     /// Games without a fault that give nothing, by reason: `no_result`, `variant`.
     pub games_skipped: BTreeMap<String, u64>,
+    /// Games whose results disagree, by what was believed: the board's `checkmate` or `stalemate`, or `tag`, the Result
+    /// tag rather than the end of the movetext.
+    pub results_conflicting: BTreeMap<String, u64>,
     /// Positions from which a move was played, those of bad games before the fault included.
     pub positions_read: u64,
     /// Positions in the dataset, or that would be in it.
