@@ -44,6 +44,8 @@ struct Identity {
     /// What the dataset will say of itself.
     metadata: Metadata,
     keep_partial: bool,
+    /// For whom scores speak, as `--eval-side` names it.
+    eval_side: String,
     /// Path, size in bytes and time of change in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
@@ -73,6 +75,7 @@ impl Journal {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
+            eval_side: format!("{:?}", settings.eval_side),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
         if output == Path::new("-") || crate::io::is_stream(output) || output.is_dir() {
