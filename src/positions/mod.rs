@@ -9,10 +9,13 @@ pub mod filter;
 pub mod format;
 pub mod key_set;
 pub mod memory;
+pub mod merge;
 pub mod outlet;
 mod pick;
 mod sample;
+pub mod shuffle;
 pub mod spill;
+pub mod split;
 pub mod store;
 
 pub use format::metadata::{Metadata, Source};

@@ -108,7 +108,7 @@ impl Outlet {
     }
 
     /// Writes what is left, checks the account, and gives the dataset its name. `about` completes what the file says
-    /// of itself.
+    /// of itself, and is called without a file too.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -177,8 +177,9 @@ impl Rest {
         if accounted != done.read {
             return Err(Error::internal(format!("{accounted} of {} positions are accounted for", done.read)));
         }
-        if let Some(mut writer) = self.writer {
-            about(writer.metadata(), &done);
+        let mut unwritten = Metadata::default();
+        about(self.writer.as_mut().map_or(&mut unwritten, Writer::metadata), &done);
+        if let Some(writer) = self.writer {
             let rows = writer.finish()?;
             if rows != done.written {
                 return Err(Error::internal(format!("{rows} rows for {} positions", done.written)));

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::Keep;
 use crate::error::Result;
+use crate::interrupt;
 use crate::positions::spill::{Buckets, Record, field};
 use crate::positions::store::Store;
 use crate::positions::{MeanResult, Sample};
@@ -96,6 +97,7 @@ impl Deferred {
         };
         let all: Vec<usize> = (0..self.entries.count()).collect();
         for some in all.chunks(rayon::current_num_threads()) {
+            interrupt::check()?;
             let partitions: Result<Vec<Vec<Entry>>> = some.iter().map(|p| self.entries.take(*p)).collect();
             let judged: Vec<Vec<Verdict>> =
                 partitions?.into_par_iter().map(|p| judge(p, self.keep)).collect();
@@ -104,6 +106,7 @@ impl Deferred {
         drop(self.entries);
         let (mut row, mut dropped) = (0, 0);
         self.store.replay(|mut samples| {
+            interrupt::check()?;
             let mut kept = 0;
             for index in 0..samples.len() {
                 let verdict = verdicts.take(row)?;

@@ -16,6 +16,11 @@ use super::super::{Metadata, Source};
 use super::{Settings, Summary};
 use crate::error::{Error, Result};
 
+/// Names in the folder.
+const JOURNAL: &str = "journal";
+const POSITIONS: &str = "positions";
+const DATASET: &str = "dataset";
+
 /// A run between two blocks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
@@ -39,12 +44,15 @@ struct Identity {
     /// What the dataset will say of itself.
     metadata: Metadata,
     keep_partial: bool,
+    /// For whom scores speak, as `--eval-side` names it.
+    eval_side: String,
     /// Path, size in bytes and time of change in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
 
 /// The journal of a run.
 pub(super) struct Journal {
+    output: PathBuf,
     folder: PathBuf,
     file: File,
     last: Option<Checkpoint>,
@@ -67,13 +75,18 @@ impl Journal {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
+            eval_side: format!("{:?}", settings.eval_side),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
+        if output == Path::new("-") || crate::io::is_stream(output) || output.is_dir() {
+            return Err(Error::usage("--resume needs a file as its output: name one with -o"));
+        }
         let mut name = output.as_os_str().to_os_string();
         name.push(".partial");
         let folder = PathBuf::from(name);
         std::fs::create_dir_all(&folder).map_err(|e| Error::create(&folder, e))?;
-        let path = folder.join("journal");
+        sweep(&folder).map_err(|e| Error::io(&folder, e))?;
+        let path = folder.join(JOURNAL);
         let fault = |e| Error::io(&path, e);
         let text = if path.exists() { std::fs::read_to_string(&path).map_err(fault)? } else { String::new() };
         // A line without its end was being written when the run was killed.
@@ -93,13 +106,13 @@ impl Journal {
                 return Err(Error::data(&folder, reason));
             }
         };
-        let store = Store::named(&folder.join("positions"), last.as_ref().map_or(0, |last| last.length))?;
+        let store = Store::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
         let options = File::options().create(true).truncate(false).write(true).open(&path).map_err(fault)?;
         options.set_len(whole as u64).map_err(fault)?;
         let file = File::options().append(true).open(&path).map_err(fault)?;
         let at = last.as_ref().map_or(0, |last| last.summary.positions_read);
         let interval = (settings.memory() as u64 / 256).clamp(1 << 14, 1 << 20);
-        let mut journal = Journal { folder, file, last, interval, at };
+        let mut journal = Journal { output: output.to_path_buf(), folder, file, last, interval, at };
         if whole == 0 {
             journal.line(&identity)?;
         }
@@ -109,6 +122,11 @@ impl Journal {
     /// Where the run was stopped.
     pub(super) fn last(&self) -> Option<&Checkpoint> {
         self.last.as_ref()
+    }
+
+    /// Whether all games had been read when the run was stopped.
+    pub(super) fn is_complete(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.sources.is_some())
     }
 
     /// Whether so much has been read that a checkpoint is worth its time.
@@ -126,13 +144,32 @@ impl Journal {
         let mut text = serde_json::to_string(line).map_err(|e| Error::internal(e.to_string()))?;
         text.push('\n');
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        written.map_err(|e| Error::io(self.folder.join("journal"), e))
+        written.map_err(|e| Error::io(self.folder.join(JOURNAL), e))
     }
 
-    /// Removes all that was kept, when the dataset has its name.
-    pub(super) fn remove(self) -> Result<()> {
+    /// Where to write the dataset: beside the journal, so that whatever a killed run leaves is found again.
+    pub(super) fn dataset(&self) -> PathBuf {
+        self.folder.join(DATASET)
+    }
+
+    /// Gives the finished dataset its name, and removes all that was kept.
+    pub(super) fn finish(self) -> Result<()> {
+        // A link stays one: the file that it names is replaced.
+        let target = std::fs::canonicalize(&self.output).unwrap_or_else(|_| self.output.clone());
+        std::fs::rename(self.dataset(), target).map_err(|e| Error::io(&self.output, e))?;
         std::fs::remove_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))
     }
+}
+
+/// Removes what a killed run was writing.
+fn sweep(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() != JOURNAL && entry.file_name() != POSITIONS {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// What tells that a file is the one it was.

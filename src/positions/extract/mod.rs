@@ -107,8 +107,10 @@ pub fn extract(
     };
     let folder = spill::folder_of(output);
     let level = super::format::LEVEL;
-    let outlet = Outlet::new(output.map(|path| (path, level)), metadata, &choices, &folder)?;
     let resumes = journal.is_some();
+    let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
+    let outlet =
+        Outlet::new(beside.as_deref().or(output).map(|path| (path, level)), metadata, &choices, &folder)?;
     let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice);
     if let Some(next_game) = sink.next_game() {
         let share = Share { next_game, shard: settings.shard };

@@ -169,7 +169,10 @@ impl<'a> Sink<'a> {
             let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
             return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
         }
-        self.checkpoint()?;
+        // A run that was stopped later than this has nothing to add.
+        if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
+            self.checkpoint()?;
+        }
         let journal = match self.journal.take() {
             Some((journal, store)) => {
                 self.replay(store)?;
@@ -183,12 +186,8 @@ impl<'a> Sink<'a> {
             metadata.account = Some(summary.account());
         };
         let done = self.outlet.finish(about)?;
-        if summary.positions_written == 0 {
-            // Nothing was to be written, so nothing was said of it.
-            summary.add(&done);
-        }
         summary.check(self.passed, &done)?;
-        journal.map_or(Ok(()), Journal::remove)?;
+        journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
     }
 

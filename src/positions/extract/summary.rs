@@ -60,6 +60,7 @@ impl Summary {
             games: self.games,
             games_bad: self.games_bad,
             games_skipped: self.games_skipped.clone(),
+            results_conflicting: self.results_conflicting.clone(),
             positions_read: self.positions_read,
             dropped: self.dropped.clone(),
         }

@@ -12,7 +12,7 @@ use parquet::errors::Result;
 
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::Encoder;
-use super::plain::Cursor;
+use super::page::{Cursor, encoding};
 use crate::positions::Sample;
 use crate::positions::spill::{Record, field};
 
@@ -52,7 +52,7 @@ impl Record for Sample {
             let page = Page::DataPage {
                 buf: Bytes::from(zstd.decompress(packed, uncompressed)?),
                 num_values: rows,
-                encoding: Encoding::PLAIN,
+                encoding: encoding(LAYOUT.is_number(place)),
                 def_level_encoding: Encoding::RLE,
                 rep_level_encoding: Encoding::RLE,
                 statistics: None,

@@ -5,7 +5,7 @@
 
 use shakmaty::Color;
 
-use super::plain::{Builder, Cursor};
+use super::page::{Builder, Cursor};
 use crate::chess::{PackedBoard, PackedMove};
 use crate::positions::{Leaf, MeanResult, Sample};
 
@@ -74,10 +74,20 @@ impl Layout {
         self.places().iter().flatten().count()
     }
 
+    /// The line of the schema of the column at this place of a file.
+    fn line(self, place: usize) -> &'static str {
+        let there = COLUMNS.iter().zip(self.places()).find(|(_, at)| *at == Some(place));
+        there.map_or("", |((_, line), _)| line)
+    }
+
     /// Whether values of the column at this place of a file may be absent.
     pub fn optional(self, place: usize) -> bool {
-        let there = COLUMNS.iter().zip(self.places()).find(|(_, at)| *at == Some(place));
-        there.is_some_and(|((_, line), _)| line.starts_with("OPTIONAL"))
+        self.line(place).starts_with("OPTIONAL")
+    }
+
+    /// Whether the column at this place of a file holds whole numbers.
+    pub fn is_number(self, place: usize) -> bool {
+        self.line(place).contains(" INT32 ")
     }
 
     /// The schema of a file of this layout.

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, PageType, ZstdLevel};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
@@ -15,7 +16,7 @@ use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
 use super::columns::{self, Layout};
-use super::plain::Builder;
+use super::page::Builder;
 use crate::positions::Sample;
 
 /// Rows of a page. Small enough that the pages of all columns stay in a core's cache while they are made.
@@ -32,8 +33,9 @@ pub struct Encoded {
 
 /// A page, compressed.
 struct Packed {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     uncompressed: usize,
+    encoding: Encoding,
 }
 
 /// Makes pages, reusing its buffers.
@@ -41,6 +43,7 @@ pub struct Encoder {
     layout: Layout,
     builders: Vec<Builder>,
     page: Vec<u8>,
+    compressed: Vec<u8>,
     zstd: zstd::bulk::Compressor<'static>,
 }
 
@@ -51,7 +54,8 @@ impl Encoder {
     /// If zstd has no such level.
     pub fn new(layout: Layout, level: i32) -> io::Result<Encoder> {
         let builders = (0..layout.columns()).map(|_| Builder::default()).collect();
-        Ok(Encoder { layout, builders, page: Vec::new(), zstd: zstd::bulk::Compressor::new(level)? })
+        let zstd = zstd::bulk::Compressor::new(level)?;
+        Ok(Encoder { layout, builders, page: Vec::new(), compressed: Vec::new(), zstd })
     }
 
     /// Makes one page of every column.
@@ -63,10 +67,13 @@ impl Encoder {
             columns::put(&mut self.builders, self.layout, few);
         }
         let mut packed = Vec::with_capacity(self.builders.len());
-        for builder in &mut self.builders {
-            builder.finish(&mut self.page);
-            let bytes = self.zstd.compress(&self.page)?;
-            packed.push(Packed { bytes, uncompressed: self.page.len() });
+        for (place, builder) in self.builders.iter_mut().enumerate() {
+            let encoding = builder.finish(self.layout.is_number(place), &mut self.page);
+            self.compressed.clear();
+            self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
+            self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
+            let bytes = Bytes::copy_from_slice(&self.compressed);
+            packed.push(Packed { bytes, uncompressed: self.page.len(), encoding });
         }
         Ok(Encoded { rows: samples.len(), columns: packed })
     }
@@ -109,19 +116,20 @@ pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
     let mut sink = TrackedWrite::new(Vec::with_capacity(size));
     let mut writer = SerializedPageWriter::new(&mut sink);
-    let (mut rows, mut uncompressed) = (0, 0);
+    let (mut rows, mut uncompressed, mut encoding) = (0, 0, Encoding::PLAIN);
     for page in pages {
         let packed = &page.columns[index];
         let data = Page::DataPage {
-            buf: packed.bytes.clone().into(),
+            buf: packed.bytes.clone(),
             num_values: page.rows as u32,
-            encoding: Encoding::PLAIN,
+            encoding: packed.encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
         let written = writer.write_page(CompressedPage::new(data, packed.uncompressed))?;
         debug_assert_eq!(written.page_type, PageType::DATA_PAGE);
+        encoding = packed.encoding;
         uncompressed += written.uncompressed_size;
         rows += page.rows;
     }
@@ -129,7 +137,7 @@ pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(
     let bytes = sink.into_inner()?;
     let metadata = ColumnChunkMetaData::builder(column)
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE])
+        .set_encodings(vec![encoding, Encoding::RLE])
         .set_total_compressed_size(bytes.len() as i64)
         .set_total_uncompressed_size(uncompressed as i64)
         .set_num_values(rows as i64)

@@ -82,6 +82,9 @@ pub struct Account {
     pub games_bad: u64,
     /// Those without a fault that gave nothing, by reason.
     pub games_skipped: BTreeMap<String, u64>,
+    /// Games whose results disagreed, by what was believed.
+    #[serde(default)]
+    pub results_conflicting: BTreeMap<String, u64>,
     /// Positions that were read.
     pub positions_read: u64,
     /// Those that are not in the dataset, by reason.
@@ -112,6 +115,22 @@ impl Metadata {
             filters,
             seed,
             ..Metadata::default()
+        }
+    }
+}
+
+impl Account {
+    /// Adds another account.
+    pub fn add(&mut self, other: &Account) {
+        self.games += other.games;
+        self.games_bad += other.games_bad;
+        self.positions_read += other.positions_read;
+        for (ours, theirs) in [
+            (&mut self.games_skipped, &other.games_skipped),
+            (&mut self.results_conflicting, &other.results_conflicting),
+            (&mut self.dropped, &other.dropped),
+        ] {
+            theirs.iter().for_each(|(reason, count)| *ours.entry(reason.clone()).or_default() += count);
         }
     }
 }

@@ -7,8 +7,8 @@ mod block;
 pub mod columns;
 mod encode;
 pub mod metadata;
+mod page;
 pub mod parquet;
-mod plain;
 pub(super) mod positioned;
 mod writer;
 

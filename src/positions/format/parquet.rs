@@ -13,7 +13,7 @@ use parquet::schema::parser::parse_message_type;
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
-use super::plain::Cursor;
+use super::page::Cursor;
 use super::positioned::Positioned;
 use crate::error::{Error, Result};
 use crate::positions::Sample;
@@ -135,6 +135,23 @@ impl Dataset {
         Ok(Rows { dataset: self, group: index, cursors: cursors.map_err(damaged)?, left })
     }
 
+    /// Starts to read all columns of all rows, some rows at a time.
+    pub fn blocks(&self) -> Blocks<'_> {
+        Blocks { dataset: self, next: 0, rows: None }
+    }
+
+    /// Reads all rows in their order, some at a time.
+    ///
+    /// # Errors
+    /// If the file is damaged, or `each` fails.
+    pub fn for_each(&self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+        let mut blocks = self.blocks();
+        while let Some(samples) = blocks.next_block()? {
+            each(samples)?;
+        }
+        Ok(())
+    }
+
     fn damaged(&self, group: usize, error: &ParquetError) -> Error {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
@@ -148,6 +165,33 @@ impl Dataset {
         let groups: Vec<Vec<Sample>> =
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
+    }
+}
+
+/// The rows of a dataset, taken in order.
+pub struct Blocks<'a> {
+    dataset: &'a Dataset,
+    /// The row group after that of `rows`.
+    next: usize,
+    rows: Option<Rows<'a>>,
+}
+
+impl Blocks<'_> {
+    /// Takes the next rows; `None` at the end.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn next_block(&mut self) -> Result<Option<Vec<Sample>>> {
+        loop {
+            match &mut self.rows {
+                Some(rows) if rows.left > 0 => return rows.next_rows().map(Some),
+                _ if self.next == self.dataset.groups() => return Ok(None),
+                _ => {
+                    self.rows = Some(self.dataset.rows_of(self.next, Wanted::ALL)?);
+                    self.next += 1;
+                }
+            }
+        }
     }
 }
 
