@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
+use crate::positions::funnel::Step;
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -53,7 +54,7 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
-    /// Count what would be written, and write nothing
+    /// Count what would be written, and what each filter drops alone and in its place; write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -71,12 +72,13 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 /// # Errors
 /// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
-    let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
         keep_partial: args.keep_partial,
+        funnel: args.dry_run,
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
@@ -146,6 +148,9 @@ impl fmt::Display for Outcome {
         for (reason, count) in &s.games_skipped {
             line(&format!("  skipped: {reason}"), *count, "")?;
         }
+        if let Some(funnel) = &s.funnel {
+            return write_funnel(f, s, funnel);
+        }
         line("positions read", s.positions_read, "")?;
         for (reason, count) in &s.dropped {
             line(&format!("  dropped: {reason}"), *count, "")?;
@@ -158,6 +163,20 @@ impl fmt::Display for Outcome {
         let speed = grouped(s.positions_per_second as u64);
         write!(f, "{:<24}{:>14.2}  ({speed} positions a second)", "seconds", s.seconds)
     }
+}
+
+/// The funnel in place of the list of what was dropped.
+fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
+    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, 60);
+    writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
+    writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;
+    for step in steps {
+        let [alone, sequence, left] = [step.alone, step.sequence, step.left].map(grouped);
+        writeln!(f, "{:<width$}{alone:>14}{sequence:>14}{left:>14}", step.label)?;
+    }
+    let speed = grouped(s.positions_per_second as u64);
+    writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;
+    write!(f, "{:<width$}{:>42.2}  ({speed} positions a second)", "seconds", s.seconds)
 }
 
 /// A number with commas between thousands.

@@ -6,6 +6,7 @@
 pub mod extract;
 pub mod filter;
 pub mod format;
+pub mod funnel;
 pub mod key_set;
 mod pick;
 mod sample;

@@ -2,6 +2,7 @@
 
 mod engine;
 mod eval;
+mod filters;
 mod nnue;
 mod positions;
 mod stats;

@@ -15,6 +15,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::filter::Pipeline;
+use super::funnel::Account;
 use super::pick::Picker;
 use super::{Metadata, Writer};
 use crate::error::{Error, Result};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub seed: u64,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
+    /// Count what each filter would drop alone and in its place.
+    pub funnel: bool,
 }
 
 /// Makes a dataset at `output`, or only counts what would be in it.
@@ -72,6 +75,7 @@ pub fn extract(
         sources: Vec::new(),
         plausible: false,
         first_bad: None,
+        funnel: settings.funnel.then(|| Account::new(judge)),
         summary: Summary::default(),
         notice,
     };
@@ -95,7 +99,7 @@ pub fn extract(
             break;
         }
     }
-    let mut summary = sink.finish()?;
+    let mut summary = sink.finish(judge)?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.positions_per_second = summary.positions_read as f64 / summary.seconds.max(1e-9);
     Ok(summary)

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::super::Sample;
-use super::super::filter::Judge;
+use super::super::filter::{GameFacts, Judge};
+use super::super::funnel::Account;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use crate::pgn::{Chunk, Event, Feed, Parser};
 
@@ -30,6 +31,8 @@ pub(super) struct Block {
     /// The samples' keys, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
+    /// What each filter would drop, if that is asked for.
+    pub(super) funnel: Option<Account>,
 }
 
 /// Counts by reason; there are few reasons.
@@ -65,6 +68,7 @@ pub(super) fn parse(event: Event, judge: &Judge, wants_keys: bool, settings: &Se
 /// Parses and filters the games of a chunk.
 fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settings) -> Block {
     let mut block = Block { file: chunk.file, games: chunk.games.len() as u64, ..Block::default() };
+    block.funnel = settings.funnel.then(|| Account::new(judge));
     let feed = Feed::default();
     let mut parser = Parser::new(&feed);
     for (index, piece) in chunk.games.iter().enumerate() {
@@ -87,11 +91,24 @@ fn parse_chunk(chunk: &Chunk, judge: &Judge, wants_keys: bool, settings: &Settin
             block.dropped.add(NO_RESULT, game.samples.len() as u64);
             continue;
         }
+        let facts = if judge.judges_games() {
+            GameFacts::of(&chunk.text[piece.start..piece.movetext], &chunk.text[piece.movetext..piece.end])
+        } else {
+            GameFacts::default()
+        };
+        let number = (chunk.number + index as u64) as u32;
+        if let Some(funnel) = &mut block.funnel {
+            let samples: Vec<Sample> = game.samples.iter().map(|s| Sample { game: number, ..*s }).collect();
+            funnel.count(judge, &facts, &samples, wants_keys, settings.per_game);
+        }
+        if let Err(reason) = judge.keep_game(&facts) {
+            block.dropped.add(reason, game.samples.len() as u64);
+            continue;
+        }
         for sample in game.samples {
-            match judge.keep(sample) {
-                Ok(()) => {
-                    block.samples.push(Sample { game: (chunk.number + index as u64) as u32, ..*sample })
-                }
+            let sample = Sample { game: number, ..*sample };
+            match judge.keep(&sample) {
+                Ok(()) => block.samples.push(sample),
                 Err(reason) => block.dropped.add(reason, 1),
             }
         }

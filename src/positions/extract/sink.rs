@@ -4,12 +4,13 @@
 
 use std::path::PathBuf;
 
-use super::super::filter::DUPLICATES;
+use super::super::filter::{DUPLICATES, Judge};
+use super::super::funnel::Account;
 use super::super::key_set::KeySet;
 use super::super::pick::{self, Picker};
 use super::super::{Sample, Source, Writer};
 use super::parse::{Block, Parsed};
-use super::{Notice, PER_GAME, SAMPLE, Settings, Summary};
+use super::{BAD_GAME, NO_RESULT, Notice, PER_GAME, SAMPLE, Settings, Summary};
 use crate::error::{Error, Result};
 use crate::pgn::Event;
 
@@ -25,6 +26,8 @@ pub(super) struct Sink<'a> {
     pub(super) plausible: bool,
     /// What is wrong with the first broken game.
     pub(super) first_bad: Option<String>,
+    /// What each filter would drop, if that is asked for.
+    pub(super) funnel: Option<Account>,
     pub(super) summary: Summary,
     pub(super) notice: &'a mut (dyn FnMut(Notice) + Send),
 }
@@ -58,6 +61,9 @@ impl Sink<'_> {
             let text = format!("{path}: game {game}, line {line}: {reason}");
             self.first_bad.get_or_insert_with(|| text.clone());
             (self.notice)(Notice::BadGame(text));
+        }
+        if let (Some(funnel), Some(block)) = (&mut self.funnel, block.funnel.take()) {
+            funnel.merge(block);
         }
         if let Some(seen) = &mut self.seen {
             let mut keys = block.keys.iter();
@@ -99,13 +105,13 @@ impl Sink<'_> {
     }
 
     /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self) -> Result<Summary> {
+    pub(super) fn finish(mut self, judge: &Judge) -> Result<Summary> {
         if let Some(picker) = self.picker.take() {
             let (samples, dropped) = picker.finish();
             self.drop(SAMPLE, dropped as usize);
             self.write(&samples)?;
         }
-        let summary = self.summary;
+        let mut summary = self.summary;
         let accounted = summary.positions_written + summary.dropped.values().sum::<u64>();
         if accounted != summary.positions_read || self.sources.len() != self.files.len() {
             return Err(Error::internal(format!(
@@ -114,6 +120,16 @@ impl Sink<'_> {
                 self.files.len(),
                 self.sources.len()
             )));
+        }
+        if let Some(funnel) = self.funnel {
+            let before = [BAD_GAME, NO_RESULT];
+            let after = [
+                (DUPLICATES, self.seen.is_some().then(|| funnel.duplicates())),
+                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
+                (SAMPLE, self.settings.sample.map(|most| funnel.samples().saturating_sub(most as u64))),
+            ];
+            summary.funnel =
+                Some(funnel.steps(judge, summary.positions_read, &summary.dropped, &before, &after)?);
         }
         if summary.games_bad == summary.games && summary.positions_written == 0 {
             let (games, first) = (summary.games, self.first_bad.unwrap_or_default());

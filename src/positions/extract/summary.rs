@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::super::funnel::Step;
+
 /// What was read, kept and dropped.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
@@ -21,6 +23,9 @@ pub struct Summary {
     pub positions_written: u64,
     /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game` or `sample`.
     pub dropped: BTreeMap<&'static str, u64>,
+    /// What each filter would drop alone and in its place, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<Vec<Step>>,
     /// Wall-clock time.
     pub seconds: f64,
     /// Positions read in a second.

@@ -4,6 +4,7 @@
 //! and DataFusion read it as it is.
 
 mod columns;
+pub use columns::EMPTY;
 pub mod metadata;
 pub mod parquet;
 mod positioned;
