@@ -15,7 +15,7 @@ pub mod fen;
 pub mod metadata;
 mod nibbles;
 pub mod parquet;
-pub mod plain;
+pub mod sfplain;
 mod positioned;
 pub mod registry;
 mod replay;

@@ -9,7 +9,7 @@ use super::any::{Batches, Sink, Target};
 use super::facts::Facts;
 use super::metadata::Metadata;
 use super::stream::{Input, Packed};
-use super::{binpack, bullet, csv, epd, parquet, plain, viri};
+use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
 use crate::error::{Error, Result};
 
 /// How a format is read.
@@ -177,8 +177,8 @@ pub static FORMATS: &[Format] = &[
         refuses: Facts::NONE,
         note: "Its ply comes from the move number. No score is 32002.",
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
-        read: Read::Stream(|input| Ok(Box::new(plain::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(plain::Writer::new(Packed::create(path)?))),
+        read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
+        write: |path, _, _| Ok(Box::new(sfplain::Writer::new(Packed::create(path)?))),
     },
 ];
 
