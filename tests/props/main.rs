@@ -3,6 +3,7 @@
 mod engine;
 mod eval;
 mod filters;
+mod formats;
 mod nnue;
 mod positions;
 mod stats;

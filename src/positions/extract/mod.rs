@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::filter::Pipeline;
 use super::funnel::Account;
 use super::pick::Picker;
-use super::{Metadata, Writer};
+use super::{AnyWriter, Metadata, Target};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::{Event, Reader};
@@ -40,6 +40,8 @@ pub struct Settings {
     pub sample: Option<usize>,
     /// Seed of the random choices.
     pub seed: u64,
+    /// The format to write, where the name of the output does not say it.
+    pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
     /// Count what each filter would drop alone and in its place.
@@ -63,7 +65,7 @@ pub fn extract(
     applied.extend(settings.per_game.map(|most| format!("{PER_GAME}: {most}")));
     applied.extend(settings.sample.map(|most| format!("{SAMPLE}: {most}")));
     let metadata = Metadata::new(Vec::new(), applied, settings.seed);
-    let writer = output.map(|path| Writer::create(path, metadata)).transpose()?;
+    let writer = output.map(|path| AnyWriter::create(path, &settings.target, &metadata)).transpose()?;
     let (judge, seen) = pipeline.halves();
     let wants_keys = seen.is_some();
     let mut sink = Sink {

@@ -8,7 +8,7 @@ use super::super::filter::{DUPLICATES, Judge};
 use super::super::funnel::Account;
 use super::super::key_set::KeySet;
 use super::super::pick::{self, Picker};
-use super::super::{Sample, Source, Writer};
+use super::super::{AnyWriter, Sample, Source};
 use super::parse::{Block, Parsed};
 use super::{BAD_GAME, NO_RESULT, Notice, PER_GAME, SAMPLE, Settings, Summary};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) struct Sink<'a> {
     pub(super) settings: &'a Settings,
     pub(super) seen: Option<&'a mut KeySet>,
     pub(super) picker: Option<Picker>,
-    pub(super) writer: Option<Writer>,
+    pub(super) writer: Option<AnyWriter>,
     pub(super) sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
     pub(super) plausible: bool,
@@ -136,13 +136,25 @@ impl Sink<'_> {
             return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
         }
         if let Some(mut writer) = self.writer {
-            writer.metadata().sources = self.sources;
-            let rows = writer.finish()?;
-            if rows != summary.positions_written {
+            if let Some(metadata) = writer.metadata() {
+                metadata.sources = self.sources;
+            }
+            let (path, format) = (writer.path().to_path_buf(), writer.format());
+            let written = writer.finish()?;
+            if let Some(warning) = written.warning(&path, format) {
+                (self.notice)(Notice::Lost(warning));
+            }
+            let left_out: u64 = written.dropped.values().sum();
+            if written.positions + left_out != summary.positions_written {
+                let rows = written.positions;
                 return Err(Error::internal(format!(
                     "{rows} rows for {} positions",
                     summary.positions_written
                 )));
+            }
+            summary.positions_written = written.positions;
+            for (reason, count) in written.dropped {
+                *summary.dropped.entry(reason).or_default() += count;
             }
         }
         Ok(summary)

@@ -21,7 +21,8 @@ pub struct Summary {
     pub positions_read: u64,
     /// Positions in the dataset, or that would be in it.
     pub positions_written: u64,
-    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game` or `sample`.
+    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output's
+    /// format cannot hold them.
     pub dropped: BTreeMap<&'static str, u64>,
     /// What each filter would drop alone and in its place, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,4 +42,6 @@ pub enum Notice {
     BadGame(String),
     /// A damaged file whose readable part is kept.
     Damage(String),
+    /// What the format of the output cannot carry.
+    Lost(String),
 }
