@@ -49,7 +49,8 @@ pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> 
     }
     if table.counts[1] == 0 || table.counts[0] + table.counts[2] == 0 {
         let [w, d, l] = table.counts;
-        let reason = format!("a model needs draws and decided games; there are {w} wins, {d} draws, {l} losses");
+        let reason =
+            format!("a model needs draws and decided games; there are {w} wins, {d} draws, {l} losses");
         return Err(Error::usage(reason));
     }
     let basis = Basis::new(table);
@@ -122,12 +123,8 @@ impl Basis {
                 m1 * m1 * (c2 + 3.0 * m0 * c3),
                 m1 * m1 * m1 * c3,
             ];
-            let chebyshev = [
-                powers[0] + powers[2] / 2.0,
-                powers[1] + 0.75 * powers[3],
-                powers[2] / 2.0,
-                powers[3] / 4.0,
-            ];
+            let chebyshev =
+                [powers[0] + powers[2] / 2.0, powers[1] + 0.75 * powers[3], powers[2] / 2.0, powers[3] / 4.0];
             coefficients[part * TERMS..][..self.used].copy_from_slice(&chebyshev[..self.used]);
         }
         for (part, low) in [0.01, 0.01].into_iter().enumerate() {
@@ -254,7 +251,8 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
 fn flat_start(table: &Table) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
-        let sum = cells.entry(cell.score).or_insert(super::table::Cell { wins: 0, draws: 0, losses: 0, ..*cell });
+        let sum =
+            cells.entry(cell.score).or_insert(super::table::Cell { wins: 0, draws: 0, losses: 0, ..*cell });
         sum.wins += cell.wins;
         sum.draws += cell.draws;
         sum.losses += cell.losses;
@@ -314,13 +312,12 @@ fn fit_row(row: &Row) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::histogram::{Histogram, Observation};
+    use super::super::histogram::{Bin, Histogram, Observation};
     use super::super::table::Bounds;
     use super::*;
     use crate::rng::Rng;
 
-    const TRUTH: Model =
-        Model { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
+    const TRUTH: Model = Model { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 
     /// Results drawn from a model, at scores and materials over the whole range.
     fn drawn(model: &Model, count: usize, seed: u64) -> Table {
@@ -332,7 +329,7 @@ mod tests {
             let [win, draw, _] = model.chances(f64::from(material), f64::from(score));
             let u = rng.unit();
             let result = if u < win { 1 } else { i8::from(u >= win + draw) * -1 };
-            histogram.add(Observation::new(result, 30, material, score, false, 5), 1);
+            histogram.add(Observation::new(result, 30, material, score, false, Bin::default()), 1);
         }
         Table::new(&histogram, Bounds::default())
     }
@@ -396,7 +393,8 @@ mod tests {
                 let chances = TRUTH.chances(f64::from(material), f64::from(score));
                 for (result, chance) in [1, 0, -1].into_iter().zip(chances) {
                     let count = (chance * 1e12).round() as u64;
-                    histogram.add(Observation::new(result, 30, material, score, false, 5), count);
+                    histogram
+                        .add(Observation::new(result, 30, material, score, false, Bin::default()), count);
                 }
             }
         }
@@ -430,7 +428,8 @@ mod tests {
         for kept in [1, 2, 3] {
             let mut table = whole.clone();
             table.rows = table.rows.into_iter().step_by(20).take(kept).collect();
-            table.counts = table.rows.iter().map(Row::counts).fold([0; 3], |s, c| std::array::from_fn(|i| s[i] + c[i]));
+            table.counts =
+                table.rows.iter().map(Row::counts).fold([0; 3], |s, c| std::array::from_fn(|i| s[i] + c[i]));
             let fitted = fit(&table, 58.0, None).unwrap();
             // As many coefficients as rows: the model is each row's own.
             for (row, a, b) in &fitted.local {
@@ -445,7 +444,7 @@ mod tests {
         let table = |counts: &[(i8, i32)]| {
             let mut histogram = Histogram::default();
             for &(result, score) in counts {
-                histogram.add(Observation::new(result, 30, 50, score, false, 5), 20);
+                histogram.add(Observation::new(result, 30, 50, score, false, Bin::default()), 20);
             }
             fit(&Table::new(&histogram, Bounds::default()), 58.0, None).unwrap_err().to_string()
         };

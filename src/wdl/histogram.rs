@@ -48,16 +48,43 @@ pub struct Observation {
     pub score: i16,
 }
 
+/// How scores are rounded before they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// To multiples of this many centipawns, halves away from zero; 0 means 1.
+    pub width: u16,
+    /// First as `scoreWDLstat` does: pawns times 100 in single precision, cut to a whole number. That takes 0.53
+    /// for 52 and 1.18 for 117 centipawns, and is here for comparisons.
+    pub single_precision: bool,
+}
+
+impl Default for Bin {
+    fn default() -> Bin {
+        Bin { width: 5, single_precision: false }
+    }
+}
+
+impl Bin {
+    fn apply(self, score: i32) -> i32 {
+        let mut size = score.abs().min(SCORE_CAP);
+        if self.single_precision {
+            size = (size as f32 / 100.0 * 100.0) as i32;
+        }
+        let width = i32::from(self.width.max(1));
+        score.signum() * ((size + width / 2) / width * width).min(SCORE_CAP)
+    }
+}
+
 impl Observation {
     /// An observation. `result` and `score` are from the side to move; a score beyond [`SCORE_CAP`] counts as
-    /// that, and is rounded to a multiple of `bin` centipawns, halves away from zero. `mate`: the score is one.
-    pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: u16) -> Observation {
+    /// that. `mate`: the score is one.
+    pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
         let outcome = match result {
             1.. => Outcome::Win,
             0 => Outcome::Draw,
             _ => Outcome::Loss,
         };
-        let score = if mate { score.signum() * MATE_CODE } else { binned(score, bin) };
+        let score = if mate { score.signum() * MATE_CODE } else { bin.apply(score) };
         Observation { outcome, number: number.min(1_023), material, score: score as i16 }
     }
 
@@ -72,13 +99,6 @@ impl Observation {
         let score = (key & 0x7ff) as i16 - 1_024;
         Observation { outcome, number: (key >> 19 & 0x3ff) as u16, material: (key >> 11) as u8, score }
     }
-}
-
-/// A score cut to the cap and rounded to a multiple of `bin`, halves away from zero.
-fn binned(score: i32, bin: u16) -> i32 {
-    let bin = i32::from(bin.max(1));
-    let size = (score.abs().min(SCORE_CAP) + bin / 2) / bin * bin;
-    score.signum() * size.min(SCORE_CAP)
 }
 
 /// Material of both sides, queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
@@ -230,7 +250,7 @@ mod tests {
         let observe = |_| {
             let (result, mate) = (below(3) as i8 - 1, below(20) == 0);
             let (number, material) = (below(300) as u16, below(79) as u8);
-            Observation::new(result, number, material, below(3_000) - 1_500, mate, 5)
+            Observation::new(result, number, material, below(3_000) - 1_500, mate, Bin::default())
         };
         (0..count).map(observe).collect()
     }
@@ -257,9 +277,13 @@ mod tests {
             (1_234, 5, 1_000),
             (-31_000, 7, -1_000),
         ] {
-            assert_eq!(i32::from(Observation::new(0, 1, 78, score, false, bin).score), want, "{score} {bin}");
+            assert_eq!(Bin { width: bin, single_precision: false }.apply(score), want, "{score} {bin}");
         }
-        assert_eq!(Observation::new(1, 1, 78, -31_990, true, 5).score, -1_001);
+        assert_eq!(Observation::new(1, 1, 78, -31_990, true, Bin::default()).score, -1_001);
+        // In single precision 0.53 × 100 is 52.999996 (IEEE 754), and so on.
+        let single = Bin { width: 1, single_precision: true };
+        let cut: Vec<i32> = (0..=400).filter(|&cp| single.apply(cp) != cp).collect();
+        assert_eq!(cut, [53, 59, 105, 106, 117, 118, 209, 210, 211, 212, 234, 235, 236, 237]);
     }
 
     #[test]
@@ -304,7 +328,9 @@ mod tests {
         ];
         assert_eq!(read(text).unwrap(), want);
         assert_eq!(read("{}").unwrap(), []);
-        for bad in ["", "null", "[]", "{\"x\": 1}", "{\"('W', 1, 2)\": 1}", "{\"('W', 1, 2, 9999)\": 1}", "{} {}"] {
+        for bad in
+            ["", "null", "[]", "{\"x\": 1}", "{\"('W', 1, 2)\": 1}", "{\"('W', 1, 2, 9999)\": 1}", "{} {}"]
+        {
             let error = read(bad).unwrap_err();
             assert!(error.exit_code() == 1 && error.to_string().contains("x.json"), "{error}");
         }

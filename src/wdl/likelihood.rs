@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn derivatives_agree_with_differences() {
-        let close = |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
+        let close =
+            |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
         for function in [in_alpha_t, in_a_b] {
             for (x, y) in [(1.3, 0.48), (0.2, 2.0), (3.0, 0.1), (0.05, 0.7)] {
                 let f = |dx: f64, dy: f64| function(&cells(), x + dx, y + dy);
@@ -115,7 +116,10 @@ mod tests {
     fn nothing_overflows_far_from_the_data() {
         for (alpha, t) in [(1e6, 1e6), (1e-9, 1e-9), (1e6, 1e-6), (1e-6, 800.0)] {
             let f = in_alpha_t(&cells(), alpha, t);
-            assert!(f.value.is_finite() && f.gradient.iter().chain(&f.hessian).all(|v| v.is_finite()), "{f:?}");
+            assert!(
+                f.value.is_finite() && f.gradient.iter().chain(&f.hessian).all(|v| v.is_finite()),
+                "{f:?}"
+            );
         }
     }
 }

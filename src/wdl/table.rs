@@ -76,10 +76,10 @@ impl Bounds {
     }
 }
 
-/// Positions of one score in one row. By symmetry only scores from 0 are kept: a loss at −s is a win at s.
+/// Positions of one score in one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// Centipawns from the side to move, from 0.
+    /// Centipawns from the side to move.
     pub score: i32,
     /// Positions of the side to move that led to its win.
     pub wins: u64,
@@ -94,7 +94,7 @@ pub struct Cell {
 pub struct Row {
     /// The material or move number.
     pub at: u16,
-    /// By score, ascending from 0.
+    /// By score, ascending.
     pub cells: Vec<Cell>,
 }
 
@@ -113,7 +113,7 @@ pub struct Table {
     pub bounds: Bounds,
     /// In ascending order, none of them empty.
     pub rows: Vec<Row>,
-    /// Wins, draws and losses for the side to move, scores of both signs as they were.
+    /// Wins, draws and losses for the side to move.
     pub counts: [u64; 3],
     /// Positions that stayed outside, by reason: `mate`, `move`, `material`, `score`, `few`.
     pub dropped: BTreeMap<&'static str, u64>,
@@ -124,8 +124,6 @@ impl Table {
     pub fn new(histogram: &Histogram, bounds: Bounds) -> Table {
         let mut rows: BTreeMap<u16, BTreeMap<i32, [u64; 3]>> = BTreeMap::new();
         let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
-        // As they were, by row: scores of both signs.
-        let mut counts: BTreeMap<u16, [u64; 3]> = BTreeMap::new();
         for (o, count) in histogram.sorted() {
             let score = match bounds.admit(&o) {
                 Ok(score) => score,
@@ -143,27 +141,24 @@ impl Table {
                 Outcome::Draw => 1,
                 Outcome::Loss => 2,
             };
-            counts.entry(at).or_default()[outcome] += count;
-            let folded = if score < 0 { 2 - outcome } else { outcome };
-            rows.entry(at).or_default().entry(score.abs()).or_default()[folded] += count;
+            rows.entry(at).or_default().entry(score).or_default()[outcome] += count;
         }
-        rows.retain(|at, _| {
-            let few = counts[at].iter().sum::<u64>() < bounds.least;
-            if few {
-                let left_out = counts.remove(at).unwrap_or_default().iter().sum::<u64>();
-                *dropped.entry("few").or_default() += left_out;
-            }
-            !few
-        });
         let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
-        Table {
-            rows: (rows.into_iter())
-                .map(|(at, cells)| Row { at, cells: cells.into_iter().map(cell).collect() })
-                .collect(),
-            counts: counts.values().fold([0; 3], |sum, row| std::array::from_fn(|i| sum[i] + row[i])),
-            bounds,
-            dropped,
-        }
+        let mut rows: Vec<Row> = (rows.into_iter())
+            .map(|(at, cells)| Row { at, cells: cells.into_iter().map(cell).collect() })
+            .collect();
+        rows.retain(|row| {
+            let positions = row.counts().iter().sum::<u64>();
+            if positions < bounds.least {
+                *dropped.entry("few").or_default() += positions;
+            }
+            positions >= bounds.least
+        });
+        let add = |sum: [u64; 3], row: &Row| {
+            let counts = row.counts();
+            std::array::from_fn(|i| sum[i] + counts[i])
+        };
+        Table { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
     }
 
     /// Positions in it.
@@ -174,12 +169,15 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::histogram::Bin;
     use super::*;
+
+    const BIN: Bin = Bin { width: 1, single_precision: false };
 
     fn histogram(observations: &[(i8, u16, u8, i32, bool, u64)]) -> Histogram {
         let mut histogram = Histogram::default();
         for &(result, number, material, score, mate, count) in observations {
-            histogram.add(Observation::new(result, number, material, score, mate, 1), count);
+            histogram.add(Observation::new(result, number, material, score, mate, BIN), count);
         }
         histogram
     }
@@ -201,8 +199,9 @@ mod tests {
             Bounds::default(),
         );
         assert_eq!(table.counts, [5, 5, 0]);
-        let row = |at, wins, draws, losses| Row { at, cells: vec![Cell { score: 400, wins, draws, losses }] };
-        assert_eq!(table.rows, [row(17, 2, 5, 0), row(78, 0, 0, 3)]);
+        let cell = |score, wins, draws| Cell { score, wins, draws, losses: 0 };
+        let rows = [(17, vec![cell(-400, 0, 5), cell(400, 2, 0)]), (78, vec![cell(-400, 3, 0)])];
+        assert_eq!(table.rows, rows.map(|(at, cells)| Row { at, cells }));
         let dropped = [("mate", 23), ("material", 36), ("move", 24), ("score", 7)];
         assert_eq!(table.dropped, dropped.into());
     }
