@@ -11,6 +11,7 @@ pub mod cut;
 pub mod game;
 mod recorder;
 pub mod source;
+pub mod tags;
 pub mod tokens;
 
 pub use cut::{Cutter, Piece};

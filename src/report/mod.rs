@@ -2,3 +2,8 @@
 //!
 //! In: numbers that a command has already printed. Out: one self-contained SVG file a figure, readable on light
 //! and on dark ground.
+
+pub mod number;
+pub mod plot;
+pub mod style;
+pub mod wdl;
