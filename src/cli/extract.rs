@@ -11,8 +11,8 @@ use crate::interrupt;
 use crate::positions::Target;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
-use crate::positions::funnel::Step;
 use crate::positions::format::registry::{self, Format};
+use crate::positions::funnel::Step;
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;

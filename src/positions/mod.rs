@@ -8,8 +8,13 @@ pub mod filter;
 pub mod format;
 pub mod funnel;
 pub mod key_set;
+pub mod memory;
+pub mod parts;
 mod pick;
 mod sample;
+pub mod show;
+pub mod stats;
+pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};

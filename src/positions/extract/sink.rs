@@ -100,7 +100,9 @@ impl Sink<'_> {
             return Err(Error::data(path, "holds no games in PGN"));
         }
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        self.sources.push(Source { name, sha256 });
+        let before: u64 = self.sources.iter().filter_map(|source| source.games).sum();
+        let games = self.summary.games - before;
+        self.sources.push(Source { name, sha256, games: Some(games) });
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! `soft_early_fen_skipping`, whose points are the defaults.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample, chance, ply};
+use super::{Filter, Sample, chance};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -44,7 +44,7 @@ struct EarlySkip {
 impl Filter for EarlySkip {
     #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
-        match self.shares.get(ply::by_number(sample) as usize) {
+        match self.shares.get(sample.game_ply() as usize) {
             Some(share) => chance::draw(self.seed, chance::EARLY_SKIP, sample) < *share,
             None => true,
         }

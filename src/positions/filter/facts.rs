@@ -4,6 +4,8 @@
 //! it. The ends are told by the words that cutechess, fastchess, TCEC, Lichess and chess.com use: the tag Termination,
 //! TerminationDetails beside it, and where both are silent the game's last comment (`White loses on time`).
 
+use crate::pgn::tags;
+
 /// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -35,18 +37,18 @@ pub struct GameFacts {
 }
 
 impl GameFacts {
-    /// Reads the tags, which stand before the movetext, and the movetext's last comment.
-    pub fn of(tags: &[u8], movetext: &[u8]) -> GameFacts {
+    /// Reads the tags in the text before the movetext, and the movetext's last comment.
+    pub fn of(text: &[u8], movetext: &[u8]) -> GameFacts {
         let mut facts = GameFacts::default();
         let (mut tag, mut details) = (None, None);
-        for line in tags.split(|byte| *byte == b'\n') {
-            let Some((name, value)) = split(line) else { continue };
+        for (name, value) in tags::tags(text) {
+            let value = tags::plain(value);
             match name {
-                "WhiteElo" => facts.white_elo = value.parse().ok(),
-                "BlackElo" => facts.black_elo = value.parse().ok(),
-                "TimeControl" => facts.seconds = seconds(value),
-                "Termination" => tag = end(value),
-                "TerminationDetails" => details = end(value),
+                b"WhiteElo" => facts.white_elo = value.trim().parse().ok(),
+                b"BlackElo" => facts.black_elo = value.trim().parse().ok(),
+                b"TimeControl" => facts.seconds = seconds(value.trim()),
+                b"Termination" => tag = end(&value),
+                b"TerminationDetails" => details = end(&value),
                 _ => {}
             }
         }
@@ -55,14 +57,6 @@ impl GameFacts {
         facts.end = exact.or(details).or(tag).or_else(|| last_comment(movetext));
         facts
     }
-}
-
-/// Name and value of `[Name "value"]`.
-fn split(line: &[u8]) -> Option<(&str, &str)> {
-    let inner = line.trim_ascii().strip_prefix(b"[")?;
-    let text = std::str::from_utf8(inner).ok()?;
-    let (name, rest) = text.split_once('"')?;
-    Some((name.trim(), rest.rsplit_once('"')?.0.trim()))
 }
 
 /// Seconds for 40 moves of the first period of `180+2`, `40/9000+5`, `600`, `40/7200:3600`, `*60`.

@@ -44,13 +44,7 @@ struct Ply {
 impl Filter for Ply {
     #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
-        let ply = if self.by_number { by_number(sample) } else { sample.ply.into() };
+        let ply = if self.by_number { sample.game_ply() } else { sample.ply.into() };
         (self.min..=self.max).contains(&ply)
     }
-}
-
-/// Plies before the position by its move number: 0 for White's first move, 1 for Black's answer.
-#[inline]
-pub(super) fn by_number(sample: &Sample) -> u32 {
-    2 * u32::from(sample.fullmove.max(1) - 1) + u32::from(sample.turn.is_black())
 }

@@ -8,7 +8,7 @@
 //! material, m = material / 58). A position without a score stays.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Counts, Filter, Sample, chance, ply};
+use super::{Counts, Filter, Sample, chance};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -101,7 +101,7 @@ impl Filter for WdlSkip {
         let index = if self.by_material {
             Counts::of(&sample.board).material().clamp(MATERIAL.0, MATERIAL.1)
         } else {
-            ply::by_number(sample).min(PLIES.0)
+            sample.game_ply().min(PLIES.0)
         };
         let result = sample.turn.fold_wb(sample.result, -sample.result);
         chance::draw(self.seed, chance::WDL_SKIP, sample) < self.probability(score, result, index)

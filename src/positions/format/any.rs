@@ -96,7 +96,7 @@ impl AnyReader {
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
         let metadata = Metadata {
             resolved: batches.resolved(),
-            ..Metadata::new(vec![Source { name, sha256: String::new() }], Vec::new(), 0)
+            ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
         };
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, batches })
     }
