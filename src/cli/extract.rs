@@ -13,7 +13,9 @@ use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
 use crate::positions::format::metadata::Shard;
-use crate::positions::memory;
+use crate::positions::format::registry::{self, Format};
+use crate::positions::funnel::Step;
+use crate::positions::{Target, memory};
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -29,9 +31,13 @@ pub struct ExtractArgs {
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
 
-    /// Dataset to write; `-` is standard output
+    /// Dataset to write; its name says the format, and `patzer data convert --help` lists them; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
     output: PathBuf,
+
+    /// Format to write [default: by the name of the output, else parquet]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
 
     /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
@@ -82,7 +88,7 @@ pub struct ExtractArgs {
     #[arg(long, conflicts_with = "dry_run")]
     resume: bool,
 
-    /// Count what would be written, and write nothing
+    /// Count what would be written, and what each filter drops alone and in its place; write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -91,6 +97,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn                           every position → positions.parquet\n  \
     patzer extract a.pgn.zst b.pgn.gz --filter quiet   quiet positions of two files\n  \
     patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
+    patzer extract games.pgn --filter quiet -o quiet.epd                in another format\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
     patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
     patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
@@ -103,12 +110,13 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 /// # Errors
 /// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
-    let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let games = files::expand(&args.games)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
+        target: Target { format: args.format, ..Target::default() },
         keep_partial: args.keep_partial,
         eval_side: args.eval_side,
         duplicates: args.duplicates,
@@ -116,6 +124,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         shard: args.shard,
         memory: args.memory,
         resume: args.resume,
+        funnel: args.dry_run,
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
@@ -127,7 +136,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::Damage(text) => warnings.push(text),
+        Notice::Damage(text) | Notice::Lost(text) => warnings.push(text),
         Notice::BadGame(text) => {
             named += 1;
             if named <= NAMED {
@@ -189,6 +198,9 @@ impl fmt::Display for Outcome {
         for (reason, count) in &s.results_conflicting {
             line(&format!("  result from: {reason}"), *count, "")?;
         }
+        if let Some(funnel) = &s.funnel {
+            return write_funnel(f, s, funnel);
+        }
         line("positions read", s.positions_read, "")?;
         for (reason, count) in &s.dropped {
             line(&format!("  dropped: {reason}"), *count, "")?;
@@ -201,6 +213,20 @@ impl fmt::Display for Outcome {
         let speed = grouped(s.positions_per_second as u64);
         write!(f, "{:<24}{:>14.2}  ({speed} positions a second)", "seconds", s.seconds)
     }
+}
+
+/// The funnel in place of the list of what was dropped.
+fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
+    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, 60);
+    writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
+    writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;
+    for step in steps {
+        let [alone, sequence, left] = [step.alone, step.sequence, step.left].map(grouped);
+        writeln!(f, "{:<width$}{alone:>14}{sequence:>14}{left:>14}", step.label)?;
+    }
+    let speed = grouped(s.positions_per_second as u64);
+    writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;
+    write!(f, "{:<width$}{:>42.2}  ({speed} positions a second)", "seconds", s.seconds)
 }
 
 /// A number with commas between thousands.

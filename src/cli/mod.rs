@@ -34,13 +34,17 @@ pub enum Status {
     H0,
     /// A sequential test ended without a verdict.
     Undecided,
+    /// What was to be checked is not sound.
+    Unsound,
 }
 
 impl Status {
-    /// The process exit code: 0 done or H1 accepted, 10 for H0 accepted, 11 for undecided.
+    /// The process exit code: 0 done or H1 accepted, 1 for files that are not sound, 10 for H0 accepted,
+    /// 11 for undecided.
     pub fn code(self) -> u8 {
         match self {
             Status::Done => 0,
+            Status::Unsound => 1,
             Status::H0 => 10,
             Status::Undecided => 11,
         }

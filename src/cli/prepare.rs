@@ -16,13 +16,13 @@ use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::label::{Method, Settings, judged};
 use crate::positions::filter::Pipeline;
-use crate::positions::{Dataset, Metadata, Sample};
+use crate::positions::{AnyReader, Metadata, Sample};
 use crate::rng;
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
-    /// Datasets [default: the newer of positions.parquet and labelled.parquet]
+    /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
 
@@ -122,13 +122,13 @@ pub fn prepare<T>(
         dropped: BTreeMap::new(),
     };
     for (file, path) in paths.iter().enumerate() {
-        let data = resolved(path, args.no_resolve, ui)?;
+        let mut data = resolved(path, args.no_resolve, ui)?;
         out.sources.push((data.path().to_path_buf(), data.metadata().clone()));
-        let bar = ui.progress("reading", data.rows());
-        for group in 0..data.groups() {
-            let samples = data.read_group(group)?;
+        let bar = ui.progress("reading", data.rows().unwrap_or(0));
+        let mut samples = Vec::new();
+        while data.next_batch(&mut samples)? {
             bar.inc(samples.len() as u64);
-            for mut sample in samples {
+            for mut sample in samples.drain(..) {
                 out.read += 1;
                 if args.no_resolve {
                     sample.leaf = None;
@@ -160,8 +160,8 @@ fn held_out(split: Split, file: usize, game: u32) -> bool {
 }
 
 /// The dataset itself if it is resolved or need not be, else its labelled twin, made now if it is not there.
-fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<Dataset> {
-    let data = Dataset::open(path)?;
+fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<AnyReader> {
+    let data = AnyReader::open(path, None)?;
     if as_it_is || data.metadata().resolved.is_some() {
         return Ok(data);
     }
@@ -177,8 +177,8 @@ fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<Dataset> {
     let evaluation = Evaluation::default_hce();
     let name = "default-hce".to_string();
     let settings = Settings { method: Method::Quiescence, rescore: false, evaluation, name };
-    label_file(&data, &twin, &settings, ui)?;
-    Dataset::open(&twin)
+    label_file(data, &twin, &settings, ui)?;
+    AnyReader::open(&twin, None)
 }
 
 /// Where the labelled form of a dataset lies.
@@ -190,12 +190,15 @@ fn twin(path: &Path) -> PathBuf {
 }
 
 /// The twin, if it was made from this very dataset: newer, and saying the same of itself.
-fn current_twin(data: &Dataset, twin: &Path) -> Option<Dataset> {
+fn current_twin(data: &AnyReader, twin: &Path) -> Option<AnyReader> {
     if modified(twin)? < modified(data.path())? {
         return None;
     }
-    let labelled = Dataset::open(twin).ok()?;
+    let labelled = AnyReader::open(twin, None).ok()?;
     let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
     ours.resolved.clone_from(&theirs.resolved);
-    (&ours == theirs && data.rows() == labelled.rows() && theirs.resolved.is_some()).then_some(labelled)
+    (&ours == theirs
+        && (data.rows().is_none() || data.rows() == labelled.rows())
+        && theirs.resolved.is_some())
+    .then_some(labelled)
 }

@@ -77,6 +77,14 @@ fn value_length(text: &[u8]) -> usize {
     text.len()
 }
 
+/// A tag's value without its backslashes, as text; bytes that are not UTF-8 are replaced.
+pub fn plain(value: &[u8]) -> Cow<'_, str> {
+    match unescaped(value) {
+        Cow::Borrowed(value) => String::from_utf8_lossy(value),
+        Cow::Owned(value) => Cow::Owned(String::from_utf8_lossy(&value).into_owned()),
+    }
+}
+
 fn unescaped(value: &[u8]) -> Cow<'_, [u8]> {
     if memchr(b'\\', value).is_none() {
         return Cow::Borrowed(value);

@@ -15,7 +15,7 @@ use super::format::metadata::{Account, Metadata, Shard};
 use super::format::parquet::Blocks;
 use super::outlet::{Choices, Done, Outlet};
 use super::spill::folder_of;
-use super::{Dataset, Sample};
+use super::{AnyWriter, Dataset, Sample, Writer};
 use crate::error::{Error, Result};
 use crate::interrupt;
 
@@ -60,12 +60,13 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(parts, &choices);
+    let mut metadata = metadata(parts, shards, &choices);
     metadata.dedupe = means(parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
     let choices = Choices { dedupe, ..choices };
-    let outlet = Outlet::new(Some((output, level)), metadata, &choices, &folder)?;
+    let writer = Writer::with_level(output, metadata, level)?;
+    let outlet = Outlet::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
     let mut intake = Intake { outlet, dedupe, batch: Vec::with_capacity(BATCH), progress };
     if shards {
         interleave(parts, &mut intake)?
@@ -125,12 +126,16 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
 }
 
 /// What the merged dataset says of itself.
-fn metadata(parts: &[Dataset], choices: &Choices) -> Metadata {
+fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
     let all: Vec<&Metadata> = parts.iter().map(Dataset::metadata).collect();
     merged.sources = unique(all.iter().flat_map(|m| &m.sources));
+    if !shards && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
+        // Two datasets have games of the same file, so numbers no longer say which file a game is from.
+        merged.sources.iter_mut().for_each(|source| source.games = None);
+    }
     merged.filters = unique(all.iter().flat_map(|m| &m.filters));
     merged.filters.extend(choices.describe());
     merged.steps = unique(all.iter().flat_map(|m| &m.steps));

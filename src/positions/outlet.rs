@@ -9,7 +9,7 @@ use std::path::Path;
 use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
 use super::pick::{self, Picker};
-use super::{Metadata, Sample, Writer};
+use super::{AnyWriter, Metadata, Sample};
 use crate::error::{Error, Result};
 
 /// Under what names positions count that the random choices drop.
@@ -53,7 +53,7 @@ struct Rest {
     /// Samples of the last game, of which more may come; empty unless there is a bound for each game.
     unfinished: Vec<Sample>,
     picker: Option<Picker>,
-    writer: Option<Writer>,
+    writer: Option<AnyWriter>,
     done: Done,
 }
 
@@ -66,22 +66,17 @@ pub struct Done {
     pub written: u64,
     /// Those that are not, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
+    /// What the user should know of facts that the format does not carry.
+    pub lost: Option<String>,
 }
 
 impl Outlet {
-    /// Starts a dataset at `output`, or only counts what would be in it. Files that memory overflows to lie in
-    /// `folder` and have no name.
+    /// Starts with nothing taken; without a writer it only counts what would be written. Files that memory
+    /// overflows to lie in `folder` and have no name.
     ///
     /// # Errors
     /// If nothing can be written there.
-    pub fn new(
-        output: Option<(&Path, i32)>,
-        metadata: Metadata,
-        choices: &Choices,
-        folder: &Path,
-    ) -> Result<Outlet> {
-        let metadata = Metadata { dedupe: choices.dedupe.or(metadata.dedupe), ..metadata };
-        let writer = output.map(|(path, level)| Writer::with_level(path, metadata, level)).transpose()?;
+    pub fn new(writer: Option<AnyWriter>, choices: &Choices, folder: &Path) -> Result<Outlet> {
         let deduper = choices.dedupe.map(|how| Deduper::new(how, choices.memory, folder)).transpose()?;
         let rest = Rest {
             per_game: choices.per_game,
@@ -172,18 +167,27 @@ impl Rest {
             self.drop(SAMPLE, dropped);
             self.write(&samples)?;
         }
-        let done = self.done;
+        let mut done = self.done;
         let accounted = done.written + done.dropped.values().sum::<u64>();
         if accounted != done.read {
             return Err(Error::internal(format!("{accounted} of {} positions are accounted for", done.read)));
         }
+        let Some(mut writer) = self.writer else {
+            about(&mut Metadata::default(), &done);
+            return Ok(done);
+        };
         let mut unwritten = Metadata::default();
-        about(self.writer.as_mut().map_or(&mut unwritten, Writer::metadata), &done);
-        if let Some(writer) = self.writer {
-            let rows = writer.finish()?;
-            if rows != done.written {
-                return Err(Error::internal(format!("{rows} rows for {} positions", done.written)));
-            }
+        about(writer.metadata().unwrap_or(&mut unwritten), &done);
+        let (path, format) = (writer.path().to_path_buf(), writer.format());
+        let written = writer.finish()?;
+        done.lost = written.warning(&path, format);
+        if written.positions + written.dropped.values().sum::<u64>() != done.written {
+            let rows = written.positions;
+            return Err(Error::internal(format!("{rows} rows for {} positions", done.written)));
+        }
+        done.written = written.positions;
+        for (reason, count) in written.dropped {
+            *done.dropped.entry(reason).or_default() += count;
         }
         Ok(done)
     }

@@ -3,6 +3,8 @@
 mod datasets;
 mod engine;
 mod eval;
+mod filters;
+mod formats;
 mod nnue;
 mod pgn;
 mod positions;

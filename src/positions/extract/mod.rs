@@ -18,8 +18,9 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
 use super::format::metadata::Shard;
+use super::funnel::Account;
 use super::outlet::{Choices, Outlet};
-use super::{Metadata, memory, spill};
+use super::{AnyWriter, Metadata, Target, memory, spill};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::{EvalSide, Event, Reader};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub sample: Option<usize>,
     /// Seed of the random choices.
     pub seed: u64,
+    /// The format to write, where the name of the output does not say it.
+    pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
     /// For whom the scores in comments speak.
@@ -55,6 +58,8 @@ pub struct Settings {
     pub memory: Option<usize>,
     /// Keep what is done beside the output, and go on from there.
     pub resume: bool,
+    /// Count what each filter would drop alone and in its place.
+    pub funnel: bool,
 }
 
 impl Settings {
@@ -106,12 +111,19 @@ pub fn extract(
         None => None,
     };
     let folder = spill::folder_of(output);
-    let level = super::format::LEVEL;
     let resumes = journal.is_some();
     let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
-    let outlet =
-        Outlet::new(beside.as_deref().or(output).map(|path| (path, level)), metadata, &choices, &folder)?;
-    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice);
+    let writer = match output {
+        Some(output) => {
+            // The name of the output says the format, wherever it is written first.
+            let target = Target { format: Some(settings.target.format(output)), ..settings.target };
+            Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
+        }
+        None => None,
+    };
+    let outlet = Outlet::new(writer, &choices, &folder)?;
+    let funnel = settings.funnel.then(|| Account::new(judge));
+    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, funnel, notice);
     if let Some(next_game) = sink.next_game() {
         let share = Share { next_game, shard: settings.shard };
         let key = choices.dedupe.filter(|_| !resumes);
@@ -137,7 +149,7 @@ pub fn extract(
             }
         }
     }
-    let mut summary = sink.finish().map_err(|error| match interrupt::requested() {
+    let mut summary = sink.finish(judge).map_err(|error| match interrupt::requested() {
         true => interrupted(resumes),
         false => error,
     })?;

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use super::super::Sample;
 use super::super::dedupe::Dedupe;
-use super::super::filter::Judge;
+use super::super::filter::{GameFacts, Judge};
 use super::super::format::metadata::Shard;
+use super::super::funnel::Account;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use crate::pgn::{Chunk, Event, Parser};
 
@@ -36,6 +37,8 @@ pub(super) struct Block {
     /// The samples' keys, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
+    /// What each filter would drop, if that is asked for.
+    pub(super) funnel: Option<Account>,
 }
 
 impl Block {
@@ -120,6 +123,7 @@ fn parse_chunk(
 ) -> Block {
     let next_game = chunk.number + chunk.games.len() as u64;
     let mut block = Block { file: chunk.file, next_game, ..Block::default() };
+    block.funnel = settings.funnel.then(|| Account::new(judge));
     // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
     block.samples.reserve(chunk.text.len() / 6);
     let mut parser = Parser::new(settings.eval_side);
@@ -155,6 +159,19 @@ fn parse_chunk(
         }
         if let Some(conflict) = game.conflict {
             block.conflicts.add(conflict.name(), 1);
+        }
+        let facts = if judge.judges_games() {
+            GameFacts::of(&chunk.text[piece.start..piece.movetext], &chunk.text[piece.movetext..piece.end])
+        } else {
+            GameFacts::default()
+        };
+        if let Some(funnel) = &mut block.funnel {
+            funnel.count(judge, &facts, &block.samples[first..], key, settings.per_game);
+        }
+        if let Err(reason) = judge.keep_game(&facts) {
+            block.dropped.add(reason, positions);
+            block.samples.truncate(first);
+            continue;
         }
         block.filter(first, judge);
     }

@@ -9,12 +9,14 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
-use super::super::outlet::{Done, Outlet};
+use super::super::filter::{DUPLICATES, Judge};
+use super::super::funnel::Account;
+use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
 use super::super::store::Store;
 use super::super::{Metadata, Sample, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{Block, Parsed};
-use super::{Notice, Settings, Summary};
+use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::Event;
@@ -31,6 +33,8 @@ pub(super) struct Sink<'a> {
     passed: u64,
     /// Games before this number are done.
     next_game: u64,
+    /// Games of all files so far, whoever parses them.
+    numbered: u64,
     sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
     plausible: bool,
@@ -38,6 +42,8 @@ pub(super) struct Sink<'a> {
     bad: Vec<String>,
     /// Damaged files whose readable part is kept.
     damage: Vec<String>,
+    /// What each filter would drop, if that is asked for.
+    funnel: Option<Account>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
 }
@@ -53,6 +59,7 @@ impl<'a> Sink<'a> {
         outlet: Outlet,
         dedupe: Option<Dedupe>,
         journal: Option<(Journal, Store)>,
+        funnel: Option<Account>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
     ) -> Sink<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
@@ -70,10 +77,12 @@ impl<'a> Sink<'a> {
             journal,
             passed,
             next_game: last.next_game,
+            numbered: 0,
             sources,
             plausible: false,
             bad: last.bad,
             damage: Vec::new(),
+            funnel,
             summary: last.summary,
             notice,
         }
@@ -110,6 +119,7 @@ impl<'a> Sink<'a> {
     fn take_block(&mut self, block: Block) -> Result<()> {
         self.plausible |= block.plausible;
         self.next_game = self.next_game.max(block.next_game);
+        self.numbered = block.next_game;
         self.summary.games += block.games;
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
@@ -123,6 +133,9 @@ impl<'a> Sink<'a> {
                 self.bad.push(text.clone());
             }
             (self.notice)(Notice::BadGame(text));
+        }
+        if let (Some(funnel), Some(counted)) = (&mut self.funnel, block.funnel) {
+            funnel.merge(counted);
         }
         self.passed += block.samples.len() as u64;
         match &mut self.journal {
@@ -140,7 +153,9 @@ impl<'a> Sink<'a> {
             return Err(Error::data(path, "holds no games in PGN"));
         }
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        self.sources.push(Source { name, sha256 });
+        let before: u64 = self.sources.iter().filter_map(|source| source.games).sum();
+        let games = self.numbered.saturating_sub(before);
+        self.sources.push(Source { name, sha256, games: Some(games) });
         Ok(())
     }
 
@@ -159,7 +174,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self) -> Result<Summary> {
+    pub(super) fn finish(mut self, judge: &Judge) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));
@@ -181,12 +196,27 @@ impl<'a> Sink<'a> {
             None => None,
         };
         let about = |metadata: &mut Metadata, done: &Done| {
-            summary.add(done);
+            let mut whole = summary.clone();
+            whole.add(done);
             metadata.sources = self.sources;
-            metadata.account = Some(summary.account());
+            metadata.account = Some(whole.account());
         };
         let done = self.outlet.finish(about)?;
+        summary.add(&done);
         summary.check(self.passed, &done)?;
+        if let Some(warning) = &done.lost {
+            (self.notice)(Notice::Lost(warning.clone()));
+        }
+        if let Some(funnel) = self.funnel {
+            let before = [BAD_GAME, NO_RESULT];
+            let after = [
+                (DUPLICATES, self.dedupe.map(|_| funnel.duplicates())),
+                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
+                (SAMPLE, self.settings.sample.map(|most| funnel.samples().saturating_sub(most as u64))),
+            ];
+            let (read, dropped) = (summary.positions_read, &summary.dropped);
+            summary.funnel = Some(funnel.steps(judge, read, dropped, &before, &after)?);
+        }
         journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
     }

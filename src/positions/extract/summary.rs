@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::format::metadata::Account;
+use super::super::funnel::Step;
 use super::super::outlet::Done;
 use crate::error::{Error, Result};
 
@@ -26,8 +27,12 @@ pub struct Summary {
     pub positions_read: u64,
     /// Positions in the dataset, or that would be in it.
     pub positions_written: u64,
-    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game` or `sample`.
+    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output's
+    /// format cannot hold them.
     pub dropped: BTreeMap<String, u64>,
+    /// What each filter would drop alone and in its place, if that was asked for.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<Vec<Step>>,
     /// Wall-clock time.
     pub seconds: f64,
     /// Positions read in a second.
@@ -43,6 +48,8 @@ pub enum Notice {
     BadGame(String),
     /// A damaged file whose readable part is kept.
     Damage(String),
+    /// What the format of the output cannot carry.
+    Lost(String),
 }
 
 impl Summary {

@@ -98,6 +98,10 @@ pub struct Source {
     pub name: String,
     /// SHA-256 of its bytes as they lie on disk, in hexadecimal.
     pub sha256: String,
+    /// How many games were read from it, bad ones included, if that is known. The games of a dataset are numbered
+    /// through its sources in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
 }
 
 impl Metadata {

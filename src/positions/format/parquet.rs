@@ -95,6 +95,17 @@ impl Dataset {
         self.reader.num_row_groups()
     }
 
+    /// How many positions a row group holds.
+    pub fn group_rows(&self, index: usize) -> u64 {
+        self.reader.metadata().row_group(index).num_rows().max(0) as u64
+    }
+
+    /// The byte of the file at which a row group starts.
+    pub fn group_offset(&self, index: usize) -> u64 {
+        let columns = self.reader.metadata().row_group(index).columns();
+        columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
+    }
+
     /// Reads one row group.
     ///
     /// # Errors
