@@ -10,6 +10,7 @@ pub mod key_set;
 mod pick;
 mod sample;
 
+pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
 pub use sample::{FAR, Leaf, Sample, flags};

@@ -1,12 +1,223 @@
 //! `patzer data convert`: arguments and wiring.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::positions::filter::Pipeline;
+use crate::positions::format::epd::Dialect;
+use crate::positions::format::facts::Facts;
+use crate::positions::format::registry::{self, Format};
+use crate::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
 
 /// Convert between formats of positions
+///
+/// Inputs may be of several formats and packed with gzip, Zstandard or bzip2; their content says which, or else their
+/// name. The output's name says what is written, and `.zst`, `.gz` or `.bz2` behind it packs it. What a format cannot
+/// carry is counted and told.
 #[derive(Debug, clap::Args)]
-pub struct ConvertArgs {}
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", registry::help()))]
+pub struct ConvertArgs {
+    /// Files of positions, in any format; `-` is standard input
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
 
-pub fn run(_args: &ConvertArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// File to write; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+
+    /// Format to write; --help lists them [default: by the name of the output, else parquet]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
+
+    /// Format of the inputs [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    input_format: Option<&'static Format>,
+
+    /// How a line of text says the result [default: the format's own way]
+    #[arg(long, value_name = "DIALECT")]
+    dialect: Option<Dialect>,
+
+    /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    no_score: Option<i16>,
+
+    /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
+    /// [default: none]
+    #[arg(long, value_name = "NAME|FILE")]
+    filter: Vec<String>,
+
+    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    filter_set: Vec<String>,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer data convert positions.parquet -o out.bullet            for the trainer bullet\n  \
+    patzer data convert positions.parquet -o out.epd --filter quiet\n  \
+    patzer data convert old.epd.gz -o old.parquet\n  \
+    patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
+    patzer data convert positions.parquet -o out.epd.zst --dialect bracket";
+
+/// Runs the command.
+///
+/// # Errors
+/// If an argument or a file is at fault; nothing is written then.
+pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    check_output(&args.output, &args.inputs)?;
+    let started = Instant::now();
+    let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let readers = args.inputs.iter().map(|path| AnyReader::open(path, args.input_format));
+    let readers = readers.collect::<Result<Vec<_>>>()?;
+    let metadata = together(&readers, &pipeline, ui);
+    let target = Target { format: args.format, dialect: args.dialect, no_score: args.no_score };
+    let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
+    if !args.filter.is_empty() {
+        warn_of_distances(&readers, ui);
+    }
+    let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
+    let bar = ui.progress("converting", rows);
+    let mut outcome = Outcome { inputs: readers.len(), ..Outcome::default() };
+    let (mut games, mut batch) = (0u32, Vec::new());
+    for mut reader in readers {
+        let first = games;
+        while reader.next_batch(&mut batch)? {
+            if interrupt::requested() {
+                return Err(Error::usage("interrupted; nothing was written"));
+            }
+            bar.inc(batch.len() as u64);
+            outcome.positions_read += batch.len() as u64;
+            for sample in &mut batch {
+                sample.game = sample.game.wrapping_add(first);
+                games = games.max(sample.game.wrapping_add(1));
+            }
+            outcome.filter(&mut batch, &mut pipeline);
+            writer.write(&batch)?;
+        }
+    }
+    bar.finish_and_clear();
+    let format = writer.format();
+    let written = writer.finish()?;
+    if let Some(warning) = written.warning(&args.output, format) {
+        ui.warn(warning);
+    }
+    outcome.format = format.name;
+    outcome.positions_written = written.positions;
+    outcome.lost = written.lost;
+    for (reason, count) in written.dropped {
+        *outcome.dropped.entry(reason).or_default() += count;
+    }
+    outcome.check()?;
+    outcome.seconds = started.elapsed().as_secs_f64();
+    outcome.positions_per_second = outcome.positions_read as f64 / outcome.seconds.max(1e-9);
+    outcome.output = args.output.clone();
+    if outcome.positions_written == 0 {
+        ui.warn("no position is left");
+    }
+    ui.result_beside(&args.output, &outcome)?;
+    Ok(Status::Done)
+}
+
+/// Refuses to write over an input.
+fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match real(output) {
+        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
+            Err(Error::data(output, "is one of the inputs; name another file with -o"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the output says of itself: all sources, all filters; resolved if all inputs are.
+fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
+    let all = || readers.iter().map(AnyReader::metadata);
+    let sources = all().flat_map(|metadata| metadata.sources.clone()).collect();
+    let mut filters: Vec<String> = Vec::new();
+    for filter in all().flat_map(|metadata| metadata.filters.clone()).chain(pipeline.describe()) {
+        if !filters.contains(&filter) {
+            filters.push(filter);
+        }
+    }
+    let mut resolved: Vec<&str> = all().filter_map(|metadata| metadata.resolved.as_deref()).collect();
+    let complete = resolved.len() == readers.len();
+    if !complete && !resolved.is_empty() {
+        ui.warn("some inputs are resolved and some are not, so the leaves are left out");
+    }
+    resolved.dedup();
+    let seed = all().next().map_or(0, |metadata| metadata.seed);
+    Metadata { resolved: complete.then(|| resolved.join("; ")), ..Metadata::new(sources, filters, seed) }
+}
+
+/// Filters by windows see only what the inputs carry.
+fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
+    let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Facts::DISTANCES));
+    for reader in lacking {
+        let (path, format) = (reader.path().display(), reader.format().name);
+        ui.warn(format_args!(
+            "{path}: {format} carries no moves, so filters cannot see the captures, checks and mates that follow"
+        ));
+    }
+}
+
+/// The result for people and programs.
+#[derive(Debug, Default, Serialize)]
+struct Outcome {
+    inputs: usize,
+    positions_read: u64,
+    positions_written: u64,
+    /// By the name of a filter, or the reason why the format cannot hold a position.
+    dropped: BTreeMap<&'static str, u64>,
+    /// Positions that lost a fact which the format does not carry, by fact.
+    lost: BTreeMap<&'static str, u64>,
+    format: &'static str,
+    seconds: f64,
+    positions_per_second: f64,
+    output: PathBuf,
+}
+
+impl Outcome {
+    fn filter(&mut self, batch: &mut Vec<Sample>, pipeline: &mut Pipeline) {
+        batch.retain(|sample| match pipeline.keep(sample) {
+            Ok(()) => true,
+            Err(reason) => {
+                *self.dropped.entry(reason).or_default() += 1;
+                false
+            }
+        });
+    }
+
+    /// Every position that was read is written or counted.
+    fn check(&self) -> Result<()> {
+        let accounted = self.positions_written + self.dropped.values().sum::<u64>();
+        if accounted == self.positions_read {
+            return Ok(());
+        }
+        let read = self.positions_read;
+        Err(Error::internal(format!("{read} positions were read, but {accounted} are accounted for")))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "read      {} positions in {} files", self.positions_read, self.inputs)?;
+        for (reason, count) in &self.dropped {
+            writeln!(f, "dropped   {count} {reason}")?;
+        }
+        writeln!(
+            f,
+            "written   {} positions → {} ({})",
+            self.positions_written,
+            self.output.display(),
+            self.format
+        )?;
+        writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
+    }
 }

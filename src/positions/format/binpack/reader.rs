@@ -1,0 +1,113 @@
+//! From blocks to samples.
+
+use super::bits::{Taker, unfolded};
+use super::stem::{self, STEM};
+use super::{LONGEST_BLOCK, MAGIC, moves, score};
+use crate::chess::PackedMove;
+use crate::error::Result;
+use crate::positions::Sample;
+use crate::positions::format::any::{BATCH, Batches};
+use crate::positions::format::replay::{self, Replay, pseudo_legal};
+use crate::positions::format::stream::Input;
+use shakmaty::Move;
+
+/// Reads chains.
+pub struct Reader {
+    input: Input,
+    block: Vec<u8>,
+    /// How much of the block is used.
+    used: usize,
+    chains: u32,
+}
+
+impl Reader {
+    /// Reads from the start of a file.
+    pub fn new(input: Input) -> Reader {
+        Reader { input, block: Vec::new(), used: 0, chains: 0 }
+    }
+
+    /// Reads the next block; false at the end of the file.
+    fn next_block(&mut self) -> Result<bool> {
+        let start = self.input.offset;
+        let mut header = [0; 8];
+        let filled = self.input.fill(&mut header)?;
+        let fault = |reason: &str| Err(self.input.byte_fault(start, reason));
+        match filled {
+            0 => return Ok(false),
+            8 => {}
+            _ => return fault("the file ends within the header of a block"),
+        }
+        let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+        if &header[..4] != MAGIC {
+            return fault("no block starts here (it would with BINP)");
+        }
+        if length > LONGEST_BLOCK {
+            return fault("a block of more than 100 MiB");
+        }
+        self.block.clear();
+        self.used = 0;
+        if self.input.take(length.into(), &mut self.block)? < length.into() {
+            return Err(self.input.byte_fault(start, "the file ends within this block"));
+        }
+        Ok(true)
+    }
+
+    /// Reads the chain that starts at `self.used`.
+    fn chain(&mut self, samples: &mut Vec<Sample>) -> Result<()> {
+        let start = self.input.offset - (self.block.len() - self.used) as u64;
+        match decode(&self.block[self.used..], self.chains, samples) {
+            Ok(used) => self.used += used,
+            Err(reason) => return Err(self.input.byte_fault(start, format!("{reason} in this chain"))),
+        }
+        self.chains = self.chains.wrapping_add(1);
+        Ok(())
+    }
+}
+
+impl Batches for Reader {
+    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let before = samples.len();
+        while samples.len() - before < BATCH {
+            if self.used < self.block.len() {
+                self.chain(samples)?;
+            } else if !self.next_block()? {
+                return Ok(samples.len() > before);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Reads one chain from the start of `bytes`; gives its length in bytes.
+fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Result<usize, &'static str> {
+    const ENDS: &str = "the block ends with";
+    let first = samples.len();
+    let (stem, rest) = bytes.split_first_chunk::<STEM>().ok_or(ENDS)?;
+    let (count, rest) = rest.split_first_chunk::<2>().ok_or(ENDS)?;
+    let plies = u16::from_be_bytes(*count);
+    let stem = stem::decode(stem)?;
+    if stem.played == PackedMove::NONE {
+        if plies > 0 {
+            return Err("plies after no move");
+        }
+        let mut sample = replay::still(&stem.position);
+        replay::annotate(&mut sample, &stem.position, None, score(stem.score));
+        samples.push(Sample { game, ply: stem.ply, result: stem.result, ..sample });
+        return Ok(STEM + 2);
+    }
+    let played = stem.played.unpack(&stem.position).ok_or("an illegal move")?;
+    let mut game = Replay::new(stem.position, game, stem.ply, stem.result);
+    samples.push(game.play(played, score(stem.score)).ok_or("an illegal move")?);
+    let (mut bits, mut last) = (Taker::new(rest), stem.score);
+    for _ in 0..plies {
+        let m = moves::take(&mut bits, game.position()).ok_or("bits that name no move")?;
+        if matches!(m, Move::Castle { .. }) && !pseudo_legal(game.position(), m) {
+            return Err("an illegal castling move");
+        }
+        let change = bits.take_blocks().ok_or("bits that name no score")?;
+        last = last.wrapping_neg().wrapping_add(unfolded(change));
+        samples.push(game.play(m, score(last)).ok_or("an illegal move")?);
+    }
+    replay::close(&mut samples[first..], game.mate());
+    Ok(STEM + 2 + bits.bytes())
+}

@@ -1,0 +1,183 @@
+//! The first position of a chain, in 32 bytes.
+
+use shakmaty::{Chess, Color, Move, Position, Role, Square};
+
+use super::bits::{folded, unfolded};
+use crate::chess::PackedMove;
+use crate::chess::packed::NO_EP;
+use crate::positions::Sample;
+use crate::positions::format::nibbles;
+
+/// Bytes of a stem.
+pub const STEM: usize = 32;
+
+/// The highest ply that there is room for.
+pub const LAST_PLY: u16 = (1 << 14) - 1;
+
+/// A pawn that can be taken en passant, rooks that may castle, Black's king where Black is to move.
+const EP_PAWN: u8 = 12;
+const WHITE_CASTLING: u8 = 13;
+const BLACK_CASTLING: u8 = 14;
+const BLACK_KING_TO_MOVE: u8 = 15;
+
+/// What a stem says.
+pub struct Stem {
+    pub position: Chess,
+    pub ply: u16,
+    pub played: PackedMove,
+    pub score: i16,
+    /// From White's side.
+    pub result: i8,
+}
+
+/// Reads a stem.
+///
+/// # Errors
+/// What in it makes no sense.
+pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
+    let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    let mut occupied = [0; 8];
+    occupied.copy_from_slice(&bytes[..8]);
+    let occupied = u64::from_be_bytes(occupied);
+    if occupied.count_ones() > 32 {
+        return Err("more than 32 pieces");
+    }
+    let (mut codes, mut turn, mut ep) = (0u128, Color::White, NO_EP);
+    let mut left = occupied;
+    for index in 0..occupied.count_ones() as usize {
+        let square = left.trailing_zeros() as u8;
+        left &= left - 1;
+        let code = match bytes[8 + index / 2] >> (4 * (index % 2)) & 15 {
+            // Pieces alternate in colour: 0 white pawn, 1 black pawn, 2 white knight, …
+            code @ 0..EP_PAWN => code >> 1 | (code & 1) << 3,
+            // The pawn stands before the square that it has passed, seen from its own side.
+            EP_PAWN if square >> 3 == 3 => {
+                ep = square - 8;
+                0
+            }
+            EP_PAWN => {
+                ep = square.wrapping_add(8);
+                8
+            }
+            WHITE_CASTLING => nibbles::CASTLING_ROOK,
+            BLACK_CASTLING => 8 | nibbles::CASTLING_ROOK,
+            _ => {
+                turn = Color::Black;
+                nibbles::BLACK_KING
+            }
+        };
+        codes |= u128::from(code) << (4 * index);
+    }
+    let ply_result = word(28);
+    let ply = ply_result & LAST_PLY;
+    let board = nibbles::board(occupied, codes);
+    // A square that nothing can pass is not worth the file: others note it without looking whether it is possible.
+    let unpack = |ep| board.unpack(turn, ep, word(30).into(), u32::from(ply / 2 + 1));
+    let position = unpack(ep).or_else(|| unpack(NO_EP)).ok_or("an illegal position")?;
+    let result = match ply_result >> 14 {
+        0 => 0,
+        1 => -1,
+        2 => 1,
+        _ => return Err("a result that does not exist"),
+    };
+    Ok(Stem {
+        ply,
+        played: decode_move(word(24), &position).ok_or("an illegal move")?,
+        score: unfolded(word(26)),
+        result: turn.fold_wb(result, -result),
+        position,
+    })
+}
+
+/// Writes a stem. `ply` is at most [`LAST_PLY`].
+pub fn encode(sample: &Sample, played: Move, score: i16, ply: u16) -> [u8; STEM] {
+    let mut bytes = [0; STEM];
+    bytes[..8].copy_from_slice(&sample.board.occupied().0.to_be_bytes());
+    let pawn = match sample.ep {
+        NO_EP => NO_EP,
+        ep => sample.turn.fold_wb(ep.wrapping_sub(8), ep.wrapping_add(8)),
+    };
+    let (mut left, mut codes) = (sample.board.occupied().0, nibbles::codes(&sample.board));
+    let mut index = 0;
+    while left != 0 && index < 32 {
+        let code = codes as u8 & 15;
+        let code = match code & 7 {
+            0 if left.trailing_zeros() as u8 == pawn => EP_PAWN,
+            nibbles::CASTLING_ROOK => WHITE_CASTLING + (code >> 3),
+            5 if code >> 3 == 1 && sample.turn.is_black() => BLACK_KING_TO_MOVE,
+            role => role << 1 | code >> 3,
+        };
+        bytes[8 + index / 2] |= code << (4 * (index % 2));
+        left &= left - 1;
+        codes >>= 4;
+        index += 1;
+    }
+    let result = sample.turn.fold_wb(sample.result, -sample.result).signum();
+    bytes[24..26].copy_from_slice(&encode_move(played).to_be_bytes());
+    bytes[26..28].copy_from_slice(&folded(score).to_be_bytes());
+    bytes[28..30].copy_from_slice(&(ply | folded(result.into()) << 14).to_be_bytes());
+    bytes[30..32].copy_from_slice(&u16::from(sample.halfmove).to_be_bytes());
+    bytes
+}
+
+const NORMAL: u16 = 0;
+const PROMOTION: u16 = 1;
+const CASTLE: u16 = 2;
+const EN_PASSANT: u16 = 3;
+
+fn encode_move(m: Move) -> u16 {
+    let from = match m {
+        Move::Castle { king, .. } => king,
+        _ => m.from().unwrap_or(Square::A1),
+    };
+    let (kind, piece) = match (m, m.promotion()) {
+        (Move::Castle { .. }, _) => (CASTLE, 0),
+        (Move::EnPassant { .. }, _) => (EN_PASSANT, 0),
+        (_, Some(role)) => (PROMOTION, role as u16 - Role::Knight as u16),
+        _ => (NORMAL, 0),
+    };
+    kind << 14 | (from as u16) << 8 | (m.to() as u16) << 2 | piece
+}
+
+/// A legal move, or none where the bits are 0.
+fn decode_move(bits: u16, position: &Chess) -> Option<PackedMove> {
+    if bits == 0 {
+        return Some(PackedMove::NONE);
+    }
+    let squares = bits >> 8 & 63 | (bits >> 2 & 63) << 6;
+    let packed = match bits >> 14 {
+        PROMOTION => squares | ((bits & 3) + 1) << 12,
+        CASTLE => squares | 1 << 15,
+        _ => squares,
+    };
+    let m = PackedMove(packed).unpack(position)?;
+    position.is_legal(m).then_some(PackedMove(packed))
+}
+
+/// The ply that Stockfish counts: from the move number, whatever the record of the game started with.
+pub fn game_ply(sample: &Sample) -> u32 {
+    2 * (u32::from(sample.fullmove.max(1)) - 1) + u32::from(sample.turn.is_black())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes and their meaning are those of the tests of the crate `sfbinpack`.
+    #[test]
+    fn a_stem_of_stockfish_is_read_and_written() {
+        let bytes = [
+            98, 121, 192, 21, 24, 76, 241, 100, 100, 106, 0, 4, 8, 48, 2, 17, 17, 145, 19, 117, 247, 0, 0, 0,
+            61, 232, 0, 253, 0, 39, 0, 2,
+        ];
+        let stem = decode(&bytes).unwrap();
+        let fen = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
+        assert_eq!(stem.position, crate::chess::fen::position(fen, false).unwrap());
+        assert_eq!((stem.position.halfmoves(), stem.position.fullmoves().get()), (2, 20));
+        assert_eq!((stem.score, stem.ply, stem.result), (-127, 39, 0));
+        assert_eq!((stem.played.from(), stem.played.to()), (Square::F8, Square::C8));
+        let sample = crate::positions::format::replay::still(&stem.position);
+        let played = stem.played.unpack(&stem.position).unwrap();
+        assert_eq!(encode(&sample, played, stem.score, stem.ply), bytes);
+    }
+}

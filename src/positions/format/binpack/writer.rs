@@ -1,0 +1,103 @@
+//! From samples to blocks.
+
+use super::bits::{Putter, folded};
+use super::stem::{self, LAST_PLY};
+use super::{MAGIC, NO_SCORE, moves};
+use crate::error::Result;
+use crate::positions::Sample;
+use crate::positions::format::any::Sink;
+use crate::positions::format::chain::Chain;
+use crate::positions::format::stream::Packed;
+
+/// A block ends after this many bytes, as Stockfish's do.
+const BLOCK: usize = 1 << 20;
+
+/// A chain ends after this many bytes, because other programs reserve 10 KiB for it.
+const LONGEST_CHAIN: usize = 8 << 10;
+
+/// Writes chains.
+pub struct Writer {
+    out: Packed,
+    chain: Chain,
+    block: Vec<u8>,
+    bits: Putter,
+    /// Plies after the stem; `None` before the first chain.
+    plies: Option<u16>,
+    score: i16,
+}
+
+impl Writer {
+    /// Writes into a new file.
+    pub fn new(out: Packed) -> Writer {
+        Writer {
+            out,
+            chain: Chain::default(),
+            block: Vec::new(),
+            bits: Putter::default(),
+            plies: None,
+            score: 0,
+        }
+    }
+
+    fn end_chain(&mut self) -> Result<()> {
+        if let Some(plies) = self.plies.take() {
+            self.block.extend_from_slice(&plies.to_be_bytes());
+            self.block.extend_from_slice(&self.bits.bytes);
+            self.bits.clear();
+        }
+        if self.block.len() >= BLOCK { self.end_block() } else { Ok(()) }
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        self.out.put(MAGIC)?;
+        self.out.put(&(self.block.len() as u32).to_le_bytes())?;
+        self.out.put(&self.block)?;
+        self.block.clear();
+        Ok(())
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+        let mut illegal = 0;
+        for sample in samples {
+            if self.bits.bytes.len() > LONGEST_CHAIN || self.plies == Some(u16::MAX) {
+                self.chain.cut();
+            }
+            let ply = stem::game_ply(sample);
+            let Some(link) = self.chain.follow(sample) else {
+                illegal += 1;
+                continue;
+            };
+            let score = sample.score.unwrap_or(NO_SCORE);
+            match &mut self.plies {
+                Some(plies) if !link.starts => {
+                    moves::put(&mut self.bits, &link.position, link.played);
+                    self.bits.put_blocks(folded(score.wrapping_sub(self.score.wrapping_neg())));
+                    *plies += 1;
+                }
+                _ => {
+                    self.end_chain()?;
+                    let ply = ply.min(u32::from(LAST_PLY)) as u16;
+                    self.block.extend_from_slice(&stem::encode(sample, link.played, score, ply));
+                    self.plies = Some(0);
+                }
+            }
+            self.score = score;
+        }
+        Ok(illegal)
+    }
+
+    fn gaps(&self) -> u64 {
+        self.chain.gaps
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.end_chain()?;
+        self.end_block()?;
+        self.out.commit()
+    }
+}

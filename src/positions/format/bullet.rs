@@ -1,0 +1,200 @@
+//! bulletformat: 32 bytes a position, as the trainer bullet reads them.
+//!
+//! In and out: records of occupancy (u64), 4-bit pieces in square order, score (i16) and result (0 to 2), both from
+//! the side to move, and the two king squares; little-endian. The board is turned so that the side to move is
+//! White, so its colour is lost; castling rights, en passant and clocks have no place. Source: the crate
+//! `bulletformat`, which the tests compare with.
+
+use shakmaty::{Bitboard, Color, Square, attacks};
+
+use super::any::{BATCH, Batches, Sink};
+use super::nibbles::{self, ONES};
+use super::replay::UNKNOWN;
+use super::stream::{Input, Packed};
+use crate::chess::PackedBoard;
+use crate::chess::score;
+use crate::error::Result;
+use crate::positions::{Sample, flags};
+
+/// Bytes of a record.
+pub const RECORD: usize = 32;
+
+/// Reads records.
+pub struct Reader {
+    input: Input,
+    buffer: Vec<u8>,
+    game: u32,
+}
+
+impl Reader {
+    /// Reads from the start of a file.
+    pub fn new(input: Input) -> Reader {
+        Reader { input, buffer: vec![0; BATCH * RECORD], game: 0 }
+    }
+}
+
+impl Batches for Reader {
+    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let start = self.input.offset;
+        let filled = self.input.fill(&mut self.buffer)?;
+        for (index, record) in self.buffer[..filled].chunks(RECORD).enumerate() {
+            let at = start + (index * RECORD) as u64;
+            let Ok(record) = record.try_into() else {
+                return Err(self.input.byte_fault(at, "the file ends within a record of 32 bytes"));
+            };
+            let sample = decode(record).map_err(|reason| self.input.byte_fault(at, reason))?;
+            samples.push(Sample { game: self.game, ..sample });
+            self.game = self.game.wrapping_add(1);
+        }
+        Ok(filled > 0)
+    }
+}
+
+/// One record as a sample with White to move.
+///
+/// # Errors
+/// Why it cannot be one.
+#[inline]
+pub fn decode(record: &[u8; RECORD]) -> std::result::Result<Sample, &'static str> {
+    let mut halves = [[0; 8]; 2];
+    halves[0].copy_from_slice(&record[..8]);
+    let occupied = u64::from_le_bytes(halves[0]);
+    let mut codes = [0; 16];
+    codes.copy_from_slice(&record[8..24]);
+    let pieces = occupied.count_ones();
+    let codes = u128::from_le_bytes(codes) & nibbles::used(pieces.min(32));
+    let boards = Boards::new(occupied, codes)?;
+    let (ours, theirs) = (boards.king(0), boards.king(8));
+    if record[27] != ours || record[28] != theirs ^ 56 {
+        return Err("the king squares are not those of its pieces");
+    }
+    if boards.attacked(theirs, Color::White) {
+        return Err("the side that has moved is in check");
+    }
+    let score = i16::from_le_bytes([record[24], record[25]]);
+    let mut bits = if boards.attacked(ours, Color::Black) { flags::IN_CHECK } else { 0 };
+    bits |= if score::is_mate(score.into()) { flags::MATE_SCORE } else { 0 };
+    let result = match record[26] {
+        result @ 0..=2 => result as i8 - 1,
+        _ => return Err("its result is none of 0, 1 and 2"),
+    };
+    Ok(Sample { board: nibbles::board(occupied, codes), result, score: Some(score), flags: bits, ..UNKNOWN })
+}
+
+/// The squares of each piece code.
+struct Boards {
+    of: [u64; 16],
+    occupied: Bitboard,
+}
+
+impl Boards {
+    #[inline]
+    fn new(occupied: u64, codes: u128) -> std::result::Result<Boards, &'static str> {
+        if occupied.count_ones() > 32 {
+            return Err("more than 32 pieces");
+        }
+        if codes & (codes >> 1) & (ONES << 1) != 0 {
+            return Err("a piece that does not exist");
+        }
+        let (mut of, mut left, mut rest) = ([0; 16], occupied, codes);
+        while left != 0 {
+            of[rest as usize & 15] |= left & left.wrapping_neg();
+            left &= left - 1;
+            rest >>= 4;
+        }
+        if of[5].count_ones() != 1 || of[13].count_ones() != 1 {
+            return Err("not one king a side");
+        }
+        if (of[0] | of[8]) & 0xff00_0000_0000_00ff != 0 {
+            return Err("a pawn on the first or last rank");
+        }
+        Ok(Boards { of, occupied: Bitboard(occupied) })
+    }
+
+    /// The king's square of the side whose codes start here.
+    #[inline]
+    fn king(&self, side: usize) -> u8 {
+        self.of[side + 5].trailing_zeros() as u8
+    }
+
+    /// Whether a side attacks a square.
+    #[inline]
+    fn attacked(&self, square: u8, by: Color) -> bool {
+        let square = Square::new(u32::from(square & 63));
+        let of = |role: usize| Bitboard(self.of[role + by.fold_wb(0, 8)]);
+        let queens = of(4);
+        let near = attacks::pawn_attacks(!by, square) & of(0)
+            | attacks::knight_attacks(square) & of(1)
+            | attacks::king_attacks(square) & of(5);
+        let far = attacks::bishop_attacks(square, self.occupied) & (of(2) | queens)
+            | attacks::rook_attacks(square, self.occupied) & (of(3) | queens);
+        (near | far).any()
+    }
+}
+
+/// Writes records.
+pub struct Writer {
+    out: Packed,
+    buffer: Vec<u8>,
+}
+
+impl Writer {
+    /// Writes into a new file.
+    pub fn new(out: Packed) -> Writer {
+        Writer { out, buffer: Vec::with_capacity(BATCH * RECORD) }
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+        for chunk in samples.chunks(BATCH) {
+            self.buffer.clear();
+            chunk.iter().for_each(|sample| self.buffer.extend_from_slice(&encode(sample)));
+            self.out.put(&self.buffer)?;
+        }
+        Ok(0)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.out.commit()
+    }
+}
+
+/// A sample as a record; one without a score gets 0.
+#[inline]
+pub fn encode(sample: &Sample) -> [u8; RECORD] {
+    let (occupied, codes) = turned(&sample.board, sample.turn);
+    let board = nibbles::board(occupied, codes);
+    let king = |code| nibbles::squares(&board, code).trailing_zeros() as u8;
+    let mut record = [0; RECORD];
+    record[..24].copy_from_slice(&board.0);
+    record[24..26].copy_from_slice(&sample.score.unwrap_or(0).to_le_bytes());
+    record[26] = (1 + sample.turn.fold_wb(sample.result.signum(), -sample.result.signum())) as u8;
+    record[27] = king(nibbles::WHITE_KING);
+    record[28] = king(nibbles::BLACK_KING) ^ 56;
+    record
+}
+
+/// Occupancy and codes without castling rights, seen by the side to move as White.
+#[inline]
+fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
+    let occupied = board.occupied().0;
+    let used = nibbles::used(occupied.count_ones());
+    let codes = nibbles::codes(board) & used;
+    // A rook that may castle is 6; a rook is 3, which differs in the bits 1 and 4.
+    let castling = nibbles::equal(codes & !(ONES * 8), nibbles::CASTLING_ROOK) & used;
+    let codes = codes ^ castling * 5;
+    if turn.is_white() {
+        return (occupied, codes);
+    }
+    let (mut turned, mut filled) = (0u128, 0);
+    for rank in (0..64).step_by(8).rev() {
+        let before = (occupied & ((1 << rank) - 1)).count_ones();
+        let pieces = (occupied >> rank & 0xff).count_ones();
+        if pieces > 0 {
+            turned |= (codes >> (4 * before) & nibbles::used(pieces)) << (4 * filled);
+            filled += pieces;
+        }
+    }
+    (occupied.swap_bytes(), turned ^ (ONES * 8 & used))
+}

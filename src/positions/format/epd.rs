@@ -1,0 +1,231 @@
+//! FEN or EPD with the result of the game: one line of text a position.
+//!
+//! In: any of the dialects that tuners use, also mixed; the result is from White's side in all of them. Out: the one
+//! that is asked for.
+
+use std::io::Write;
+
+use shakmaty::Color;
+
+use super::any::{BATCH, Batches, Sink};
+use super::stream::{Input, Packed};
+use super::{fen, replay};
+use crate::error::Result;
+use crate::positions::Sample;
+
+/// How a line says the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dialect {
+    /// `FEN-4 c9 "1-0";`, as zurichess wrote it
+    C9,
+    /// `FEN "1-0"`
+    Quoted,
+    /// `FEN [1.0]`
+    Bracket,
+    /// `FEN | score | 1.0`, bullet's text format: score in centipawns from White's side
+    Pipe,
+}
+
+/// Reads lines.
+pub struct Reader {
+    input: Input,
+    line: Vec<u8>,
+    game: u32,
+}
+
+impl Reader {
+    /// Reads from the start of a file.
+    pub fn new(input: Input) -> Reader {
+        Reader { input, line: Vec::new(), game: 0 }
+    }
+}
+
+impl Batches for Reader {
+    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let before = samples.len();
+        while samples.len() - before < BATCH {
+            if !self.input.line(&mut self.line)? {
+                return Ok(samples.len() > before);
+            }
+            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_fault("is not text"))?;
+            if text.trim().is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let sample = decode(text).map_err(|reason| self.input.line_fault(reason))?;
+            samples.push(Sample { game: self.game, ..sample });
+            self.game = self.game.wrapping_add(1);
+        }
+        Ok(true)
+    }
+}
+
+/// The sample of a line.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn decode(text: &str) -> std::result::Result<Sample, String> {
+    let (fields, rest) = split(text);
+    if fields.split_ascii_whitespace().count() < 4 {
+        return Err(format!("`{text}`: not a FEN or EPD with a result"));
+    }
+    let position = fen::parse(fields)?;
+    let mut sample = replay::still(&position);
+    let (score, result) = outcome(rest).ok_or_else(|| {
+        format!("`{text}`: no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN")
+    })?;
+    let score = score.map(|score| sample.turn.fold_wb(score, score.saturating_neg()));
+    replay::annotate(&mut sample, &position, None, score);
+    Ok(Sample { result, ..sample })
+}
+
+/// The four to six fields of the FEN, and what follows.
+fn split(text: &str) -> (&str, &str) {
+    let mut end = 0;
+    let mut rest = text;
+    for field in 0..6 {
+        let begin = rest.len() - rest.trim_start().len();
+        let length = rest[begin..].find([' ', '\t', ';', ',', '|', '[']).unwrap_or(rest.len() - begin);
+        let word = &rest[begin..begin + length];
+        // The clocks may be missing; what looks like one before a separator is one.
+        if word.is_empty() || field >= 4 && !word.bytes().all(|b| b.is_ascii_digit()) {
+            break;
+        }
+        end += begin + length;
+        rest = &text[end..];
+    }
+    (&text[..end], &text[end..])
+}
+
+/// White's score and result from what follows a FEN.
+fn outcome(rest: &str) -> Option<(Option<i16>, i8)> {
+    let rest = rest.trim().trim_start_matches([';', ',']).trim();
+    if let Some(rest) = rest.strip_prefix('|') {
+        let (score, result) = rest.split_once('|')?;
+        return Some((Some(score.trim().parse().ok()?), result_of(result)?));
+    }
+    if let Some(at) = rest.find('[') {
+        let (inside, _) = rest[at + 1..].split_once(']')?;
+        return Some((None, result_of(inside)?));
+    }
+    if let Some(at) = rest.find('"') {
+        // The first quoted text that is a result: c9 may stand behind other operations.
+        return rest[at..].split('"').skip(1).step_by(2).find_map(result_of).map(|result| (None, result));
+    }
+    Some((None, result_of(rest.trim_end_matches(';'))?))
+}
+
+fn result_of(text: &str) -> Option<i8> {
+    match text.trim().trim_matches(['[', ']', '"']).trim() {
+        "1-0" | "1.0" | "1" => Some(1),
+        "0-1" | "0.0" | "0" => Some(-1),
+        "1/2-1/2" | "1/2" | "0.5" => Some(0),
+        _ => None,
+    }
+}
+
+/// Whether the first line of a file is of this format.
+pub fn recognise(head: &[u8]) -> bool {
+    let mut lines = head.split(|b| *b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    let first = lines.find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let fields = first.map(|line| split(line.trim_start_matches('\u{feff}')).0);
+    fields.is_some_and(|fields| {
+        let mut words = fields.split_ascii_whitespace();
+        words.next().is_some_and(|board| board.matches('/').count() == 7)
+            && matches!(words.next(), Some("w" | "b"))
+    })
+}
+
+/// Writes lines.
+pub struct Writer {
+    out: Packed,
+    dialect: Dialect,
+    text: Vec<u8>,
+}
+
+impl Writer {
+    /// Writes into a new file.
+    pub fn new(out: Packed, dialect: Dialect) -> Writer {
+        Writer { out, dialect, text: Vec::new() }
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+        for sample in samples {
+            encode(&mut self.text, sample, self.dialect);
+        }
+        self.out.put(&self.text)?;
+        self.text.clear();
+        Ok(0)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.out.commit()
+    }
+}
+
+/// Appends the line of a sample; in [`Dialect::Pipe`] one without a score gets 0.
+pub fn encode(line: &mut Vec<u8>, sample: &Sample, dialect: Dialect) {
+    let index = usize::from((sample.result.signum() + 1) as u8);
+    let (words, number) = (["0-1", "1/2-1/2", "1-0"][index], ["0.0", "0.5", "1.0"][index]);
+    if dialect == Dialect::C9 {
+        fen::four(line, &sample.board, sample.turn, sample.ep);
+    } else {
+        fen::six(line, sample);
+    }
+    // A vector takes all bytes.
+    let _ = match dialect {
+        Dialect::C9 => writeln!(line, " c9 \"{words}\";"),
+        Dialect::Quoted => writeln!(line, " \"{words}\""),
+        Dialect::Bracket => writeln!(line, " [{number}]"),
+        Dialect::Pipe => {
+            let score = sample.score.unwrap_or(0);
+            let score = if sample.turn == Color::White { score } else { score.saturating_neg() };
+            writeln!(line, " | {score} | {number}")
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_says_the_same() {
+        let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 2 3";
+        let four = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -";
+        for line in [
+            format!("{four} c9 \"1/2-1/2\";"),
+            format!("{four} c0 \"a note\"; c9 \"1/2-1/2\";"),
+            format!("{fen} \"1/2-1/2\""),
+            format!("{fen} [0.5]"),
+            format!("{fen} [0.5] 31"),
+            format!("{fen}[0.5]"),
+            format!("{fen};0.5"),
+            format!("{fen}, 1/2-1/2"),
+            format!("{fen} 1/2-1/2;"),
+            format!("{fen} | 0 | 0.5"),
+            format!("{fen} | 0 | [0.5]"),
+        ] {
+            let sample = decode(&line).unwrap_or_else(|reason| panic!("{line}: {reason}"));
+            assert_eq!((sample.result, sample.turn), (0, Color::Black), "{line}");
+        }
+        assert_eq!(decode(&format!("{fen} | 31 | 0.0")).unwrap().score, Some(-31));
+        assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);
+        assert_eq!(decode(&format!("{fen} [1.0]")).unwrap().halfmove, 2);
+    }
+
+    #[test]
+    fn a_line_without_a_result_is_refused() {
+        for line in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - bm e4;",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 \"*\";",
+            "8/8/8/8/8/8/8/8 w - - c9 \"1-0\";",
+            "1-0",
+            "",
+        ] {
+            assert!(decode(line).is_err(), "{line}");
+        }
+    }
+}

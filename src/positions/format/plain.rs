@@ -1,0 +1,194 @@
+//! Stockfish's `.plain`: six lines of text a position.
+//!
+//! In and out: `fen`, `move` (UCI), `score` and `result` from the side to move, `ply`, and `e` to end the position.
+//! The score 32002 says that there is none. Positions that follow from one another are one game.
+
+use std::io::Write;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Move, Position};
+
+use super::any::{BATCH, Batches, Sink};
+use super::binpack::{NO_SCORE, game_ply};
+use super::chain::Chain;
+use super::facts::{self, Facts};
+use super::stream::{Input, Packed};
+use super::{fen, replay};
+use crate::error::Result;
+use crate::positions::{Sample, flags};
+
+/// Reads positions.
+pub struct Reader {
+    input: Input,
+    line: Vec<u8>,
+    /// The game so far: it is known to be over when a position does not follow.
+    open: Vec<Sample>,
+    /// The position after the last of them.
+    after: Option<Chess>,
+    game: u32,
+}
+
+/// The lines of one position, as far as they have come.
+#[derive(Default)]
+struct Entry {
+    position: Option<Chess>,
+    played: Option<Move>,
+    score: Option<i16>,
+    ply: u16,
+    result: Option<i8>,
+}
+
+impl Reader {
+    /// Reads from the start of a file.
+    pub fn new(input: Input) -> Reader {
+        Reader { input, line: Vec::new(), open: Vec::new(), after: None, game: 0 }
+    }
+
+    /// Reads the lines up to the next `e`; `None` at the end of the file.
+    fn entry(&mut self) -> Result<Option<Entry>> {
+        let (mut entry, mut begun) = (Entry::default(), false);
+        while self.input.line(&mut self.line)? {
+            if self.line.is_empty() {
+                continue;
+            }
+            begun = true;
+            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_fault("is not text"))?;
+            match entry.take(text) {
+                Ok(true) => return Ok(Some(entry)),
+                Ok(false) => {}
+                Err(reason) => return Err(self.input.line_fault(reason)),
+            }
+        }
+        if begun { Err(self.input.line_fault("the file ends within a position")) } else { Ok(None) }
+    }
+
+    /// Adds a position to the game that it belongs to.
+    fn add(&mut self, position: Chess, entry: &Entry, samples: &mut Vec<Sample>) {
+        let result = entry.result.unwrap_or(0);
+        let result = position.turn().fold_wb(result, -result);
+        let follows = self.after.as_ref().is_some_and(|after| follows(after, &position))
+            && self.open.last().is_some_and(|last| last.result == result);
+        if !follows {
+            self.close(samples);
+        }
+        let mut sample = replay::still(&position);
+        replay::annotate(&mut sample, &position, entry.played, entry.score);
+        if facts::castling(&sample.board) == Facts::CHESS960 {
+            sample.flags |= flags::CHESS960;
+        }
+        self.open.push(Sample { game: self.game, ply: entry.ply, result, ..sample });
+        self.after = entry.played.map(|m| {
+            let mut after = position;
+            after.play_unchecked(m);
+            after
+        });
+    }
+
+    /// Ends the game: the distances are known now.
+    fn close(&mut self, samples: &mut Vec<Sample>) {
+        if self.open.is_empty() {
+            return;
+        }
+        if let Some(after) = &self.after {
+            replay::close(&mut self.open, after.is_checkmate());
+        }
+        samples.append(&mut self.open);
+        self.after = None;
+        self.game = self.game.wrapping_add(1);
+    }
+}
+
+fn follows(after: &Chess, position: &Chess) -> bool {
+    after == position
+        && after.halfmoves() == position.halfmoves()
+        && after.fullmoves() == position.fullmoves()
+}
+
+impl Entry {
+    /// Takes in a line; true if it ends the position.
+    fn take(&mut self, text: &str) -> std::result::Result<bool, String> {
+        let (key, value) = text.split_once(' ').unwrap_or((text, ""));
+        let value = value.trim();
+        let number = || value.parse::<i16>().map_err(|_| format!("`{text}`: not a whole number in range"));
+        match key {
+            "fen" => self.position = Some(fen::parse(value)?),
+            "move" => {
+                let position = self.position.as_ref().ok_or("a move before the position")?;
+                let m = value.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
+                self.played = Some(m.ok_or_else(|| format!("`{text}`: not a legal move"))?);
+            }
+            "score" => self.score = Some(number()?).filter(|score| *score != NO_SCORE),
+            "ply" => self.ply = value.parse().map_err(|_| format!("`{text}`: not a ply"))?,
+            "result" => match number()? {
+                result @ -1..=1 => self.result = Some(result as i8),
+                _ => return Err(format!("`{text}`: not one of 1, 0 and -1")),
+            },
+            "e" if self.position.is_none() => return Err("a position without `fen`".into()),
+            "e" if self.result.is_none() => return Err("a position without `result`".into()),
+            "e" => return Ok(true),
+            _ => return Err(format!("`{text}`: none of fen, move, score, ply, result and e")),
+        }
+        Ok(false)
+    }
+}
+
+impl Batches for Reader {
+    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let before = samples.len();
+        while samples.len() - before < BATCH {
+            let Some(mut entry) = self.entry()? else {
+                self.close(samples);
+                return Ok(samples.len() > before);
+            };
+            if let Some(position) = entry.position.take() {
+                self.add(position, &entry, samples);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Writes positions.
+pub struct Writer {
+    out: Packed,
+    chain: Chain,
+    text: Vec<u8>,
+}
+
+impl Writer {
+    /// Writes into a new file.
+    pub fn new(out: Packed) -> Writer {
+        Writer { out, chain: Chain::default(), text: Vec::new() }
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+        let mut illegal = 0;
+        for sample in samples {
+            let Some(link) = self.chain.follow(sample) else {
+                illegal += 1;
+                continue;
+            };
+            self.text.extend_from_slice(b"fen ");
+            fen::six(&mut self.text, sample);
+            let standard = facts::castling(&sample.board) != Facts::CHESS960;
+            let uci = link.played.to_uci(CastlingMode::from_standard(standard));
+            let score = sample.score.unwrap_or(NO_SCORE);
+            let result = sample.turn.fold_wb(sample.result, -sample.result);
+            // A vector takes all bytes.
+            let _ = write!(
+                self.text,
+                "\nmove {uci}\nscore {score}\nply {}\nresult {result}\ne\n",
+                game_ply(sample)
+            );
+        }
+        self.out.put(&self.text)?;
+        self.text.clear();
+        Ok(illegal)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.out.commit()
+    }
+}

@@ -1,0 +1,206 @@
+//! A game played over again, from a format that stores its moves, or from positions in a row.
+//!
+//! In: a start position and moves with scores. Out: the samples that `extract` would have taken of the same game:
+//! flags, distances and all. Nothing is taken on trust: a move that the rules forbid is a fault of the file.
+
+use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
+
+use super::columns::EMPTY;
+use crate::chess::packed::{NO_EP, castling_side};
+use crate::chess::{PackedBoard, PackedMove, score};
+use crate::positions::{FAR, Sample, flags};
+
+/// A game under way.
+pub struct Replay {
+    position: Chess,
+    in_check: bool,
+    /// What every sample of the game has in common.
+    common: Sample,
+}
+
+impl Replay {
+    /// Starts at a position. `ply` counts the first sample, and `result` is from White's side.
+    pub fn new(position: Chess, game: u32, ply: u16, result: i8) -> Replay {
+        let chess960 = position.castles().mode().is_chess960() && position.castles().any();
+        let bits = if chess960 { flags::CHESS960 } else { 0 };
+        let common = Sample { game, ply, result, flags: bits, ep: NO_EP, ..UNKNOWN };
+        Replay { in_check: position.is_check(), position, common }
+    }
+
+    /// The position before the next move.
+    #[inline]
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// Plays a move that is [`pseudo_legal`] and gives the sample before it; `None` if it leaves the king in check.
+    #[inline]
+    pub fn play(&mut self, m: Move, score: Option<i16>) -> Option<Sample> {
+        let mut sample =
+            Sample { score, played: PackedMove::pack(m), ..describe(&self.position, &self.common) };
+        sample.flags |= move_flags(m) | score_flag(score) | if self.in_check { flags::IN_CHECK } else { 0 };
+        let mover = self.position.turn();
+        self.position.play_unchecked(m);
+        let board = self.position.board();
+        let occupied = board.occupied();
+        if board.attacks_to(board.king_of(mover)?, !mover, occupied).any() {
+            return None;
+        }
+        self.in_check = board.attacks_to(board.king_of(!mover)?, mover, occupied).any();
+        sample.flags |= if self.in_check { flags::GIVES_CHECK } else { 0 };
+        self.common.ply = self.common.ply.saturating_add(1);
+        Some(sample)
+    }
+
+    /// Whether the game has ended in checkmate.
+    pub fn mate(&self) -> bool {
+        self.in_check && self.position.legal_moves().is_empty()
+    }
+}
+
+/// A sample of which nothing is known.
+pub const UNKNOWN: Sample =
+    Sample { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
+
+/// The sample of a position alone, no move being known.
+pub fn still(position: &Chess) -> Sample {
+    let mut sample = describe(position, &UNKNOWN);
+    sample.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
+    sample
+}
+
+/// Adds a move and a score to the sample of its position, with what follows from them.
+pub fn annotate(sample: &mut Sample, position: &Chess, m: Option<Move>, score: Option<i16>) {
+    sample.score = score;
+    sample.flags |= score_flag(score);
+    let Some(m) = m else { return };
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    let check = after.is_check();
+    sample.played = PackedMove::pack(m);
+    sample.flags |= move_flags(m) | if check { flags::GIVES_CHECK } else { 0 };
+    sample.to_capture = if m.is_capture() { 0 } else { FAR };
+    sample.to_check = if check { 0 } else { FAR };
+}
+
+/// Writes a position into a sample.
+#[inline]
+fn describe(position: &Chess, sample: &Sample) -> Sample {
+    Sample {
+        board: PackedBoard::pack(position),
+        turn: position.turn(),
+        ep: if position.maybe_ep_square().is_some() {
+            crate::chess::packed::ep_code(position)
+        } else {
+            NO_EP
+        },
+        halfmove: position.halfmoves().min(255) as u8,
+        fullmove: position.fullmoves().get().min(u32::from(u16::MAX)) as u16,
+        ..*sample
+    }
+}
+
+fn move_flags(m: Move) -> u16 {
+    let capture = if m.is_capture() { flags::CAPTURE } else { 0 };
+    capture | if m.is_promotion() { flags::PROMOTION } else { 0 }
+}
+
+fn score_flag(score: Option<i16>) -> u16 {
+    if score.is_some_and(|s| score::is_mate(s.into())) { flags::MATE_SCORE } else { 0 }
+}
+
+/// Fills in what is known only at the end of a game: the distances, and whether it ends in checkmate.
+pub fn close(game: &mut [Sample], mate: bool) {
+    let (mut to_capture, mut to_check) = (FAR, FAR);
+    for (back, sample) in game.iter_mut().rev().enumerate() {
+        to_capture = if sample.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(1) };
+        to_check = if sample.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(1) };
+        sample.to_capture = to_capture;
+        sample.to_check = to_check;
+        sample.to_end = back.min(usize::from(FAR)) as u8;
+        sample.flags |= if mate { flags::MATE_END } else { 0 };
+    }
+}
+
+/// Whether a move is one of its piece, castling rules included, even if it leaves the king in check.
+#[inline]
+pub fn pseudo_legal(position: &Chess, m: Move) -> bool {
+    let board = position.board();
+    let (us, turn) = (position.us(), position.turn());
+    match m {
+        Move::Normal { role, from, capture, to, promotion } => {
+            let of_mover = us.contains(from) && !us.contains(to) && board.role_at(from) == Some(role);
+            let promotes = role == Role::Pawn && Bitboard::BACKRANKS.contains(to);
+            let piece = matches!(promotion, Some(Role::Knight | Role::Bishop | Role::Rook | Role::Queen));
+            of_mover
+                && board.role_at(to) == capture
+                && capture != Some(Role::King)
+                && (promotion.is_some(), piece) == (promotes, promotes)
+                && match role {
+                    Role::Pawn if capture.is_some() => attacks::pawn_attacks(turn, from).contains(to),
+                    Role::Pawn => pawn_pushes(turn, from, board.occupied()).contains(to),
+                    _ => attacks::attacks(from, role.of(turn), board.occupied()).contains(to),
+                }
+        }
+        Move::EnPassant { from, to } => {
+            position.maybe_ep_square() == Some(to)
+                && (us & board.pawns()).contains(from)
+                && attacks::pawn_attacks(turn, from).contains(to)
+        }
+        Move::Castle { king, rook } => {
+            us.contains(rook) && position.castling_moves(castling_side(king, rook)).contains(&m)
+        }
+        Move::Put { .. } => false,
+    }
+}
+
+/// Where a pawn can go without capturing.
+#[inline]
+pub fn pawn_pushes(color: Color, from: Square, occupied: Bitboard) -> Bitboard {
+    let forward = |square: Bitboard| Bitboard(color.fold_wb(square.0 << 8, square.0 >> 8));
+    let one = forward(from.into()) & !occupied;
+    let two = forward(one) & !occupied & Bitboard::from_rank(color.relative_rank(shakmaty::Rank::Fourth));
+    one | two
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::uci::UciMove;
+
+    /// Against shakmaty's own answer, for every pair of squares.
+    #[test]
+    fn pseudo_legal_and_safe_is_legal() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+            "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+        ] {
+            let position = crate::chess::fen::position(fen, false).unwrap();
+            for bits in 1..=u16::MAX {
+                let Some(m) = PackedMove(bits).unpack(&position) else { continue };
+                let plays = pseudo_legal(&position, m)
+                    && Replay::new(position.clone(), 0, 0, 0).play(m, None).is_some();
+                assert_eq!(plays, position.is_legal(m), "{fen} {m:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_the_game() {
+        let mut replay = Replay::new(Chess::default(), 3, 0, 1);
+        let mut game = Vec::new();
+        for uci in ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"] {
+            let m = uci.parse::<UciMove>().unwrap().to_move(replay.position()).unwrap();
+            game.push(replay.play(m, Some(7)).unwrap());
+        }
+        assert!(replay.mate());
+        close(&mut game, true);
+        assert_eq!(game.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(game.iter().map(|s| s.to_check).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(game[6].flags, flags::CAPTURE | flags::GIVES_CHECK | flags::MATE_END);
+        assert_eq!((game[6].ply, game[6].game, game[6].fullmove), (6, 3, 4));
+    }
+}

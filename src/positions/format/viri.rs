@@ -1,0 +1,209 @@
+//! viriformat: whole games, as the engine Viridithas stores them.
+//!
+//! In and out: for each game a start position in 32 bytes, then 4 bytes a ply (move u16, score i16 from White's side,
+//! little-endian), then 4 zeros. Source: the crate `viriformat`, which the tests compare with.
+
+use shakmaty::{Chess, Color, Move, Position, Role};
+
+use super::any::{BATCH, Batches, Sink};
+use super::chain::Chain;
+use super::replay::{self, Replay, pseudo_legal};
+use super::stream::{Input, Packed};
+use crate::chess::packed::NO_EP;
+use crate::chess::{PackedBoard, PackedMove};
+use crate::error::Result;
+use crate::positions::Sample;
+
+const HEADER: usize = 32;
+const PLY: usize = 4;
+/// The en passant square of a header that has none.
+const NO_SQUARE: u8 = 64;
+const PROMOTION: u16 = 3 << 14;
+const EN_PASSANT: u16 = 1 << 14;
+const CASTLE: u16 = 2 << 14;
+
+/// Reads games.
+pub struct Reader {
+    input: Input,
+    /// What has been read ahead, and how much of it is used.
+    buffer: Vec<u8>,
+    used: usize,
+    game: u32,
+}
+
+impl Reader {
+    /// Reads from the start of a file.
+    pub fn new(input: Input) -> Reader {
+        Reader { input, buffer: Vec::new(), used: 0, game: 0 }
+    }
+
+    /// The place in the file of the next byte.
+    fn offset(&self) -> u64 {
+        self.input.offset - (self.buffer.len() - self.used) as u64
+    }
+
+    /// The next `N` bytes; `None` at the end of the file.
+    #[inline]
+    fn next<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
+        if self.buffer.len() - self.used < N {
+            self.buffer.drain(..self.used);
+            self.used = 0;
+            self.input.take((BATCH * PLY) as u64, &mut self.buffer)?;
+        }
+        let Some(bytes) = self.buffer[self.used..].first_chunk::<N>() else {
+            return match self.buffer.len() - self.used {
+                0 => Ok(None),
+                _ => Err(self.input.byte_fault(self.offset(), "the file ends within a game")),
+            };
+        };
+        self.used += N;
+        Ok(Some(*bytes))
+    }
+
+    /// Reads one game; false at the end of the file.
+    fn game(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let (start, first) = (self.offset(), samples.len());
+        let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
+        let Some((position, result)) = decode_header(&header) else {
+            return Err(self.input.byte_fault(start, "a game starts with an illegal position or result"));
+        };
+        let mut replay = Replay::new(position, self.game, 0, result);
+        loop {
+            let at = self.offset();
+            let Some(ply) = self.next::<PLY>()? else {
+                return Err(self.input.byte_fault(at, "the file ends within a game"));
+            };
+            if ply == [0; PLY] {
+                break;
+            }
+            let score = i16::from_le_bytes([ply[2], ply[3]]);
+            let score = replay.position().turn().fold_wb(score, score.saturating_neg());
+            let played = decode_move(u16::from_le_bytes([ply[0], ply[1]]), replay.position());
+            let Some(sample) = played.and_then(|m| replay.play(m, Some(score))) else {
+                let reason = format!("an illegal move, in the game that starts at byte {start}");
+                return Err(self.input.byte_fault(at, reason));
+            };
+            samples.push(sample);
+        }
+        replay::close(&mut samples[first..], replay.mate());
+        self.game = self.game.wrapping_add(1);
+        Ok(true)
+    }
+}
+
+impl Batches for Reader {
+    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+        let before = samples.len();
+        while samples.len() - before < BATCH {
+            if !self.game(samples)? {
+                return Ok(samples.len() > before);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
+    let mut board = PackedBoard::default();
+    board.0.copy_from_slice(&header[..24]);
+    let turn = Color::from_black(header[24] >> 7 == 1);
+    let ep = match header[24] & 127 {
+        NO_SQUARE => NO_EP,
+        square => square,
+    };
+    let fullmoves = u16::from_le_bytes([header[26], header[27]]).max(1);
+    let result = (header[30] <= 2).then_some(header[30] as i8 - 1)?;
+    Some((board.unpack(turn, ep, header[25].into(), fullmoves.into())?, result))
+}
+
+/// A move that is pseudo-legal in the position.
+#[inline]
+fn decode_move(bits: u16, position: &Chess) -> Option<Move> {
+    let kind = bits & PROMOTION;
+    let promotion = if kind == PROMOTION { (bits >> 12 & 3) + 1 } else { 0 };
+    let castle = if kind == CASTLE { 1 << 15 } else { 0 };
+    if kind != PROMOTION && bits >> 12 & 3 != 0 {
+        return None;
+    }
+    let m = PackedMove(bits & 0xfff | promotion << 12 | castle).unpack(position)?;
+    let ep = matches!(m, Move::EnPassant { .. });
+    (ep == (kind == EN_PASSANT) && pseudo_legal(position, m)).then_some(m)
+}
+
+fn encode_move(m: Move) -> u16 {
+    let squares = PackedMove::pack(m).0 & 0xfff;
+    match m {
+        Move::EnPassant { .. } => squares | EN_PASSANT,
+        Move::Castle { .. } => squares | CASTLE,
+        _ => match m.promotion() {
+            Some(role) => squares | PROMOTION | (role as u16 - Role::Knight as u16) << 12,
+            None => squares,
+        },
+    }
+}
+
+/// Writes games: each chain of positions that follow from one another is one.
+pub struct Writer {
+    out: Packed,
+    chain: Chain,
+    buffer: Vec<u8>,
+    open: bool,
+}
+
+impl Writer {
+    /// Writes into a new file.
+    pub fn new(out: Packed) -> Writer {
+        Writer { out, chain: Chain::default(), buffer: Vec::new(), open: false }
+    }
+
+    fn end_game(&mut self) {
+        if std::mem::take(&mut self.open) {
+            self.buffer.extend_from_slice(&[0; PLY]);
+        }
+    }
+}
+
+impl Sink for Writer {
+    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+        let mut illegal = 0;
+        for sample in samples {
+            let Some(link) = self.chain.follow(sample) else {
+                illegal += 1;
+                continue;
+            };
+            if link.starts {
+                self.end_game();
+                self.buffer.extend_from_slice(&encode_header(sample));
+                self.open = true;
+            }
+            let score = sample.score.unwrap_or(0);
+            let score = sample.turn.fold_wb(score, score.saturating_neg());
+            self.buffer.extend_from_slice(&encode_move(link.played).to_le_bytes());
+            self.buffer.extend_from_slice(&score.to_le_bytes());
+        }
+        self.out.put(&self.buffer)?;
+        self.buffer.clear();
+        Ok(illegal)
+    }
+
+    fn gaps(&self) -> u64 {
+        self.chain.gaps
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.end_game();
+        self.out.put(&self.buffer)?;
+        self.out.commit()
+    }
+}
+
+fn encode_header(sample: &Sample) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..24].copy_from_slice(&sample.board.0);
+    let ep = if sample.ep == NO_EP { NO_SQUARE } else { sample.ep };
+    header[24] = ep | if sample.turn.is_black() { 128 } else { 0 };
+    header[25] = sample.halfmove;
+    header[26..28].copy_from_slice(&sample.fullmove.max(1).to_le_bytes());
+    header[30] = (sample.result.signum() + 1) as u8;
+    header
+}
