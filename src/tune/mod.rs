@@ -7,11 +7,13 @@
 //! because the problem is small and nearly convex.
 
 pub mod chunk;
+pub mod epd;
 mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
 mod lbfgs;
+pub mod lines;
 pub mod model;
 mod normal;
 pub mod objective;

@@ -1,5 +1,6 @@
 //! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
 
+mod fitting;
 mod hce;
 mod net;
 
@@ -11,7 +12,7 @@ use serde::Serialize;
 use crate::cli::prepare::DataArgs;
 use crate::cli::{Status, Ui, run_folder};
 use crate::error::Result;
-use crate::tune::Settings;
+use crate::tune::{Outcome, Settings};
 use crate::{interrupt, io};
 
 /// Fit a network, or the weights of the hand-crafted evaluation
@@ -36,15 +37,18 @@ pub struct TuneArgs {
     hce_args: hce::HceArgs,
 
     #[command(flatten)]
+    fit: fitting::FitArgs,
+
+    #[command(flatten)]
     net_args: net::NetArgs,
 
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Most passes over the training positions [default: the recipe's; {} with --hce]", hce_defaults().epochs))]
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]")]
     epochs: Option<usize>,
 
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of Adam [default: the recipe's; {} with --hce]", hce_defaults().batch))]
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = format!("First learning rate, with --hce in centipawns a step [default: the recipe's; {} with --hce]", hce_defaults().learning_rate))]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]")]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
@@ -77,10 +81,6 @@ fn run_folder(output: &Path) -> PathBuf {
     Path::new("runs").join(name)
 }
 
-fn hce_defaults() -> Settings {
-    Settings::default()
-}
-
 /// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
 #[derive(Debug, Serialize)]
 struct TuneResult {
@@ -101,6 +101,39 @@ struct TuneResult {
     /// What differs between a network and weights, for people.
     #[serde(skip)]
     remarks: Vec<String>,
+}
+
+impl TuneResult {
+    /// The result of a fit of weights.
+    fn of_fit(outcome: &Outcome, positions: usize, validation_positions: usize, output: PathBuf) -> TuneResult {
+        TuneResult {
+            positions,
+            validation_positions,
+            parameters: outcome.parameters,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch,
+            k: outcome.k,
+            train_loss_before: Some(outcome.before.train),
+            validation_loss_before: outcome.before.validation,
+            train_loss: outcome.rounded.train,
+            validation_loss: outcome.rounded.validation,
+            positions_per_second: outcome.positions_per_second,
+            output,
+            remarks: vec![
+                format!(
+                    "{} in {} passes, {:.2} s: train loss {:.7} before rounding",
+                    outcome.optimizer.name(),
+                    outcome.passes,
+                    outcome.seconds,
+                    outcome.exact.train
+                ),
+                format!(
+                    "rounding to whole centipawns cost {:+.1e} of train loss",
+                    outcome.rounded.train - outcome.exact.train
+                ),
+            ],
+        }
+    }
 }
 
 impl fmt::Display for TuneResult {
