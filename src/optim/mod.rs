@@ -6,12 +6,14 @@
 mod adagrad;
 mod adam;
 mod cholesky;
+mod flat;
 mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
+pub use flat::{Direction, directions};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 

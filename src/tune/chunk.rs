@@ -157,32 +157,82 @@ pub struct Cursor {
     coefficient: usize,
 }
 
-impl Chunk {
-    /// Visits up to `limit` rows from the cursor on, and moves it behind them.
+/// Rows of equal lengths: a run, or a piece of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Segment<'a> {
+    /// Number of its first row.
+    pub first: usize,
+    /// Number of rows.
+    pub rows: usize,
+    run: Run,
+    entries: &'a [u16],
+    coefficients: &'a [f32],
+}
+
+impl<'a> Segment<'a> {
+    /// The entries of a row, counted from the segment's first.
     #[inline(always)]
-    pub fn walk(&self, cursor: &mut Cursor, limit: usize, mut visit: impl FnMut(usize, Entries<'_>)) {
-        let mut left = limit;
-        while left > 0 && cursor.run < self.runs.len() {
-            let run = self.runs[cursor.run];
-            let rows = left.min(run.rows as usize - cursor.done);
-            let (plus, minus, heavy) =
-                (usize::from(run.plus), usize::from(run.minus), usize::from(run.heavy));
+    pub fn row(&self, i: usize) -> Entries<'a> {
+        let stride = self.run.stride();
+        let (plus, rest) = self.entries[i * stride..][..stride].split_at(usize::from(self.run.plus));
+        let (minus, heavy) = rest.split_at(usize::from(self.run.minus));
+        let width = usize::from(self.run.heavy);
+        Entries { plus, minus, heavy, coefficients: &self.coefficients[i * width..][..width] }
+    }
+}
+
+impl Chunk {
+    /// Up to `limit` rows of equal lengths from the cursor on, which moves behind them; `None` at the end. Passes are
+    /// loops over these rather than callbacks, which the compiler would not make of vectors.
+    #[inline(always)]
+    pub fn segment(&self, cursor: &mut Cursor, limit: usize) -> Option<Segment<'_>> {
+        let run = *self.runs.get(cursor.run)?;
+        let rows = limit.min(run.rows as usize - cursor.done);
+        let (stride, heavy) = (run.stride(), usize::from(run.heavy));
+        let segment = Segment {
+            first: cursor.row,
+            rows,
+            run,
+            entries: &self.entries[cursor.entry..][..rows * stride],
+            coefficients: &self.coefficients[cursor.coefficient..][..rows * heavy],
+        };
+        cursor.entry += rows * stride;
+        cursor.coefficient += rows * heavy;
+        cursor.row += rows;
+        cursor.done += rows;
+        if cursor.done == run.rows as usize {
+            (cursor.run, cursor.done) = (cursor.run + 1, 0);
+        }
+        Some(segment)
+    }
+
+    /// Visits every row.
+    pub fn each(&self, mut visit: impl FnMut(usize, Entries<'_>)) {
+        let mut cursor = Cursor::default();
+        while let Some(segment) = self.segment(&mut cursor, usize::MAX) {
+            (0..segment.rows).for_each(|i| visit(segment.first + i, segment.row(i)));
+        }
+    }
+
+    /// Gives every weight another number, and sorts the entries of each row by it.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        let new = |index: u16| numbers[usize::from(index)];
+        let mut at = 0;
+        for run in &self.runs {
             let stride = run.stride();
-            for i in 0..rows {
-                let all = &self.entries[cursor.entry + i * stride..][..stride];
-                let (plus, rest) = all.split_at(plus);
-                let (minus, heavy_entries) = rest.split_at(minus);
-                let coefficients = &self.coefficients[cursor.coefficient + i * heavy..][..heavy];
-                visit(cursor.row + i, Entries { plus, minus, heavy: heavy_entries, coefficients });
+            for _ in 0..run.rows {
+                let row = &mut self.entries[at..at + stride];
+                row.iter_mut().for_each(|entry| *entry = new(*entry));
+                let (plus, rest) = row.split_at_mut(usize::from(run.plus));
+                plus.sort_unstable();
+                // The heavy entries stay with their coefficients.
+                rest[..usize::from(run.minus)].sort_unstable();
+                at += stride;
             }
-            cursor.entry += rows * stride;
-            cursor.coefficient += rows * heavy;
-            cursor.row += rows;
-            left -= rows;
-            cursor.done += rows;
-            if cursor.done == run.rows as usize {
-                (cursor.run, cursor.done) = (cursor.run + 1, 0);
-            }
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
+            parts.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
         }
     }
 
@@ -354,12 +404,9 @@ mod tests {
         assert_eq!((&chunk.constants[..], &chunk.groups[..]), (&[0.0, 5.0][..], &[0, 7][..]));
         assert!(chunk.scales.is_empty() && chunk.weights.is_empty());
         let mut seen = Vec::new();
-        let mut cursor = Cursor::default();
-        for _ in 0..2 {
-            chunk.walk(&mut cursor, 1, |row, e| {
-                seen.push((row, e.plus.to_vec(), e.minus.to_vec(), e.heavy.to_vec(), e.coefficients.to_vec()));
-            });
-        }
+        chunk.each(|row, e| {
+            seen.push((row, e.plus.to_vec(), e.minus.to_vec(), e.heavy.to_vec(), e.coefficients.to_vec()));
+        });
         assert_eq!(seen[0], (0, vec![], vec![1, 1, 1], vec![], vec![]));
         assert_eq!(seen[1], (1, vec![3, 3], vec![9], vec![11, 12], vec![12.0, -0.5]));
     }

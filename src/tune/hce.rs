@@ -7,6 +7,8 @@ use shakmaty::Color;
 
 use super::chunk::{Counts, Facts};
 use super::model::{Feature, Model, Part, Slot};
+use super::terms::{self, Terms};
+use super::text::Position;
 use super::traces::Tracer;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
@@ -98,6 +100,50 @@ fn named(names: &[String]) -> Result<[bool; COUNT]> {
         marked[range].fill(true);
     }
     Ok(marked)
+}
+
+/// The evaluation's layout as a file of terms, with the given weights to start from: what goes with its traces.
+pub fn terms(start: &Weights) -> Terms {
+    let entries = parts().map(|(term, part, range)| {
+        let pair = |index: usize| start.pairs()[index].map(|value| toml::Value::Integer(value.into()));
+        let pairs = range.map(|index| toml::Value::Array(pair(index).to_vec()));
+        terms::Term {
+            name: part.name.to_string(),
+            group: term.name.to_string(),
+            about: part.about.to_string(),
+            shape: match part.shape {
+                Shape::Single => terms::Shape::List(1),
+                Shape::List(length) => terms::Shape::List(length),
+                Shape::Grid { rows, columns } => terms::Shape::Grid([rows, columns]),
+                Shape::Board => terms::Shape::Board(terms::Board::A1),
+            },
+            kind: terms::Kind::Pair,
+            part: Part::Linear,
+            initial: toml::Value::Array(pairs.collect()),
+            fixed: false,
+            bounds: None,
+            mirror: false,
+            same_as: String::new(),
+        }
+    });
+    Terms {
+        format: 1,
+        k: None,
+        full_phase: FULL_PHASE.into(),
+        safety_divisors: None,
+        output: terms::Style::default(),
+        terms: entries.collect(),
+    }
+}
+
+/// A position with its counts, as a line of text or a row of traces.
+///
+/// # Errors
+/// If the item holds no board.
+pub fn position(item: &TuneItem, scratch: &mut hce::Trace, game: u64, score: Option<f32>) -> Result<Position> {
+    let mut counts = Counts::default();
+    let facts = Boards::default().count(item, scratch, &mut counts)?;
+    Ok(Position { facts, counts, game: Some(game), score })
 }
 
 /// Weights of tuned values, rounded to whole centipawns.

@@ -65,8 +65,7 @@ pub fn gradient(
 /// Scores of all rows in centipawns from White's side, in the order of the rows.
 pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
-    let mut cursor = Cursor::default();
-    chunk.walk(&mut cursor, usize::MAX, |row, entries| scores[row] = score(chunk, row, entries, table));
+    chunk.each(|row, entries| scores[row] = score(chunk, row, entries, table));
     scores
 }
 
@@ -92,18 +91,26 @@ fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient
     let (mut values, mut slopes) = ([0.0f32; BATCH], [0.0f32; BATCH]);
     while cursor.row < chunk.rows.len() {
         let start = cursor;
-        chunk.walk(&mut cursor, BATCH, |row, entries| {
-            values[row - start.row] = score(chunk, row, entries, table);
-        });
-        let rows = start.row..cursor.row;
-        sum += errors(chunk, rows, k, &values, &mut slopes);
-        if let Some(gradient) = gradient.as_deref_mut() {
-            let mut again = start;
-            chunk.walk(&mut again, BATCH, |row, entries| {
+        while cursor.row < start.row + BATCH {
+            let room = start.row + BATCH - cursor.row;
+            let Some(segment) = chunk.segment(&mut cursor, room) else { break };
+            for i in 0..segment.rows {
+                let row = segment.first + i;
+                values[row - start.row] = score(chunk, row, segment.row(i), table);
+            }
+        }
+        sum += errors(chunk, start.row..cursor.row, k, &values, &mut slopes);
+        let Some(gradient) = gradient.as_deref_mut() else { continue };
+        let mut again = start;
+        while again.row < cursor.row {
+            let left = cursor.row - again.row;
+            let Some(segment) = chunk.segment(&mut again, left) else { break };
+            for i in 0..segment.rows {
+                let row = segment.first + i;
                 let [mg, eg] = chunk.factors(row);
                 let slope = slopes[row - start.row];
-                scatter(&mut gradient.0, entries, f64::from(slope * mg), f64::from(slope * eg));
-            });
+                scatter(&mut gradient.0, segment.row(i), f64::from(slope * mg), f64::from(slope * eg));
+            }
         }
     }
     sum

@@ -7,6 +7,7 @@
 //! because the problem is small and nearly convex.
 
 pub mod chunk;
+pub mod columns;
 pub mod epd;
 mod first_order;
 mod fit;
@@ -17,15 +18,19 @@ pub mod lines;
 pub mod model;
 mod normal;
 pub mod objective;
+pub mod output;
 pub mod plain;
+pub mod precision;
 mod second_order;
 mod settings;
+pub mod terms;
+pub mod text;
 pub mod traces;
 
 pub use fit::{Epoch, Losses, Outcome, fit};
 pub use hce::TuneItem;
 pub use normal::Curvature;
-pub use settings::{Optimizer, Settings};
+pub use settings::{LARGEST_MATRIX, Optimizer, Settings};
 
 #[cfg(test)]
 mod tests;

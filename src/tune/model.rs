@@ -112,6 +112,16 @@ impl Space {
         self.number[feature]
     }
 
+    /// Numbers the kept features anew: the feature numbered `order[i]` until now gets the number `i`. Returns the new
+    /// number of each old one.
+    pub fn renumber(&mut self, order: &[usize]) -> Vec<u16> {
+        let mut numbers = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| numbers[old] = new as u16);
+        self.kept = order.iter().map(|&old| self.kept[old]).collect();
+        self.number.iter_mut().flatten().for_each(|number| *number = numbers[usize::from(*number)]);
+        numbers
+    }
+
     /// All values with those of the parameters in their places.
     pub fn values(&self, model: &Model, parameters: &[f64]) -> Vec<f64> {
         let mut values = model.start();

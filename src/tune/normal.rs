@@ -57,7 +57,8 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
             let mut sum = vec![[0.0; 4]; cells];
             for chunk in stripe {
                 let scores = scores(chunk, &table);
-                let curved = |row: usize| curvature.of(&row_loss(chunk, row, scores[row].into(), k));
+                let of_row = |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
+                let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
                 dispatch(chunk, count, &curved, &mut sum);
             }
             sum
@@ -71,7 +72,7 @@ fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-fn dispatch(chunk: &Chunk, count: usize, curved: &impl Fn(usize) -> f64, sum: &mut [[f64; 4]]) {
+fn dispatch(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
@@ -83,44 +84,61 @@ fn dispatch(chunk: &Chunk, count: usize, curved: &impl Fn(usize) -> f64, sum: &m
 /// The same code for wider vectors; no operation changes, so neither does any bit of the result.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn accumulate_avx2(chunk: &Chunk, count: usize, curved: &impl Fn(usize) -> f64, sum: &mut [[f64; 4]]) {
+fn accumulate_avx2(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
     accumulate(chunk, count, curved, sum);
+}
+
+#[inline(always)]
+fn accumulate(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
+    let mut cursor = Cursor::default();
+    while let Some(segment) = chunk.segment(&mut cursor, usize::MAX) {
+        for i in 0..segment.rows {
+            let row = segment.first + i;
+            let [mg, eg] = chunk.factors(row).map(f64::from);
+            let h = curved[row];
+            if h != 0.0 {
+                add_row(segment.row(i), [h * mg * mg, h * mg * eg, h * eg * eg, 0.0], count, sum);
+            }
+        }
+    }
 }
 
 /// Adds every pair of entries once, in the order of the lists; [`spread`] makes the matrix symmetric. An entry
 /// with itself counts half, because that doubles it.
 #[inline(always)]
-fn accumulate(chunk: &Chunk, count: usize, curved: &impl Fn(usize) -> f64, sum: &mut [[f64; 4]]) {
-    let mut cursor = Cursor::default();
-    chunk.walk(&mut cursor, usize::MAX, |row, entries| {
-        let h = curved(row);
-        if h == 0.0 {
-            return;
+fn add_row(entries: Entries<'_>, v: [f64; 4], count: usize, sum: &mut [[f64; 4]]) {
+    let (minus_v, half) = (times(&v, -1.0), times(&v, 0.5));
+    let Entries { plus, minus, heavy, coefficients } = entries;
+    for (i, &a) in plus.iter().enumerate() {
+        let cells = &mut sum[usize::from(a) * count..][..count];
+        add(cells, a, &half);
+        for &b in &plus[i + 1..] {
+            add(cells, b, &v);
         }
-        let [mg, eg] = chunk.factors(row).map(f64::from);
-        let v = [h * mg * mg, h * mg * eg, h * eg * eg, 0.0];
-        let minus_v = v.map(|x| -x);
-        let Entries { plus, minus, heavy, coefficients } = entries;
-        for (i, &a) in plus.iter().enumerate() {
-            let cells = &mut sum[usize::from(a) * count..][..count];
-            add(cells, a, &v.map(|x| 0.5 * x));
-            plus[i + 1..].iter().for_each(|&b| add(cells, b, &v));
-            minus.iter().for_each(|&b| add(cells, b, &minus_v));
-            add_heavy(cells, heavy, coefficients, &v);
+        for &b in minus {
+            add(cells, b, &minus_v);
         }
-        for (i, &a) in minus.iter().enumerate() {
-            let cells = &mut sum[usize::from(a) * count..][..count];
-            add(cells, a, &v.map(|x| 0.5 * x));
-            minus[i + 1..].iter().for_each(|&b| add(cells, b, &v));
-            add_heavy(cells, heavy, coefficients, &minus_v);
+        add_heavy(cells, heavy, coefficients, &v);
+    }
+    for (i, &a) in minus.iter().enumerate() {
+        let cells = &mut sum[usize::from(a) * count..][..count];
+        add(cells, a, &half);
+        for &b in &minus[i + 1..] {
+            add(cells, b, &v);
         }
-        for (i, (&a, &coefficient)) in heavy.iter().zip(coefficients).enumerate() {
-            let cells = &mut sum[usize::from(a) * count..][..count];
-            let c = f64::from(coefficient);
-            add(cells, a, &v.map(|x| 0.5 * c * c * x));
-            add_heavy(cells, &heavy[i + 1..], &coefficients[i + 1..], &v.map(|x| c * x));
-        }
-    });
+        add_heavy(cells, heavy, coefficients, &minus_v);
+    }
+    for (i, (&a, &coefficient)) in heavy.iter().zip(coefficients).enumerate() {
+        let cells = &mut sum[usize::from(a) * count..][..count];
+        let c = f64::from(coefficient);
+        add(cells, a, &times(&half, c * c));
+        add_heavy(cells, &heavy[i + 1..], &coefficients[i + 1..], &times(&v, c));
+    }
+}
+
+#[inline(always)]
+fn times(v: &[f64; 4], factor: f64) -> [f64; 4] {
+    [v[0] * factor, v[1] * factor, v[2] * factor, v[3] * factor]
 }
 
 #[inline(always)]
@@ -134,7 +152,7 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
 #[inline(always)]
 fn add_heavy(cells: &mut [[f64; 4]], heavy: &[u16], coefficients: &[f32], v: &[f64; 4]) {
     for (&b, &coefficient) in heavy.iter().zip(coefficients) {
-        add(cells, b, &v.map(|x| f64::from(coefficient) * x));
+        add(cells, b, &times(v, f64::from(coefficient)));
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! The score is phase · M + (1 − phase) · scale · E' + constant.
 
-use super::chunk::{BothSides, Chunk, Cursor, Entries};
+use super::chunk::{BothSides, Chunk, Entries};
 
 /// How the non-linear parts work.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,8 +121,8 @@ pub fn each(
     shape: &Shape,
     mut visit: impl FnMut(usize, f64, &[Slope]),
 ) {
-    let (mut cursor, mut slopes) = (Cursor::default(), Vec::new());
-    chunk.walk(&mut cursor, usize::MAX, |row, entries| {
+    let mut slopes = Vec::new();
+    chunk.each(|row, entries| {
         let score = score(chunk, row, entries, weights, shape, &mut slopes);
         visit(row, score, &slopes);
     });

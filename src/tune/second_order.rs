@@ -14,10 +14,10 @@ use crate::optim::{Cholesky, dot};
 const DAMPING: f64 = 1e-9;
 
 /// Done when a step is to lower the loss by less than this share of it.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-8;
 
 /// Halvings of a step before more damping is tried.
-const HALVINGS: i32 = 12;
+const HALVINGS: i32 = 8;
 
 pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, tracker: &mut Tracker<'_>) {
     let mut here = start;

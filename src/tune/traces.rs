@@ -48,6 +48,11 @@ impl Traces {
         self.chunks.iter().map(Chunk::bytes).sum()
     }
 
+    /// Gives the features other numbers.
+    fn renumber(&mut self, numbers: &[u16]) {
+        self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
+    }
+
     /// In how many positions each kept feature counts.
     pub fn seen(&self, features: usize) -> Vec<u64> {
         let of_chunk = |chunk: &Chunk| {
@@ -59,7 +64,7 @@ impl Traces {
                     seen[index] += 1;
                 }
             };
-            chunk.walk(&mut Default::default(), usize::MAX, |row, entries| {
+            chunk.each(|row, entries| {
                 let lists = [entries.plus, entries.minus, entries.heavy];
                 lists.into_iter().flatten().for_each(|&index| see(row, index));
             });
@@ -81,6 +86,17 @@ impl Traces {
             },
         )
     }
+}
+
+/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
+/// lies together, in weights, gradients and matrices.
+pub fn arrange(space: &mut Space, train: &mut Traces, validation: &mut Traces) {
+    let seen = train.seen(space.kept.len());
+    let mut order: Vec<usize> = (0..seen.len()).collect();
+    order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
+    let numbers = space.renumber(&order);
+    train.renumber(&numbers);
+    validation.renumber(&numbers);
 }
 
 /// Gathers traces, slab by slab.
@@ -170,6 +186,19 @@ impl<'a, T: Tracer> Gather<'a, T> {
         debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
         kept.safety.extend_from_slice(&counts.safety);
         kept.complexity.extend_from_slice(&counts.complexity);
+    }
+}
+
+/// Counts that another engine has made.
+pub struct Traced;
+
+impl Tracer for Traced {
+    type Item = (Facts, Counts);
+    type Scratch = ();
+
+    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
+        counts.clone_from(&item.1);
+        Ok(item.0)
     }
 }
 

@@ -2,19 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fitting::FitArgs;
+use super::fitting::{Labels, Loaded, Seen, fit};
+use super::traces::export;
 use super::{TuneArgs, TuneResult};
 use crate::cli::Ui;
-use crate::cli::prepare::{Offer, Split, stream};
-use crate::cli::run_folder::{Log, write_settings};
+use crate::cli::prepare::{Account, Offer, Split, stream};
+use crate::cli::run_folder::write_settings;
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::eval::hce::{TERMS, export};
-use crate::io;
-use crate::tune::hce::{Boards, Selection, model, weights};
-use crate::tune::model::Space;
-use crate::tune::traces::Gather;
-use crate::tune::{self, TuneItem};
+use crate::eval::hce::TERMS;
+use crate::rng;
+use crate::tune::TuneItem;
+use crate::tune::hce::{Boards, Selection, model, terms, weights};
+use crate::tune::model::{Model, Space};
+use crate::tune::output::{Format, Tuned};
+use crate::tune::traces::{Gather, arrange};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Hand-crafted evaluation")]
@@ -26,9 +28,9 @@ pub(super) struct HceArgs {
     #[arg(long, default_value = "untuned-hce", value_name = "EVAL", requires = "hce")]
     start: PathBuf,
 
-    /// Also write the weights as source code, beside the output
-    #[arg(long, value_enum, value_name = "LANGUAGE", requires = "hce")]
-    export: Option<Language>,
+    /// Also write the weights so, beside the output; with commas between them
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    pub(super) export: Vec<Format>,
 
     /// Boards whose files a to d are to be the same as h to e, such as psqt.king; with commas between them
     #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
@@ -48,15 +50,6 @@ fn terms_help() -> String {
     )
 }
 
-/// Languages that weights can be exported to.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Language {
-    /// C++ arrays, in a .hpp file
-    Cpp,
-    /// Rust constants, in a .rs file
-    Rust,
-}
-
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let hce = &args.hce_args;
     let start = match Evaluation::load(&hce.start)? {
@@ -70,59 +63,72 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let selection =
         Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
     let model = model(&start, &selection)?;
-    let space = Space::new(&model);
-    if hce.export.is_some() && args.output.as_deref() == Some(Path::new("-")) {
+    if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     let (output, folder) = args.places("new.hce.toml")?;
-    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     let boards = Boards { unclamped: hce.unclamped_phase };
-    let mut train = Gather::new(&boards, &model, &space, settings.chunk(), settings.seed);
-    let mut validation = Gather::new(&boards, &model, &space, settings.chunk(), settings.seed);
+    let validation = args.validation.unwrap_or(0.1);
+    let labels = Labels::new(args, ui, |visit| {
+        let split = Split { validation: 0.0, seed: 0 };
+        stream(&args.data, split, ui, &mut |offer| {
+            visit(seen(offer));
+            Ok(None)
+        })
+        .map(drop)
+    })?;
+    let mut sources = Vec::new();
+    let mut load = |seed: u64| {
+        let split = Split { validation, seed };
+        let (loaded, account) = gather(args, &boards, &model, &labels, split, ui)?;
+        if sources.is_empty() {
+            ui.note(account.summary(loaded.train.positions, loaded.validation.positions));
+            sources = account.sources;
+        }
+        Ok(loaded)
+    };
+    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
+    weights.save(&output)?;
+    let terms = terms(&weights);
+    let values = terms.model(&[])?;
+    let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
+    export(&tuned, &output, &hce.export)?;
+    write_settings(&folder, &settings, &args.data, &sources)?;
+    Ok(TuneResult::of_fit(fitted, &model, output))
+}
+
+fn seen(offer: &Offer) -> Seen {
+    let white = offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+    (offer.result, white, offer.group)
+}
+
+fn gather(
+    args: &TuneArgs,
+    boards: &Boards,
+    model: &Model,
+    labels: &Labels,
+    split: Split,
+    ui: &Ui,
+) -> Result<(Loaded, Account)> {
+    let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
+    let mut train = Gather::new(boards, model, &space, chunk, split.seed);
+    let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
     let account = stream(&args.data, split, ui, &mut |offer| {
-        let item = item(offer, &args.fit);
+        let (target, weight) = match labels.of(seen(offer)) {
+            Ok(label) => label,
+            Err(reason) => return Ok(Some(reason)),
+        };
+        let group = rng::mix(0, offer.group) as u8;
+        let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
         if offer.held_out { validation.push(item)? } else { train.push(item)? }
         Ok(None)
     })?;
-    let (train, validation) = (train.finish()?, validation.finish()?);
-    ui.note(account.summary(train.positions, validation.positions));
+    let (mut train, mut validation) = (train.finish()?, validation.finish()?);
     if train.positions == 0 {
-        return Err(Error::usage("no positions are left to learn from"));
+        let summary = account.summary(0, validation.positions);
+        return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
     }
-    ui.note(format!(
-        "{} parameters, {:.1} bytes a position",
-        space.parameters(),
-        train.bytes() as f64 / train.positions as f64
-    ));
-    let mut log = Log::new(&folder);
-    let bar = ui.progress("tuning", 0);
-    let outcome = tune::fit(&model, &space, &train, &validation, &settings, &mut |epoch| {
-        bar.inc(1);
-        bar.set_message(format!("loss {:.7}", epoch.validation_loss.unwrap_or(epoch.train_loss)));
-        log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate as f32);
-    })?;
-    bar.finish_and_clear();
-    let weights = weights(&model, &outcome.values, outcome.k)?;
-    weights.save(&output)?;
-    if let Some(language) = hce.export {
-        let (extension, code) = match language {
-            Language::Cpp => ("hpp", export::cpp(&weights)),
-            Language::Rust => ("rs", export::rust(&weights)),
-        };
-        io::write(&output.with_extension(extension), code.as_bytes())?;
-    }
-    write_settings(&folder, &settings, &args.data, &account.sources)?;
-    log.finish()?;
-    Ok(TuneResult::of_fit(&outcome, train.positions, validation.positions, output))
-}
-
-/// The board to judge, against the game's result.
-fn item(offer: &Offer, _fit: &FitArgs) -> TuneItem {
-    TuneItem {
-        board: offer.board,
-        turn: offer.turn,
-        target: offer.result,
-        weight: 1.0,
-        group: crate::rng::mix(0, offer.group) as u8,
-    }
+    arrange(&mut space, &mut train, &mut validation);
+    Ok((Loaded { space, train, validation }, account))
 }
