@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use shakmaty::{
     Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece,
-    Position, Role, Setup, Square,
+    Position, PositionError, Role, Setup, Square,
 };
 
 /// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square
@@ -116,7 +116,11 @@ impl PackedBoard {
         setup.halfmoves = halfmoves;
         setup.fullmoves = NonZeroU32::new(fullmoves)?;
         let mode = castling_mode(&setup);
-        Chess::from_setup(setup, mode).ok()
+        // What no game can reach may still be judged and played on: generators of positions make such boards.
+        Chess::from_setup(setup, mode)
+            .or_else(PositionError::ignore_impossible_check)
+            .or_else(PositionError::ignore_too_much_material)
+            .ok()
     }
 }
 

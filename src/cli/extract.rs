@@ -8,8 +8,10 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::positions::Target;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
+use crate::positions::format::registry::{self, Format};
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -25,9 +27,13 @@ pub struct ExtractArgs {
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
 
-    /// Dataset to write; `-` is standard output
+    /// Dataset to write; its name says the format, and `patzer data convert --help` lists them; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
     output: PathBuf,
+
+    /// Format to write [default: by the name of the output, else parquet]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
 
     /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
@@ -62,6 +68,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn                           every position → positions.parquet\n  \
     patzer extract a.pgn.zst b.pgn.gz --filter quiet   quiet positions of two files\n  \
     patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
+    patzer extract games.pgn --filter quiet -o quiet.epd                in another format\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
@@ -76,6 +83,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
+        target: Target { format: args.format, ..Target::default() },
         keep_partial: args.keep_partial,
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
@@ -88,7 +96,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let (mut bad, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::Damage(text) => warnings.push(text),
+        Notice::Damage(text) | Notice::Lost(text) => warnings.push(text),
         Notice::BadGame(text) => {
             bad += 1;
             if bad <= NAMED {

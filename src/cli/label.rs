@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::interrupt;
 use crate::label::{Method, Settings, label};
-use crate::positions::{Dataset, Metadata, Writer};
+use crate::positions::{AnyReader, Metadata, Writer};
 
 /// Resolve positions to the quiet leaf of a search
 ///
@@ -23,7 +23,7 @@ use crate::positions::{Dataset, Metadata, Writer};
     patzer label --depth 4 --rescore       by a search of 4 plies, whose score replaces the game's\n  \
     patzer label --eval new.nnue -o relabelled.parquet")]
 pub struct LabelArgs {
-    /// Dataset to label
+    /// Positions to label, in any format
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
@@ -84,26 +84,25 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let evaluation = Evaluation::load(&args.eval)?;
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
-    let data = Dataset::open(&args.data)?;
-    let result = label_file(&data, &args.output, &settings, ui)?;
+    let data = AnyReader::open(&args.data, None)?;
+    let result = label_file(data, &args.output, &settings, ui)?;
     ui.result_beside(&args.output, &result)?;
     Ok(Status::Done)
 }
 
-/// Labels a dataset, row group by row group, into a new file.
+/// Labels positions of any format, batch by batch, into a new dataset.
 ///
 /// # Errors
 /// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
-pub fn label_file(data: &Dataset, output: &Path, settings: &Settings, ui: &Ui) -> Result<LabelResult> {
+pub fn label_file(mut data: AnyReader, output: &Path, settings: &Settings, ui: &Ui) -> Result<LabelResult> {
     interrupt::listen();
     let start = Instant::now();
     let mut metadata = Metadata::clone(data.metadata());
     metadata.resolved = Some(settings.describe());
     let mut writer = Writer::create(output, metadata)?;
-    let bar = ui.progress("labelling", data.rows());
-    let mut elsewhere = 0;
-    for group in 0..data.groups() {
-        let mut samples = data.read_group(group)?;
+    let bar = ui.progress("labelling", data.rows().unwrap_or(0));
+    let (mut elsewhere, mut samples) = (0, Vec::new());
+    while data.next_batch(&mut samples)? {
         let finished = label(&mut samples, settings, interrupt::flag(), &|n| bar.inc(n as u64))?;
         if !finished {
             return Err(Error::usage("interrupted; nothing was written"));

@@ -21,14 +21,14 @@ use crate::positions::filter::Pipeline;
 use crate::positions::format::epd;
 use crate::positions::format::facts::Facts;
 use crate::positions::format::metadata::Source;
-use crate::positions::{AnyReader, Dataset, FAR, Metadata, Sample};
+use crate::positions::{AnyReader, FAR, Metadata, Sample};
 use crate::tune::lines;
 use crate::{interrupt, io, rng};
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
-    /// Datasets [default: the newer of positions.parquet and labelled.parquet]
+    /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
 
@@ -276,27 +276,14 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// A dataset, or a file of another format that is not text.
+    /// A dataset, or a file of another format than lines of EPD.
     fn batches(&mut self, path: &Path, file: usize) -> Result<()> {
-        let reader = AnyReader::open(path, None)?;
-        let native = reader.rows().is_some();
-        let resolved_now = !self.args.no_resolve && !native && reader.metadata().resolved.is_none();
-        let mut reader = if native {
-            AnyReader::open(resolved(path, self.args.no_resolve, self.ui)?.path(), None)?
-        } else {
-            reader
-        };
+        let mut reader = resolved(path, self.args.no_resolve, self.ui)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let games = reader.format().carries.contains(Facts::GAME);
-        if resolved_now {
-            self.ui.note(format!("{}: resolving by qsearch", path.display()));
-        }
         let bar = self.ui.progress("reading", reader.rows().unwrap_or(0));
         let mut samples = Vec::new();
         while reader.next_batch(&mut samples)? {
-            if resolved_now {
-                label(&mut samples, &qsearch(), interrupt::flag(), &|_| {})?;
-            }
             bar.inc(samples.len() as u64);
             for sample in &mut samples {
                 if self.args.no_resolve {
@@ -386,8 +373,8 @@ fn qsearch() -> Settings {
 }
 
 /// The dataset itself if it is resolved or need not be, else its labelled twin, made now if it is not there.
-fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<Dataset> {
-    let data = Dataset::open(path)?;
+fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<AnyReader> {
+    let data = AnyReader::open(path, None)?;
     if as_it_is || data.metadata().resolved.is_some() {
         return Ok(data);
     }
@@ -400,8 +387,8 @@ fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<Dataset> {
     }
     let output = twin.display();
     ui.note(format!("{} is not resolved; labelling it by qsearch → {output}", path.display()));
-    label_file(&data, &twin, &qsearch(), ui)?;
-    Dataset::open(&twin)
+    label_file(data, &twin, &qsearch(), ui)?;
+    AnyReader::open(&twin, None)
 }
 
 /// Where the labelled form of a dataset lies.
@@ -413,12 +400,15 @@ fn twin(path: &Path) -> PathBuf {
 }
 
 /// The twin, if it was made from this very dataset: newer, and saying the same of itself.
-fn current_twin(data: &Dataset, twin: &Path) -> Option<Dataset> {
+fn current_twin(data: &AnyReader, twin: &Path) -> Option<AnyReader> {
     if modified(twin)? < modified(data.path())? {
         return None;
     }
-    let labelled = Dataset::open(twin).ok()?;
+    let labelled = AnyReader::open(twin, None).ok()?;
     let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
     ours.resolved.clone_from(&theirs.resolved);
-    (&ours == theirs && data.rows() == labelled.rows() && theirs.resolved.is_some()).then_some(labelled)
+    (&ours == theirs
+        && (data.rows().is_none() || data.rows() == labelled.rows())
+        && theirs.resolved.is_some())
+    .then_some(labelled)
 }

@@ -84,6 +84,12 @@ pub struct Leaf {
 }
 
 impl Sample {
+    /// Plies since move 1 by the move number: that of the record of a game which starts at move 1.
+    #[inline]
+    pub fn game_ply(&self) -> u32 {
+        2 * (u32::from(self.fullmove.max(1)) - 1) + u32::from(self.turn.is_black())
+    }
+
     /// Whether all the given [`flags`] are set.
     #[inline]
     pub fn has(&self, bits: u16) -> bool {

@@ -2,6 +2,7 @@
 
 mod engine;
 mod eval;
+mod formats;
 mod nnue;
 mod positions;
 mod stats;

@@ -4,7 +4,6 @@
 //! `patzer tune --traces FILE --terms FILE` takes, and an example of what another engine is to write.
 
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;

@@ -39,7 +39,7 @@ impl Chain {
         let starts = replay.is_none();
         let mut replay = match replay {
             Some(replay) => replay,
-            None => Replay::new(sample.position()?, 0, 0, 0),
+            None => Replay::new(sample.position()?, 0, 0),
         };
         let position = replay.position().clone();
         let played = sample.played.unpack(&position).filter(|m| pseudo_legal(&position, *m))?;

@@ -130,7 +130,7 @@ impl Row<'_> {
         let played = self.text(6)?.map(|text| played(&position, text)).transpose()?;
         let m = played.and_then(|packed| packed.unpack(&position));
         replay::annotate(&mut sample, &position, m, score);
-        sample.ply = self.number(1)?.unwrap_or(0);
+        sample.ply = self.number(1)?.unwrap_or(sample.ply);
         sample.game = self.number(2)?.unwrap_or(row);
         sample.result =
             self.number(3)?.filter(|result| (-1..=1).contains(result)).ok_or("result is none of 1, 0, -1")?;

@@ -38,7 +38,11 @@ pub static FACTS: &[Fact] = &[
     Fact { fact: Facts::EP, name: "en passant", doc: "the square, where the capture is legal" },
     Fact { fact: Facts::HALFMOVE, name: "halfmove clock", doc: "plies since the last capture or pawn move" },
     Fact { fact: Facts::FULLMOVE, name: "move number", doc: "the number of the move, as in a FEN" },
-    Fact { fact: Facts::PLY, name: "ply", doc: "plies since the first move of the record of the game" },
+    Fact {
+        fact: Facts::PLY,
+        name: "ply",
+        doc: "plies since the first move of the record, where they do not follow from the move number",
+    },
     Fact { fact: Facts::GAME, name: "game", doc: "which positions are of the same game" },
     Fact { fact: Facts::SCORE, name: "score", doc: "the engine's score" },
     Fact { fact: Facts::NO_SCORE, name: "absence of a score", doc: "that a position has no score" },
@@ -124,7 +128,7 @@ impl Facts {
                 | when(sample.ep != NO_EP, Facts::EP)
                 | when(sample.halfmove != 0, Facts::HALFMOVE)
                 | when(sample.fullmove > 1, Facts::FULLMOVE)
-                | when(sample.ply != 0, Facts::PLY)
+                | when(u32::from(sample.ply) != sample.game_ply(), Facts::PLY)
                 | Facts::GAME.0
                 | when(sample.score.is_some(), Facts::SCORE)
                 | when(sample.score.is_none(), Facts::NO_SCORE)

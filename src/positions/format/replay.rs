@@ -19,11 +19,12 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Starts at a position. `ply` counts the first sample, and `result` is from White's side.
-    pub fn new(position: Chess, game: u32, ply: u16, result: i8) -> Replay {
+    /// Starts at a position. Plies count on from its move number; `result` is from White's side.
+    pub fn new(position: Chess, game: u32, result: i8) -> Replay {
         let chess960 = position.castles().mode().is_chess960() && position.castles().any();
         let bits = if chess960 { flags::CHESS960 } else { 0 };
-        let common = Sample { game, ply, result, flags: bits, ep: NO_EP, ..UNKNOWN };
+        let ply = still(&position).ply;
+        let common = Sample { game, ply, result, flags: bits, ..UNKNOWN };
         Replay { in_check: position.is_check(), position, common }
     }
 
@@ -66,6 +67,7 @@ pub const UNKNOWN: Sample =
 pub fn still(position: &Chess) -> Sample {
     let mut sample = describe(position, &UNKNOWN);
     sample.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
+    sample.ply = sample.game_ply().min(u32::from(u16::MAX)) as u16;
     sample
 }
 
@@ -181,8 +183,8 @@ mod tests {
             let position = crate::chess::fen::position(fen, false).unwrap();
             for bits in 1..=u16::MAX {
                 let Some(m) = PackedMove(bits).unpack(&position) else { continue };
-                let plays = pseudo_legal(&position, m)
-                    && Replay::new(position.clone(), 0, 0, 0).play(m, None).is_some();
+                let plays =
+                    pseudo_legal(&position, m) && Replay::new(position.clone(), 0, 0).play(m, None).is_some();
                 assert_eq!(plays, position.is_legal(m), "{fen} {m:?}");
             }
         }
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn distances_are_those_of_the_game() {
-        let mut replay = Replay::new(Chess::default(), 3, 0, 1);
+        let mut replay = Replay::new(Chess::default(), 3, 1);
         let mut game = Vec::new();
         for uci in ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"] {
             let m = uci.parse::<UciMove>().unwrap().to_move(replay.position()).unwrap();

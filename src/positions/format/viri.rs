@@ -67,7 +67,7 @@ impl Reader {
         let Some((position, result)) = decode_header(&header) else {
             return Err(self.input.byte_fault(start, "a game starts with an illegal position or result"));
         };
-        let mut replay = Replay::new(position, self.game, 0, result);
+        let mut replay = Replay::new(position, self.game, result);
         loop {
             let at = self.offset();
             let Some(ply) = self.next::<PLY>()? else {

@@ -13,7 +13,6 @@ mod stem;
 mod writer;
 
 pub use reader::Reader;
-pub(super) use stem::game_ply;
 pub use writer::Writer;
 
 /// The first bytes of a block.

@@ -92,11 +92,11 @@ fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Re
         }
         let mut sample = replay::still(&stem.position);
         replay::annotate(&mut sample, &stem.position, None, score(stem.score));
-        samples.push(Sample { game, ply: stem.ply, result: stem.result, ..sample });
+        samples.push(Sample { game, result: stem.result, ..sample });
         return Ok(STEM + 2);
     }
     let played = stem.played.unpack(&stem.position).ok_or("an illegal move")?;
-    let mut game = Replay::new(stem.position, game, stem.ply, stem.result);
+    let mut game = Replay::new(stem.position, game, stem.result);
     samples.push(game.play(played, score(stem.score)).ok_or("an illegal move")?);
     let (mut bits, mut last) = (Taker::new(rest), stem.score);
     for _ in 0..plies {

@@ -23,7 +23,6 @@ const BLACK_KING_TO_MOVE: u8 = 15;
 /// What a stem says.
 pub struct Stem {
     pub position: Chess,
-    pub ply: u16,
     pub played: PackedMove,
     pub score: i16,
     /// From White's side.
@@ -81,7 +80,6 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
         _ => return Err("a result that does not exist"),
     };
     Ok(Stem {
-        ply,
         played: decode_move(word(24), &position).ok_or("an illegal move")?,
         score: unfolded(word(26)),
         result: turn.fold_wb(result, -result),
@@ -154,11 +152,6 @@ fn decode_move(bits: u16, position: &Chess) -> Option<PackedMove> {
     position.is_legal(m).then_some(PackedMove(packed))
 }
 
-/// The ply that Stockfish counts: from the move number, whatever the record of the game started with.
-pub fn game_ply(sample: &Sample) -> u32 {
-    2 * (u32::from(sample.fullmove.max(1)) - 1) + u32::from(sample.turn.is_black())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,10 +167,10 @@ mod tests {
         let fen = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
         assert_eq!(stem.position, crate::chess::fen::position(fen, false).unwrap());
         assert_eq!((stem.position.halfmoves(), stem.position.fullmoves().get()), (2, 20));
-        assert_eq!((stem.score, stem.ply, stem.result), (-127, 39, 0));
+        assert_eq!((stem.score, stem.result), (-127, 0));
         assert_eq!((stem.played.from(), stem.played.to()), (Square::F8, Square::C8));
         let sample = crate::positions::format::replay::still(&stem.position);
         let played = stem.played.unpack(&stem.position).unwrap();
-        assert_eq!(encode(&sample, played, stem.score, stem.ply), bytes);
+        assert_eq!(encode(&sample, played, stem.score, 39), bytes);
     }
 }

@@ -67,7 +67,6 @@ impl Sink for Writer {
             if self.bits.bytes.len() > LONGEST_CHAIN || self.plies == Some(u16::MAX) {
                 self.chain.cut();
             }
-            let ply = stem::game_ply(sample);
             let Some(link) = self.chain.follow(sample) else {
                 illegal += 1;
                 continue;
@@ -81,7 +80,7 @@ impl Sink for Writer {
                 }
                 _ => {
                     self.end_chain()?;
-                    let ply = ply.min(u32::from(LAST_PLY)) as u16;
+                    let ply = sample.game_ply().min(u32::from(LAST_PLY)) as u16;
                     self.block.extend_from_slice(&stem::encode(sample, link.played, score, ply));
                     self.plies = Some(0);
                 }

@@ -9,7 +9,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::any::{BATCH, Batches, Sink};
-use super::binpack::{NO_SCORE, game_ply};
+use super::binpack::NO_SCORE;
 use super::chain::Chain;
 use super::facts::{self, Facts};
 use super::stream::{Input, Packed};
@@ -180,7 +180,7 @@ impl Sink for Writer {
             let _ = write!(
                 self.text,
                 "\nmove {uci}\nscore {score}\nply {}\nresult {result}\ne\n",
-                game_ply(sample)
+                sample.game_ply()
             );
         }
         self.out.put(&self.text)?;

@@ -1,0 +1,59 @@
+//! Every format's reading and writing on the bundled engine games, in positions a second.
+
+use std::path::Path;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::positions::format::registry::FORMATS;
+use patzer::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
+
+/// The positions that have a score, so that every format holds all of them.
+fn samples() -> Vec<Sample> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
+    let mut cutter = Cutter::new();
+    *cutter.text() = patzer::io::read(&path).unwrap();
+    cutter.scan(true);
+    let (text, pieces) = cutter.take();
+    let feed = Feed::default();
+    let mut parser = Parser::new(&feed);
+    let mut samples = Vec::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        let game = parser.parse(&text, piece);
+        let scored = game.samples.iter().filter(|s| s.score.is_some());
+        samples.extend(scored.map(|s| Sample { game: number as u32, ..*s }));
+    }
+    samples
+}
+
+fn formats(criterion: &mut Criterion) {
+    let samples = samples();
+    let folder = tempfile::tempdir().unwrap();
+    let mut group = criterion.benchmark_group("formats");
+    group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
+    for format in FORMATS {
+        let path = folder.path().join(format.name);
+        let target = Target { format: Some(format), ..Target::default() };
+        group.bench_function(format!("write {}", format.name), |bench| {
+            bench.iter(|| {
+                let metadata = Metadata::new(vec![], vec![], 0);
+                let mut writer = AnyWriter::create(&path, &target, &metadata).unwrap();
+                writer.write(&samples).unwrap();
+                assert_eq!(writer.finish().unwrap().positions, samples.len() as u64);
+            });
+        });
+        group.bench_function(format!("read {}", format.name), |bench| {
+            bench.iter(|| {
+                let mut reader = AnyReader::open(&path, Some(format)).unwrap();
+                let (mut batch, mut read) = (Vec::new(), 0);
+                while reader.next_batch(&mut batch).unwrap() {
+                    read += batch.len();
+                }
+                assert_eq!(read, samples.len());
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, formats);
+criterion_main!(benches);

@@ -1,0 +1,326 @@
+//! Properties of formats: what the registry says a format carries survives it, and other programs read the same.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use patzer::chess::{PackedBoard, PackedMove};
+use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::positions::format::facts::Facts;
+use patzer::positions::format::registry::{self, FORMATS, Format};
+use patzer::positions::format::{bullet, fen};
+use patzer::positions::{AnyReader, AnyWriter, FAR, Metadata, Sample, Target, flags};
+use patzer::rng::Rng;
+use proptest::prelude::*;
+use shakmaty::fen::Fen;
+use shakmaty::san::SanPlus;
+use shakmaty::{Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position};
+
+/// Where games start: castling, en passant, promotions, checks, and boards of Chess960.
+const STARTS: [&str; 8] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 7 41",
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+    "rnbqkb1r/ppp1pppp/5n2/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq d6 0 3",
+    "r3k2r/8/8/3pPp2/2Pp4/8/PP4PP/R3K2R b KQkq c3 0 20",
+    "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1",
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+];
+const STANDARD: usize = 6;
+
+/// A game of random moves as PGN; a score stands behind each move with this chance in 16.
+fn game_text(start: usize, plies: usize, seed: u64, scored: usize) -> String {
+    let mut rng = Rng::new(seed);
+    let mut position = fen::parse(STARTS[start]).unwrap();
+    let result = ["1-0", "0-1", "1/2-1/2"][rng.below(3)];
+    let mut text = format!("[FEN \"{}\"]\n[Result \"{result}\"]\n", STARTS[start]);
+    if start >= STANDARD {
+        text += "[Variant \"Chess960\"]\n";
+    }
+    text += "\n";
+    for _ in 0..plies {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            break;
+        }
+        // Castling and promotions are rare among random moves, and most easily got wrong.
+        let special: Vec<_> =
+            moves.iter().filter(|m| m.is_castle() || m.is_promotion() || m.is_en_passant()).collect();
+        let m = if special.is_empty() || rng.below(2) == 0 {
+            moves[rng.below(moves.len())]
+        } else {
+            *special[rng.below(special.len())]
+        };
+        write!(text, "{} ", SanPlus::from_move_and_play_unchecked(&mut position, m)).unwrap();
+        if rng.below(16) < scored {
+            let pawns = rng.below(4000) as f64 / 100.0 - 20.0;
+            match rng.below(20) {
+                0 => write!(text, "{{+M{}/9 0.1s}} ", 1 + 2 * rng.below(9)).unwrap(),
+                _ => write!(text, "{{{pawns:+.2}/{} 0.1s}} ", 1 + rng.below(40)).unwrap(),
+            }
+        }
+    }
+    text + result + "\n\n"
+}
+
+/// The samples that `extract` takes of games.
+fn extracted(text: &str) -> Vec<Sample> {
+    let mut cutter = Cutter::new();
+    *cutter.text() = text.as_bytes().to_vec();
+    cutter.scan(true);
+    let (text, pieces) = cutter.take();
+    let feed = Feed::default();
+    let mut parser = Parser::new(&feed);
+    let mut samples = Vec::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        let game = parser.parse(&text, piece);
+        assert!(game.fault.is_none(), "{:?}", game.fault);
+        samples.extend(game.samples.iter().map(|sample| Sample { game: number as u32, ..*sample }));
+    }
+    samples
+}
+
+/// Some games, with scores for every move or for most.
+fn games(scored: usize) -> impl Strategy<Value = Vec<Sample>> {
+    let game = (0..STARTS.len(), 1usize..120, any::<u64>());
+    prop::collection::vec(game, 1..5).prop_map(move |games| {
+        let text = games
+            .iter()
+            .map(|&(start, plies, seed)| game_text(start, plies, seed, scored))
+            .collect::<String>();
+        extracted(&text)
+    })
+}
+
+/// Through a file and back; also how many were left out.
+fn through(format: &'static Format, samples: &[Sample], name: &str) -> (Vec<Sample>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let target = Target { format: Some(format), ..Target::default() };
+    let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
+    let (one, two) = samples.split_at(samples.len() / 3);
+    writer.write(one).unwrap();
+    writer.write(two).unwrap();
+    let written = writer.finish().unwrap();
+    let dropped: u64 = written.dropped.values().sum();
+    assert_eq!(written.positions + dropped, samples.len() as u64, "{}", format.name);
+    if written.positions == 0 {
+        return (Vec::new(), dropped);
+    }
+    let known = registry::of_path(&path).is_some() || format.recognise.is_some();
+    let read = AnyReader::open(&path, (!known).then_some(format)).unwrap().read_all().unwrap();
+    assert_eq!(read.len() as u64, written.positions, "{}", format.name);
+    (read, dropped)
+}
+
+/// What is left of samples in a format that carries these facts alone.
+fn carried(samples: &[Sample], facts: Facts) -> Vec<Sample> {
+    let lacks = |fact| !facts.contains(fact);
+    let mut games: Vec<u32> = Vec::new();
+    let strip = |sample: &Sample| {
+        let mut s = *sample;
+        if lacks(Facts::CASTLING) {
+            s.board = without_castling(&s);
+        }
+        if lacks(Facts::EP) {
+            s.ep = 255;
+        }
+        if lacks(Facts::TURN) && s.turn == Color::Black {
+            s = turned(&s);
+        }
+        s.halfmove = if lacks(Facts::HALFMOVE) { 0 } else { s.halfmove };
+        s.fullmove = if lacks(Facts::FULLMOVE) { 1 } else { s.fullmove };
+        s.ply = if lacks(Facts::PLY) { s.game_ply() as u16 } else { s.ply };
+        let mut gone = 0;
+        if lacks(Facts::SCORE) {
+            s.score = None;
+            gone |= flags::MATE_SCORE;
+        }
+        s.depth = s.depth.filter(|_| !lacks(Facts::DEPTH));
+        if lacks(Facts::MOVE) {
+            s.played = PackedMove::NONE;
+            gone |= flags::CAPTURE | flags::PROMOTION | flags::GIVES_CHECK;
+        }
+        if lacks(Facts::DISTANCES) {
+            (s.to_capture, s.to_check, s.to_end) = (FAR, FAR, FAR);
+            gone |= flags::MATE_END;
+        }
+        if lacks(Facts::MARKS) {
+            gone |= flags::BOOK | flags::CHESS960;
+        }
+        s.flags &= !gone;
+        if lacks(Facts::GAME) {
+            s.game = 0;
+        } else {
+            games.push(s.game);
+            games.dedup();
+            s.game = games.len() as u32;
+        }
+        s
+    };
+    samples.iter().map(strip).collect()
+}
+
+fn without_castling(sample: &Sample) -> PackedBoard {
+    let mut setup = sample.position().unwrap().to_setup(EnPassantMode::Legal);
+    setup.castling_rights = Bitboard::EMPTY;
+    PackedBoard::pack(&Chess::from_setup(setup, CastlingMode::Standard).unwrap())
+}
+
+/// The same position with the colours exchanged, as seen by the other side.
+fn turned(sample: &Sample) -> Sample {
+    let position = sample.position().unwrap();
+    let mut setup = position.to_setup(EnPassantMode::Legal);
+    setup.ep_square = None;
+    setup.castling_rights = Bitboard::EMPTY;
+    let setup = setup.into_mirrored();
+    let position = Chess::from_setup(setup, CastlingMode::Standard).unwrap();
+    Sample { board: PackedBoard::pack(&position), turn: Color::White, result: -sample.result, ..*sample }
+}
+
+fn check(format: &'static Format, samples: &[Sample], facts: Facts, name: &str) {
+    let kept: Vec<Sample> = samples
+        .iter()
+        .filter(|s| {
+            let holds = Facts::of(s);
+            let needed =
+                [Facts::SCORE, Facts::MOVE].iter().all(|f| !format.needs.contains(*f) || holds.contains(*f));
+            needed && !(format.refuses.contains(Facts::CHESS960) && holds.contains(Facts::CHESS960))
+        })
+        .copied()
+        .collect();
+    let (read, dropped) = through(format, samples, name);
+    assert_eq!(read.len(), kept.len(), "{}", format.name);
+    assert_eq!(dropped as usize, samples.len() - kept.len(), "{}", format.name);
+    for (a, b) in carried(&read, facts).iter().zip(carried(&kept, facts)) {
+        assert_eq!(*a, b, "{}", format.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whole games in which every position has a score: all that the registry promises. A first position has none,
+    /// because scores stand behind moves, so it is not part of what is written.
+    #[test]
+    fn games_survive_every_format(samples in games(16)) {
+        let complete: Vec<Sample> = samples.into_iter().filter(|s| s.score.is_some()).collect();
+        for format in FORMATS {
+            // Where castling rights are refused, games are cut short.
+            let cut = if format.refuses == Facts::NONE { Facts::NONE } else { Facts::GAME.and(Facts::DISTANCES) };
+            check(format, &complete, format.carries.without(cut), "games");
+        }
+    }
+
+    /// Positions of which some have no score: games are cut, the rest survives.
+    #[test]
+    fn positions_survive_every_format(samples in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz"])) {
+        for format in FORMATS {
+            let whole = format.needs.contains(Facts::SCORE) || format.refuses != Facts::NONE;
+            let cut = if whole { Facts::GAME.and(Facts::DISTANCES) } else { Facts::NONE };
+            check(format, &samples, format.carries.without(cut), packed);
+        }
+    }
+
+    /// A damaged file is an error or other positions, never a panic.
+    #[test]
+    fn damage_never_panics(samples in games(16), seed in any::<u64>()) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = Rng::new(seed);
+        for format in FORMATS {
+            let path = folder.path().join(format.name);
+            let target = Target { format: Some(format), ..Target::default() };
+            let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
+            writer.write(&samples).unwrap();
+            writer.finish().unwrap();
+            let mut bytes = std::fs::read(&path).unwrap();
+            for _ in 0..1 + rng.below(4) {
+                if !bytes.is_empty() {
+                    let at = rng.below(bytes.len());
+                    bytes[at] = rng.next_u64() as u8;
+                }
+            }
+            bytes.truncate(bytes.len() - rng.below(1 + bytes.len() / 8));
+            std::fs::write(&path, &bytes).unwrap();
+            match AnyReader::open(&path, Some(format)).and_then(AnyReader::read_all) {
+                Err(error) => prop_assert_eq!(error.exit_code(), 1, "{}: {}", format.name, error),
+                Ok(read) => prop_assert!(read.iter().all(|s| s.board.count() <= 32)),
+            }
+        }
+    }
+
+    /// The trainer's own crate makes the same records from text.
+    #[test]
+    fn bullet_records_are_those_of_bulletformat(samples in games(16)) {
+        for sample in samples.iter().filter(|s| s.score.is_some()) {
+            let score = sample.score.unwrap();
+            let white = if sample.turn == Color::White { score } else { -score };
+            let position = sample.position().unwrap();
+            let fen = Fen::from_position(&position, EnPassantMode::Legal);
+            let result = ["0.0", "0.5", "1.0"][(sample.result + 1) as usize];
+            let theirs: bulletformat::ChessBoard = format!("{fen} | {white} | {result}").parse().unwrap();
+            let bytes = <bulletformat::ChessBoard as bulletformat::BulletFormat>::as_bytes_slice(&[theirs]).to_vec();
+            prop_assert_eq!(&bullet::encode(sample)[..], &bytes[..], "{}", fen);
+        }
+    }
+
+    /// The crate of Viridithas's format reads what we write, and writes what we do.
+    #[test]
+    fn viri_games_are_those_of_viriformat(samples in games(16)) {
+        let samples: Vec<Sample> = samples.into_iter().filter(|s| s.score.is_some()).collect();
+        let bytes = bytes_of("viri", &samples);
+        let (mut rest, mut at, mut again) = (&bytes[..], 0, Vec::new());
+        while !rest.is_empty() {
+            let game = viriformat::dataformat::Game::deserialise_from(&mut rest, Vec::new()).unwrap();
+            game.serialise_into(&mut again).unwrap();
+            game.visit_positions(|board, eval| {
+                let sample = &samples[at];
+                let white = i32::from(sample.score.unwrap());
+                let position = sample.position().unwrap();
+                assert_eq!(eval, if sample.turn == Color::White { white } else { -white });
+                let chess960 = position.castles().mode() == CastlingMode::Chess960;
+                if !chess960 {
+                    let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+                    let theirs: Fen = board.to_string().parse().unwrap();
+                    let theirs: Chess = theirs.into_position(CastlingMode::Standard).unwrap();
+                    assert_eq!(Fen::from_position(&theirs, EnPassantMode::Legal).to_string(), fen);
+                }
+                at += 1;
+            });
+        }
+        prop_assert_eq!(at, samples.len());
+        prop_assert_eq!(again, bytes);
+    }
+
+    /// The crate of Stockfish's binpack reads what we write, and writes the same bytes.
+    #[test]
+    fn binpacks_are_those_of_sfbinpack(samples in games(14)) {
+        let samples: Vec<Sample> = samples.into_iter().filter(|s| !Facts::of(s).contains(Facts::CHESS960)).collect();
+        prop_assume!(!samples.is_empty());
+        let bytes = bytes_of("binpack", &samples);
+        let mut reader = sfbinpack::CompressedTrainingDataEntryReader::from_slice(&bytes).unwrap();
+        let mut writer = sfbinpack::CompressedTrainingDataEntryWriter::new_in_memory().unwrap();
+        for sample in &samples {
+            let entry = reader.next();
+            let fen = Fen::from_position(&sample.position().unwrap(), EnPassantMode::Legal);
+            let chess960 = sample.has(flags::CHESS960);
+            prop_assert!(chess960 || entry.pos.fen().unwrap() == fen.to_string(), "{} {}", entry.pos.fen().unwrap(), fen);
+            prop_assert_eq!(entry.score, sample.score.unwrap_or(32_002));
+            prop_assert_eq!(entry.result, i16::from(if sample.turn == Color::White { sample.result } else { -sample.result }));
+            prop_assert_eq!(u32::from(entry.ply), sample.game_ply());
+            writer.write_entry(&entry).unwrap();
+        }
+        prop_assert!(!reader.has_next());
+        prop_assert_eq!(writer.into_bytes().unwrap(), bytes);
+    }
+}
+
+fn bytes_of(format: &str, samples: &[Sample]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    let target = Target { format: Some(registry::named(format).unwrap()), ..Target::default() };
+    let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
+    writer.write(samples).unwrap();
+    writer.finish().unwrap();
+    std::fs::read(Path::new(&path)).unwrap()
+}
