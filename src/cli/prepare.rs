@@ -289,7 +289,8 @@ impl Stream<'_, '_> {
                 if self.args.no_resolve {
                     sample.leaf = None;
                 }
-                let game = if games { (file as u64) << 32 | u64::from(sample.game) } else { sample.key() as u64 };
+                let game =
+                    if games { (file as u64) << 32 | u64::from(sample.game) } else { sample.key() as u64 };
                 self.offer(*sample, f32::from(sample.result + 1) / 2.0, game, !self.args.no_resolve)?;
             }
         }
@@ -303,7 +304,8 @@ impl Stream<'_, '_> {
         let parse = |line: &[u8]| crate::tune::epd::parse(line).map_err(String::from);
         let account = lines::each(path, self.args.strict, parse, |line| {
             self.account.read += 1;
-            let score = line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
+            let score =
+                line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
             let sample = Sample { board: line.board, turn: line.turn, result, score, ..EMPTY };
             let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
@@ -318,9 +320,13 @@ impl Stream<'_, '_> {
         self.source(path);
         let resolve = !self.args.no_resolve;
         if resolve {
-            self.ui.note(format!("{}: resolving by qsearch; --no-resolve takes positions as they are", path.display()));
+            self.ui.note(format!(
+                "{}: resolving by qsearch; --no-resolve takes positions as they are",
+                path.display()
+            ));
         }
-        let parse = |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
+        let parse =
+            |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
         let mut batch = Vec::with_capacity(LINES);
         let account = lines::each(path, self.args.strict, parse, |sample| {
             batch.push(sample);

@@ -135,7 +135,10 @@ mod tests {
         // Wikipedia's example: [4 12 −16; 12 37 −43; −16 −43 98] = L Lᵀ, L = [2 0 0; 6 1 0; −8 5 3].
         let matrix = vec![4.0, 12.0, -16.0, 12.0, 37.0, -43.0, -16.0, -43.0, 98.0];
         let lower = Cholesky::new(matrix, 3).unwrap().lower;
-        assert_eq!([lower[0], lower[3], lower[4], lower[6], lower[7], lower[8]], [2.0, 6.0, 1.0, -8.0, 5.0, 3.0]);
+        assert_eq!(
+            [lower[0], lower[3], lower[4], lower[6], lower[7], lower[8]],
+            [2.0, 6.0, 1.0, -8.0, 5.0, 3.0]
+        );
     }
 
     #[test]

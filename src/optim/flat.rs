@@ -47,14 +47,7 @@ pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
 }
 
 /// Solves for the rows before `i` that make up row `i`.
-fn direction(
-    done: &[f64],
-    row: &[f64],
-    size: usize,
-    i: usize,
-    passed: &[bool],
-    scale: &[f64],
-) -> Direction {
+fn direction(done: &[f64], row: &[f64], size: usize, i: usize, passed: &[bool], scale: &[f64]) -> Direction {
     let mut right = row[..i].to_vec();
     let mut parts = vec![(i, 1.0 / scale[i])];
     for j in (0..i).rev().filter(|&j| !passed[j]) {

@@ -302,8 +302,7 @@ struct Unsorted {
 impl Builder {
     /// Adds a position. Counts of 0 are passed over; more than 65,535 entries of a kind cannot be and are cut.
     pub fn push(&mut self, facts: Facts, counts: &Counts) {
-        let starts =
-            [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
+        let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
         self.minus.clear();
         self.heavy.clear();
         for &(index, count) in &counts.linear {
@@ -369,9 +368,10 @@ impl Builder {
             chunk.entries.extend_from_slice(&self.entries[entries..][..run.stride()]);
             chunk.coefficients.extend_from_slice(&self.coefficients[coefficients..][..usize::from(heavy)]);
             if nonlinear {
-                let next = self.rows.get(i + 1).map_or([self.safety.len(), self.complexity.len()], |row| {
-                    [row.starts[2], row.starts[3]]
-                });
+                let next = self
+                    .rows
+                    .get(i + 1)
+                    .map_or([self.safety.len(), self.complexity.len()], |row| [row.starts[2], row.starts[3]]);
                 parts.safety.extend_from_slice(&self.safety[safety..next[0]]);
                 parts.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
                 parts.ends.push([parts.safety.len() as u32, parts.complexity.len() as u32]);

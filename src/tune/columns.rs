@@ -119,7 +119,10 @@ impl Group {
         };
         let needed = |name: &str| -> Result<Column> {
             optional(name)?.ok_or_else(|| {
-                Error::data(path, format!("has no column `{name}`; traces need result, phase, index, coefficient"))
+                Error::data(
+                    path,
+                    format!("has no column `{name}`; traces need result, phase, index, coefficient"),
+                )
             })
         };
         let mut facts = [const { None }; 5];
@@ -212,7 +215,11 @@ fn read<T: parquet::data_type::DataType>(
         records += read;
     }
     let numbers: Vec<f64> = values.iter().map(number).collect();
-    let levels = if max_definition == 0 && max_repetition == 0 { numbers.len() } else { definitions.len().max(repetitions.len()) };
+    let levels = if max_definition == 0 && max_repetition == 0 {
+        numbers.len()
+    } else {
+        definitions.len().max(repetitions.len())
+    };
     let mut column = Column { values: numbers, ends: Vec::with_capacity(rows) };
     let mut taken = 0;
     for level in 0..levels {

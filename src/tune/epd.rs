@@ -143,7 +143,9 @@ fn result(text: &[u8]) -> Option<f32> {
         b"1-0" | b"1" | b"1.0" => Some(1.0),
         b"0-1" | b"0" | b"0.0" => Some(0.0),
         b"1/2-1/2" | b"1/2" | b"0.5" => Some(0.5),
-        other => number(other.strip_suffix(b";").unwrap_or(other)).filter(|value| (0.0..=1.0).contains(value)),
+        other => {
+            number(other.strip_suffix(b";").unwrap_or(other)).filter(|value| (0.0..=1.0).contains(value))
+        }
     }
 }
 

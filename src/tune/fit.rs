@@ -93,9 +93,7 @@ impl Tracker<'_> {
         }
         let number = self.epochs;
         (self.progress)(&Epoch { number, train_loss, validation_loss, learning_rate, best });
-        self.epochs < self.limit
-            && self.epochs - self.best_epoch < self.patience
-            && !interrupt::requested()
+        self.epochs < self.limit && self.epochs - self.best_epoch < self.patience && !interrupt::requested()
     }
 }
 
@@ -133,7 +131,8 @@ pub fn fit(
         Some(k) => k,
         None => fit_k(&objective, &start)?,
     };
-    let validation = (validation.positions > 0).then_some(Objective { traces: validation, l2: 0.0, ..objective });
+    let validation =
+        (validation.positions > 0).then_some(Objective { traces: validation, l2: 0.0, ..objective });
     let losses = |parameters: &[f64]| Losses {
         train: objective.loss(parameters),
         validation: validation.map(|objective| objective.loss(parameters)),

@@ -140,7 +140,12 @@ pub fn terms(start: &Weights) -> Terms {
 ///
 /// # Errors
 /// If the item holds no board.
-pub fn position(item: &TuneItem, scratch: &mut hce::Trace, game: u64, score: Option<f32>) -> Result<Position> {
+pub fn position(
+    item: &TuneItem,
+    scratch: &mut hce::Trace,
+    game: u64,
+    score: Option<f32>,
+) -> Result<Position> {
     let mut counts = Counts::default();
     let facts = Boards::default().count(item, scratch, &mut counts)?;
     Ok(Position { facts, counts, game: Some(game), score })
@@ -181,7 +186,8 @@ impl Tracer for Boards {
     type Scratch = hce::Trace;
 
     fn count(&self, item: &TuneItem, scratch: &mut hce::Trace, counts: &mut Counts) -> Result<Facts> {
-        let board = item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
+        let board =
+            item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
         let (target, weight, group) = (item.target, item.weight, item.group);

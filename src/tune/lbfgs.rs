@@ -83,8 +83,9 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, tracker: &mut Trac
         .with_tolerance_grad(1e-9)
         .and_then(|solver| solver.with_tolerance_cost(1e-11))
         .map_err(fault)?;
-    let executor =
-        Executor::new(problem, solver).configure(|state| state.param(scaled).max_iters(1_000_000)).timer(false);
+    let executor = Executor::new(problem, solver)
+        .configure(|state| state.param(scaled).max_iters(1_000_000))
+        .timer(false);
     match executor.run() {
         Ok(_) => Ok(()),
         // The tracker has the best values; a search line that rounding ends is an end like any other.

@@ -57,7 +57,8 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
             let mut sum = vec![[0.0; 4]; cells];
             for chunk in stripe {
                 let scores = scores(chunk, &table);
-                let of_row = |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
+                let of_row =
+                    |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
                 dispatch(chunk, count, &curved, &mut sum);
             }

@@ -134,7 +134,9 @@ impl Tuned<'_> {
     fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
         let style = &self.terms.output;
         let entry = |pair: &[i64; 2]| match term.kind {
-            Kind::Pair => style.pair.replace("{mg}", &pair[0].to_string()).replace("{eg}", &pair[1].to_string()),
+            Kind::Pair => {
+                style.pair.replace("{mg}", &pair[0].to_string()).replace("{eg}", &pair[1].to_string())
+            }
             kind => single(kind, pair).to_string(),
         };
         let (kind, pair_dimension) = match term.kind {
@@ -160,7 +162,8 @@ impl Tuned<'_> {
             if term.group != group {
                 text += if group.is_empty() { "" } else { "}\n" };
                 if !term.group.is_empty() {
-                    let _ = write!(text, "\n/// Terms of {}.\npub mod {} {{\n", term.group, lower(&term.group));
+                    let _ =
+                        write!(text, "\n/// Terms of {}.\npub mod {} {{\n", term.group, lower(&term.group));
                 }
                 group = &term.group;
             }
@@ -176,7 +179,8 @@ impl Tuned<'_> {
                 Shape::Board(_) => (format!("[{element}; 64]"), ["", ""]),
             };
             let body = body(term.shape, &pairs, ["[", "]"], braces, entry);
-            let _ = write!(text, "{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name));
+            let _ =
+                write!(text, "{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name));
         }
         text + if group.is_empty() { "" } else { "}\n" }
     }
@@ -216,7 +220,8 @@ impl Tuned<'_> {
             for (entry, index) in range.enumerate() {
                 let [mg, eg] = pairs[index];
                 let (group, name) = (&term.group, &term.name);
-                let _ = writeln!(text, "{index},{group},{name},{entry},{},{},{mg},{eg}", mg.round(), eg.round());
+                let _ =
+                    writeln!(text, "{index},{group},{name},{entry},{},{},{mg},{eg}", mg.round(), eg.round());
             }
         }
         text

@@ -53,9 +53,8 @@ pub fn score(
         let [taken, rates] = danger(safety, side, weights, shape);
         sums = [sums[0] + sign * taken[0], sums[1] + sign * taken[1]];
         let of_side = |entry: &BothSides| f64::from(if side { entry.white } else { entry.black });
-        slopes.extend(
-            safety.iter().map(|entry| (entry.index, rates.map(|rate| sign * rate * of_side(entry)))),
-        );
+        slopes
+            .extend(safety.iter().map(|entry| (entry.index, rates.map(|rate| sign * rate * of_side(entry)))));
     }
     let [mg_factor, eg_factor] = chunk.factors(row).map(f64::from);
     let (eg, by_eg, by_complexity) = complex(sums[1], complexity, weights);
@@ -64,9 +63,7 @@ pub fn score(
         *eg_slope *= eg_factor * by_eg;
     }
     slopes.extend(
-        complexity
-            .iter()
-            .map(|&(index, count)| (index, [0.0, eg_factor * by_complexity * f64::from(count)])),
+        complexity.iter().map(|&(index, count)| (index, [0.0, eg_factor * by_complexity * f64::from(count)])),
     );
     f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg
 }
@@ -115,12 +112,7 @@ fn complex(eg: f64, complexity: &[(u16, f32)], weights: &[[f64; 2]]) -> (f64, f6
 }
 
 /// Visits every row with its score and slopes.
-pub fn each(
-    chunk: &Chunk,
-    weights: &[[f64; 2]],
-    shape: &Shape,
-    mut visit: impl FnMut(usize, f64, &[Slope]),
-) {
+pub fn each(chunk: &Chunk, weights: &[[f64; 2]], shape: &Shape, mut visit: impl FnMut(usize, f64, &[Slope])) {
     let mut slopes = Vec::new();
     chunk.each(|row, entries| {
         let score = score(chunk, row, entries, weights, shape, &mut slopes);

@@ -37,7 +37,8 @@ pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
     let (flat, unknown) = directions(&matrix, size);
     for i in 0..size {
         let diagonal = &mut matrix[i * size + i];
-        *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + DAMPING) + 2.0 * objective.l2 / 1e4 } else { 1.0 };
+        *diagonal =
+            if *diagonal > 0.0 { *diagonal * (1.0 + DAMPING) + 2.0 * objective.l2 / 1e4 } else { 1.0 };
     }
     let mut variances = vec![0.0; size];
     let total = objective.traces.total_weight();

@@ -64,7 +64,8 @@ fn descend(
 ) -> Option<Next> {
     for halving in 0..HALVINGS {
         let share = 0.5f64.powi(halving);
-        let mut parameters: Vec<f64> = here.iter().zip(step).map(|(value, step)| value + share * step).collect();
+        let mut parameters: Vec<f64> =
+            here.iter().zip(step).map(|(value, step)| value + share * step).collect();
         for (value, &slot) in parameters.iter_mut().zip(&objective.space.free) {
             let [low, high] = objective.model.slots[slot].bounds;
             *value = value.clamp(low, high);
@@ -88,7 +89,8 @@ fn direction(
     tracker: &mut Tracker<'_>,
 ) -> Option<Vec<f64>> {
     let size = here.len();
-    let kinds = if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
+    let kinds =
+        if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
     let held: Vec<bool> = (0..size).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
     let right: Vec<f64> = (0..size).map(|i| if held[i] { 0.0 } else { -gradient[i] }).collect();
     kinds.iter().find_map(|&kind| {

@@ -344,7 +344,10 @@ impl Term {
             2 if width == 2 => numbers.repeat(length),
             given if given == length * width => numbers,
             given => {
-                return Err(format!("`initial` has {given} numbers; it needs {}, {width} or 1", length * width));
+                return Err(format!(
+                    "`initial` has {given} numbers; it needs {}, {width} or 1",
+                    length * width
+                ));
             }
         };
         let pair = |entry: &[f64]| match self.kind {
@@ -437,7 +440,8 @@ fixed = true
     fn terms_become_features_in_their_order() {
         let terms = Terms::parse(FILE, Path::new("x.toml")).unwrap();
         let model = terms.model(&[]).unwrap();
-        let name = |feature: usize, half: usize| model.slots[model.features[feature].slots[half]].name.as_str();
+        let name =
+            |feature: usize, half: usize| model.slots[model.features[feature].slots[half]].name.as_str();
         assert_eq!(model.features.len(), 5 + 64 + 1 + 6);
         assert_eq!((name(0, 0), name(4, 1)), ("material[0] midgame", "material[4] endgame"));
         // Number 0 of a board that begins at a8, and its mirror image h8.
@@ -477,7 +481,11 @@ fixed = true
     fn faults_are_named() {
         assert!(fault("format = 2\nterm = []").contains("`format` has to be 1"));
         assert!(fault("format = 1\nterm = []").contains("names no term"));
-        assert!(fault("format = 1\n[[term]]\nnam = \"x\"").contains("line 3"), "{}", fault("format = 1\n[[term]]\nnam = \"x\""));
+        assert!(
+            fault("format = 1\n[[term]]\nnam = \"x\"").contains("line 3"),
+            "{}",
+            fault("format = 1\n[[term]]\nnam = \"x\"")
+        );
         for (from, to, reason) in [
             ("[337, 281], ", "", "`material`: `initial` has 8 numbers; it needs 10, 2 or 1"),
             ("name = \"tempo\"", "name = \"material\"", "two terms are called `material`"),

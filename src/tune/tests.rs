@@ -32,7 +32,11 @@ fn model(parts: &[Part]) -> Model {
     };
     Model {
         slots: (0..2 * parts.len()).map(slot).collect(),
-        features: parts.iter().enumerate().map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] }).collect(),
+        features: parts
+            .iter()
+            .enumerate()
+            .map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] })
+            .collect(),
         shape: Shape { safety_divisors: [300.0, 10.0] },
     }
 }
@@ -81,7 +85,8 @@ const LINEAR: [Part; 12] = [Part::Linear; 12];
 
 const BENT: [Part; 12] = {
     let mut parts = [Part::Linear; 12];
-    (parts[5], parts[6], parts[9], parts[10]) = (Part::Safety, Part::Safety, Part::Complexity, Part::Complexity);
+    (parts[5], parts[6], parts[9], parts[10]) =
+        (Part::Safety, Part::Safety, Part::Complexity, Part::Complexity);
     parts
 };
 
@@ -267,7 +272,8 @@ fn bounds_hold_and_the_other_values_make_up_for_them() {
     let settings = |optimizer| Settings { optimizer, k: Some(1.5), batch: 0, ..Settings::default() };
     let found = run(&items, &bounded, &settings(Optimizer::GaussNewton));
     assert_eq!((found.values[0], found.values[3]), (30.0, -10.0));
-    let adam = Settings { epochs: Some(600), learning_rate: Some(2.0), patience: 600, ..settings(Optimizer::Adam) };
+    let adam =
+        Settings { epochs: Some(600), learning_rate: Some(2.0), patience: 600, ..settings(Optimizer::Adam) };
     let first = run(&items, &bounded, &adam);
     assert!((found.exact.train - first.exact.train).abs() < 1e-7, "{found:?} {first:?}");
     let traces = gather(&items, &bounded, &Space::new(&bounded), 4096);

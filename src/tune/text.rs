@@ -57,7 +57,10 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, St
         } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
             fact(&field[..at], &field[at + 1..], &mut position)?;
         } else {
-            return Err(format!("`{}` is neither key=value nor index:coefficient", String::from_utf8_lossy(field)));
+            return Err(format!(
+                "`{}` is neither key=value nor index:coefficient",
+                String::from_utf8_lossy(field)
+            ));
         }
     }
     tidy(&mut position.counts.linear);
@@ -93,7 +96,9 @@ pub(super) fn checked(
     };
     match (feature.part, black) {
         (Part::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
-        (Part::Complexity, Some(_)) => Err(format!("index {index} is one of complexity; it has one coefficient")),
+        (Part::Complexity, Some(_)) => {
+            Err(format!("index {index} is one of complexity; it has one coefficient"))
+        }
         (part, black) => {
             // A model has at most 65,536 features.
             add(counts, part, index as u16, white, black.unwrap_or(0.0));
@@ -158,9 +163,7 @@ fn whole(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 19 {
         return None;
     }
-    text.iter().try_fold(0u64, |sum, &byte| {
-        byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0'))
-    })
+    text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
 /// Writes a position as a line; `phase` in the unit of the terms file.

@@ -72,7 +72,9 @@ impl Traces {
                 let mut from = [0; 2];
                 for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
                     parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
-                    parts.complexity[from[1] as usize..complexity as usize].iter().for_each(|c| see(row, c.0));
+                    parts.complexity[from[1] as usize..complexity as usize]
+                        .iter()
+                        .for_each(|c| see(row, c.0));
                     from = [safety, complexity];
                 }
             }
@@ -118,7 +120,17 @@ impl<'a, T: Tracer> Gather<'a, T> {
     pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
         let start = model.pairs(&model.start());
         let chunk = chunk.clamp(1, CHUNK);
-        Gather { tracer, model, space, start, chunk, seed, slab: Vec::new(), slabs: 0, traces: Traces::default() }
+        Gather {
+            tracer,
+            model,
+            space,
+            start,
+            chunk,
+            seed,
+            slab: Vec::new(),
+            slabs: 0,
+            traces: Traces::default(),
+        }
     }
 
     /// Adds a position.
@@ -144,8 +156,7 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
         self.slabs += 1;
         let this = &*self;
-        let chunks: Result<Vec<Chunk>> =
-            slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
+        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
         self.traces.chunks.extend(chunks?);
         self.traces.positions += slab.len();
         slab.clear();
@@ -155,7 +166,8 @@ impl<'a, T: Tracer> Gather<'a, T> {
 
     fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
         let mut builder = Builder::default();
-        let (mut scratch, mut counts, mut kept) = (T::Scratch::default(), Counts::default(), Counts::default());
+        let (mut scratch, mut counts, mut kept) =
+            (T::Scratch::default(), Counts::default(), Counts::default());
         for item in items {
             counts.clear();
             let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;

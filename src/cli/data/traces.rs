@@ -46,7 +46,9 @@ pub fn export(
     ui: &Ui,
 ) -> Result<Status> {
     if output == Path::new("-") {
-        return Err(Error::usage("--traces writes the terms beside the output, so it needs the name of a file"));
+        return Err(Error::usage(
+            "--traces writes the terms beside the output, so it needs the name of a file",
+        ));
     }
     let resolved = |path: &PathBuf| Ok(AnyReader::open(path, None)?.metadata().resolved.is_some());
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
@@ -62,7 +64,10 @@ pub fn export(
     let account = stream(&args, Split { validation: 0.0, seed: 0 }, ui, &mut |offer| {
         let item =
             TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
-        let score = offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+        let score = offer
+            .sample
+            .score
+            .map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
         // Fits every language's numbers.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;

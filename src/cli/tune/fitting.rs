@@ -101,7 +101,9 @@ impl Labels {
     ) -> Result<Labels> {
         let share = args.net_args.wdl.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&share) {
-            return Err(Error::usage(format!("--wdl {share}: the share of the result has to be from 0 to 1")));
+            return Err(Error::usage(format!(
+                "--wdl {share}: the share of the result has to be from 0 to 1"
+            )));
         }
         if args.fit.score_k.is_some_and(|k| !(k.is_finite() && k > 0.0)) {
             return Err(Error::usage("--score-k has to be above 0"));
@@ -234,7 +236,13 @@ fn judge(
         spread: None,
         seen: counts,
     };
-    Ok(Fitted { positions: train.positions, validation_positions: validation.positions, outcome, table, remarks })
+    Ok(Fitted {
+        positions: train.positions,
+        validation_positions: validation.positions,
+        outcome,
+        table,
+        remarks,
+    })
 }
 
 /// Dead and unidentifiable weights that are named one by one.

@@ -99,7 +99,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 }
 
 fn seen(offer: &Offer) -> Seen {
-    let white = offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+    let white =
+        offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
     (offer.result, white, offer.group)
 }
 
@@ -121,7 +122,11 @@ fn gather(
         };
         let group = rng::mix(0, offer.group) as u8;
         let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
-        if offer.held_out { validation.push(item)? } else { train.push(item)? }
+        if offer.held_out {
+            validation.push(item)?
+        } else {
+            train.push(item)?
+        }
         Ok(None)
     })?;
     let (mut train, mut validation) = (train.finish()?, validation.finish()?);

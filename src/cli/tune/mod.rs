@@ -50,13 +50,24 @@ pub struct TuneArgs {
     #[command(flatten)]
     net_args: net::NetArgs,
 
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Fitting",
+        help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]"
+    )]
     epochs: Option<usize>,
 
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Fitting",
+        help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]"
+    )]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]

@@ -35,14 +35,19 @@ impl Table {
                 .map(|value| value.map_or(String::new(), |value| format!("{value:.3}")));
             let (before, after) = (self.before[i], self.after[i]);
             let (name, seen, fixed) = (&slot.name, self.seen[i], slot.fixed);
-            let _ = writeln!(text, "{name},{before},{after:.4},{},{error},{spread},{seen},{fixed}", after.round());
+            let _ = writeln!(
+                text,
+                "{name},{before},{after:.4},{},{error},{spread},{seen},{fixed}",
+                after.round()
+            );
         }
         text
     }
 
     /// A row a term that was tuned: the mean of its values before and after, and a typical standard error.
     pub(super) fn text(&self, model: &Model) -> String {
-        let mut text = format!("{:<28} {:>5}  {:>22}  {:>22}\n", "mean of", "", "midgame ± error", "endgame ± error");
+        let mut text =
+            format!("{:<28} {:>5}  {:>22}  {:>22}\n", "mean of", "", "midgame ± error", "endgame ± error");
         for group in groups(model) {
             let free = |half: &[usize]| half.iter().any(|&slot| !model.slots[slot].fixed);
             if !group.halves.iter().any(|half| free(half)) {
