@@ -19,13 +19,22 @@ const TOLERANCE: f64 = 1e-8;
 /// Halvings of a step before more damping is tried.
 const HALVINGS: i32 = 8;
 
+/// A step that lowers the loss by less than this share of it leaves the matrix as it is for the next one.
+const KEEP: f64 = 1e-3;
+
 pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, tracker: &mut Tracker<'_>) {
     let mut here = start;
     let (mut loss, mut gradient) = objective.gradient(&here);
     tracker.passes += 1;
     let mut damping = DAMPING;
+    let mut kept: Option<Factored> = None;
     loop {
-        let Some(step) = direction(objective, &here, &gradient, newton, damping, tracker) else { return };
+        let held: Vec<bool> = (0..here.len()).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
+        let reused = kept.take().filter(|factored| factored.held == held);
+        let is_reused = reused.is_some();
+        let factored = reused.or_else(|| Factored::new(objective, &here, held, newton, damping, tracker));
+        let Some(factored) = factored else { return };
+        let step = factored.step(&gradient);
         let promise = -dot(&gradient, &step);
         if promise.is_nan() || promise < 2.0 * TOLERANCE * loss {
             return;
@@ -38,7 +47,12 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
                 if !tracker.epoch(&here, loss, next.share) || gain < TOLERANCE * loss {
                     return;
                 }
+                // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
+                let as_promised = next.share == 1.0 && gain > 0.25 * promise;
+                kept = (gain < KEEP * loss && as_promised).then_some(factored);
             }
+            // The old matrix does not fit any more: the next turn makes another.
+            None if is_reused => {}
             None if damping > 1.0 => return,
             None => damping = (damping * 1e3).max(1e-6),
         }
@@ -79,33 +93,47 @@ fn descend(
     None
 }
 
-/// The solution of (A + damping · diagonal of A) step = −gradient. `None` if the matrix has no such solution.
-fn direction(
-    objective: &Objective<'_>,
-    here: &[f64],
-    gradient: &[f64],
-    newton: bool,
-    damping: f64,
-    tracker: &mut Tracker<'_>,
-) -> Option<Vec<f64>> {
-    let size = here.len();
-    let kinds =
-        if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
-    let held: Vec<bool> = (0..size).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
-    let right: Vec<f64> = (0..size).map(|i| if held[i] { 0.0 } else { -gradient[i] }).collect();
-    kinds.iter().find_map(|&kind| {
-        let mut matrix = objective.normal(here, kind);
-        tracker.passes += 1;
-        for i in 0..size {
-            if held[i] {
-                (0..size).for_each(|j| (matrix[i * size + j], matrix[j * size + i]) = (0.0, 0.0));
+/// A damped matrix, ready to solve with.
+struct Factored {
+    factor: Cholesky,
+    /// Values at a bound, which do not move.
+    held: Vec<bool>,
+}
+
+impl Factored {
+    /// The matrix at `here`, each diagonal entry larger by the damping. `None` if it cannot be solved with.
+    fn new(
+        objective: &Objective<'_>,
+        here: &[f64],
+        held: Vec<bool>,
+        newton: bool,
+        damping: f64,
+        tracker: &mut Tracker<'_>,
+    ) -> Option<Factored> {
+        let size = here.len();
+        let kinds =
+            if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
+        kinds.iter().find_map(|&kind| {
+            let mut matrix = objective.normal(here, kind);
+            tracker.passes += 1;
+            for i in 0..size {
+                if held[i] {
+                    (0..size).for_each(|j| (matrix[i * size + j], matrix[j * size + i]) = (0.0, 0.0));
+                }
+                let diagonal = &mut matrix[i * size + i];
+                // A value that no position counts stays where it is.
+                *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + damping) } else { 1.0 };
             }
-            let diagonal = &mut matrix[i * size + i];
-            // A value that no position counts stays where it is.
-            *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + damping) } else { 1.0 };
-        }
-        Some(Cholesky::new(matrix, size)?.solve(&right))
-    })
+            Some(Factored { factor: Cholesky::new(matrix, size)?, held: held.clone() })
+        })
+    }
+
+    /// The step against the gradient.
+    fn step(&self, gradient: &[f64]) -> Vec<f64> {
+        let right: Vec<f64> =
+            gradient.iter().zip(&self.held).map(|(slope, held)| if *held { 0.0 } else { -slope }).collect();
+        self.factor.solve(&right)
+    }
 }
 
 fn at_bound(objective: &Objective<'_>, parameter: usize, value: f64, slope: f64) -> bool {
