@@ -12,7 +12,7 @@ use super::text::Position;
 use super::traces::Tracer;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
-use crate::eval::hce::{self, COUNT, FULL_PHASE, LARGEST, Shape, TERMS, Term, Weights, parts};
+use crate::eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, LARGEST, Shape, TERMS, Term, Weights, parts};
 
 /// A position to tune on.
 #[derive(Debug, Clone, Copy)]
@@ -164,20 +164,20 @@ pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
 /// Counts with the evaluation's own terms.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Boards {
-    /// Let the phase grow beyond that of the start of a game, as evaluations do that do not clamp it.
-    pub unclamped: bool,
+    /// Let the phase grow beyond that of the start of a game and scale no endgame: the plain taper with which other
+    /// tuners are compared.
+    pub plain_taper: bool,
 }
 
 impl Boards {
-    /// Share of the midgame.
-    fn phase(self, board: &shakmaty::Board) -> f32 {
-        let phase = if self.unclamped {
+    /// Share of the midgame, and the factor of the endgame half.
+    fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
+        if self.plain_taper {
             let minors = (board.knights() | board.bishops()).count();
-            (minors + 2 * board.rooks().count() + 4 * board.queens().count()) as i32
-        } else {
-            hce::phase(board)
-        };
-        phase as f32 / FULL_PHASE as f32
+            let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
+            return [phase as f32 / FULL_PHASE as f32, 1.0];
+        }
+        [hce::phase(board) as f32 / FULL_PHASE as f32, hce::scale(board) as f32 / FULL_SCALE as f32]
     }
 }
 
@@ -190,7 +190,7 @@ impl Tracer for Boards {
             item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
-        let (target, weight, group) = (item.target, item.weight, item.group);
-        Ok(Facts { target, phase: self.phase(&board), weight, group, ..Facts::default() })
+        let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
+        Ok(Facts { target, phase, scale, weight, group, constant: 0.0 })
     }
 }

@@ -36,9 +36,9 @@ pub(super) struct HceArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
     mirror: Vec<String>,
 
-    /// Let the phase grow beyond that of the start position, as evaluations do that do not clamp it
+    /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners
     #[arg(long, requires = "hce")]
-    unclamped_phase: bool,
+    plain_taper: bool,
 }
 
 fn terms_help() -> String {
@@ -67,7 +67,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     let (output, folder) = args.places("new.hce.toml")?;
-    let boards = Boards { unclamped: hce.unclamped_phase };
+    let boards = Boards { plain_taper: hce.plain_taper };
     let validation = args.validation.unwrap_or(0.1);
     let labels = Labels::new(args, ui, |visit| {
         let split = Split { validation: 0.0, seed: 0 };

@@ -148,7 +148,10 @@ impl Sink for Trace {
         if count == 0 {
             return;
         }
-        self.touched.push(index as u16);
+        // Most weights are touched once or twice; a count that is not 0 is in the list already.
+        if self.counts[index] == 0 {
+            self.touched.push(index as u16);
+        }
         self.counts[index] += color.fold_wb(count, -count) as i16;
     }
 }
