@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod bad_input;
+mod convert;
 mod elo;
 mod engine;
 mod eval;

@@ -25,9 +25,9 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "N", conflicts_with = "hce")]
     hidden: Option<usize>,
 
-    /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "hce")]
-    wdl: Option<f32>,
+    /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(super) wdl: Option<f32>,
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
@@ -82,6 +82,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
                 outcome.quantisation.max_error
             ),
         ],
+        train_loss_exact: None,
+        optimizer: None,
+        table: String::new(),
     })
 }
 
