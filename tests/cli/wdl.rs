@@ -160,7 +160,13 @@ fn games(folder: &Path, name: &str, count: usize, seed: u64) {
             [chance(white), 1.0 - chance(white) - chance(-white)]
         };
         let u = rng.unit();
-        let result = if u < win { "1-0" } else if u < win + draw { "1/2-1/2" } else { "0-1" };
+        let result = if u < win {
+            "1-0"
+        } else if u < win + draw {
+            "1/2-1/2"
+        } else {
+            "0-1"
+        };
         text += &format!("[White \"a\"]\n[Black \"b\"]\n[Result \"{result}\"]\n\n");
         for (ply, san) in moves.iter().cycle().take(8).enumerate() {
             let cp = if ply % 2 == 0 { white } else { -white };
@@ -177,7 +183,8 @@ fn the_model_is_found_from_the_comments_of_games() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     games(folder, "games.pgn", 4_000, 1);
-    let v = json(&patzer(folder, &["wdl", "--model", "--json", "games.pgn", "--by", "move", "--svg", "plots"]));
+    let v =
+        json(&patzer(folder, &["wdl", "--model", "--json", "games.pgn", "--by", "move", "--svg", "plots"]));
     let number = |key: &str| v[key].as_f64().unwrap();
     assert_eq!((v["games"].as_u64(), v["positions"].as_u64()), (Some(4_000), Some(32_000)));
     assert!((number("normalize_to_pawn_value") - 120.0).abs() < 5.0, "{v}");
@@ -207,7 +214,8 @@ fn shards_and_threads_change_nothing() {
         let (games, out) = (format!("{shard}.pgn"), format!("{shard}.json"));
         json(&patzer(folder, &["wdl", "--model", "--json", &games, "--histogram", &out]));
     }
-    let args = ["wdl", "--model", "--json", "--merge", "a.json", "--merge", "b.json", "--histogram", "sum.json"];
+    let args =
+        ["wdl", "--model", "--json", "--merge", "a.json", "--merge", "b.json", "--histogram", "sum.json"];
     let merged = json(&patzer(folder, &args));
     let whole = json(&whole);
     for key in ["a", "b", "objective", "positions", "wins", "draws", "losses"] {
@@ -233,7 +241,10 @@ fn a_broken_game_is_named_and_takes_no_other() {
     let bad = patzer(folder, &["wdl", "--model", "--json", "bad.pgn"]);
     assert!(stderr(&bad).contains("warning: bad.pgn: game "), "{}", stderr(&bad));
     let (bad, good) = (json(&bad), json(&patzer(folder, &["wdl", "--model", "--json", "good.pgn"])));
-    assert_eq!((&bad["games"], &bad["games_bad"], &bad["dropped"]["bad_game"]), (&501.into(), &1.into(), &1.into()));
+    assert_eq!(
+        (&bad["games"], &bad["games_bad"], &bad["dropped"]["bad_game"]),
+        (&501.into(), &1.into(), &1.into())
+    );
     for key in ["a", "b", "objective", "positions"] {
         assert_eq!(bad[key], good[key], "{key}");
     }
@@ -249,7 +260,10 @@ fn what_the_model_cannot_use_is_refused_in_one_line() {
     for (args, reason) in [
         (&["unscored.pgn"][..], "unscored.pgn: there are no scored positions"),
         (&["no.pgn"], "no.pgn: no such file"),
-        (&["games.pgn", "--material", "80..90"], "games.pgn: there are no scored positions within the bounds"),
+        (
+            &["games.pgn", "--material", "80..90"],
+            "games.pgn: there are no scored positions within the bounds",
+        ),
         (&["games.pgn", "--moves", "9..1"], "invalid value '9..1' for '--moves <A..B>'"),
         (&["games.pgn", "--normalized-by", "1,2"], "--normalized-by takes one number or four"),
         (&["--merge", "bad.json"], "bad.json: is no histogram of scores"),
