@@ -44,7 +44,9 @@ impl Pairs {
             return Err(Error::usage("a plan needs a share of draws from 0 to below 1, and finite Elo"));
         }
         let game = |score: f64| [1.0 - score - draws / 2.0, draws, score - draws / 2.0];
-        let games = [bias, -bias].map(|bias| game(expected_score(elo + bias)));
+        // The bias moves both scores by as much, so that the mean stays that of the difference.
+        let shift = expected_score(bias) - 0.5;
+        let games = [shift, -shift].map(|shift| game(expected_score(elo) + shift));
         if games.iter().flatten().any(|&p| p < 0.0) {
             return Err(Error::usage(format!(
                 "{:.0} % of draws cannot come with a difference of {elo:.1} Elo and a bias of {bias:.0}",

@@ -11,6 +11,7 @@ mod extract;
 mod help;
 mod label;
 mod net;
+mod rate;
 mod sprt;
 mod tune;
 mod wdl;
