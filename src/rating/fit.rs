@@ -109,6 +109,8 @@ pub(super) struct Problem {
     pub edges: Vec<Edge>,
     /// By player.
     pub free: Vec<bool>,
+    /// One player of each pool without an anchor, who stands still while the others move: only differences count.
+    pub still: Vec<usize>,
     pub white_free: bool,
 }
 
@@ -159,7 +161,8 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         White::Fitted => (0.0, true),
         White::Fixed(elo) => (elo * unit, false),
     };
-    let problem = Problem { model: settings.model, edges, free, white_free };
+    let still = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &places, &free) };
+    let problem = Problem { model: settings.model, edges, free, still, white_free };
     let start = State { players: start, white, draw: settings.model.start() };
     let (mut state, steps) = newton(&problem, start)?;
     settle(&mut state, &places, settings, n);
@@ -169,6 +172,21 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let elo = (0..n).map(|i| rated[i].then(|| settings.average + state.players[i] / unit)).collect();
     let (white, draw) = (state.white / unit, state.draw);
     Ok(Ratings { elo, places, white, draw, steps, problem, state })
+}
+
+/// The player with the most games of every pool in which all are free.
+fn one_a_pool(results: &Results, places: &[Place], free: &[bool]) -> Vec<usize> {
+    let games: Vec<u64> = results.scores().iter().map(|s| s.iter().sum()).collect();
+    let mut of_pool = std::collections::BTreeMap::<usize, Option<usize>>::new();
+    for (player, place) in places.iter().enumerate() {
+        let Place::Pool(pool) = place else { continue };
+        let best = of_pool.entry(*pool).or_insert(Some(player));
+        *best = match *best {
+            Some(known) if free[player] => Some(if games[player] > games[known] { player } else { known }),
+            _ => None,
+        };
+    }
+    of_pool.into_values().flatten().collect()
 }
 
 /// Moves every pool without an anchor to the average.
@@ -233,6 +251,7 @@ impl Problem {
     /// Sets what does not move to 0.
     fn mask(&self, v: &mut State) {
         v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
+        self.still.iter().for_each(|&player| v.players[player] = 0.0);
         if !self.white_free {
             v.white = 0.0;
         }
@@ -301,8 +320,8 @@ impl State {
 
 /// The optimum, from a start.
 fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
-    // 2e-8 Elo.
-    const STILL: f64 = 1e-10;
+    // 2e-6 Elo.
+    const STILL: f64 = 1e-8;
     let mut at = start;
     let mut here = problem.expand(&at);
     for step_number in 1..=500 {
@@ -337,12 +356,14 @@ fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
 /// Solves for the Newton step, preconditioned by the diagonal.
 fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     let diagonal = problem.diagonal(here);
-    let mut residual = here.gradient.moved(&here.gradient, -2.0);
-    let mut x = residual.moved(&residual, -1.0);
+    let zero = State { players: vec![0.0; problem.free.len()], white: 0.0, draw: 0.0 };
+    let mut x = zero.clone();
+    let mut residual = zero.moved(&here.gradient, -1.0);
     let mut z = residual.divided(&diagonal);
     let mut direction = z.clone();
     let mut size = residual.dot(&z);
-    let goal = size * 1e-24;
+    // Far from the optimum a rough step is as good as an exact one (Dembo, Eisenstat and Steihaug, 1982).
+    let goal = size * f64::min(1e-2, size).max(1e-22);
     for _ in 0..4 * problem.free.len() + 100 {
         if !(size > goal && size > 1e-40) {
             break;

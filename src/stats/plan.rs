@@ -164,8 +164,9 @@ pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u
     let mut counts = Pentanomial::default();
     for played in 1..=most {
         counts.0[pairs.draw(rng)] += 1;
-        // Far from the bounds the normal approximation tells that the LLR is too; only near them is it worked out.
-        let near = if played < 200 { 0.6 } else { 0.85 };
+        // Far from the bounds the normal approximation, which gets better with every pair, tells that the LLR is too;
+        // only near them is it worked out.
+        let near = 1.0 - f64::min(0.4, 3.0 / (played as f64).sqrt());
         let rough = rough_llr(test, &counts);
         if rough > near * test.lower() && rough < near * test.upper() {
             continue;

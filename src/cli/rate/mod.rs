@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Of the games only the tags White, Black and Result are r
     Examples:\n  \
     patzer rate games.pgn\n  \
     patzer rate *.pgn.gz --anchor \"Engine 1.0=3200\" --csv ratings.csv\n  \
-    patzer rate games.pgn --model davidson --bootstrap 1000 --seed 1\n  \
+    patzer rate games.pgn --model davidson --white auto --bootstrap 1000 --seed 1\n  \
     patzer rate gauntlet.pgn --head-to-head \"Engine 2.0\" --los";
 
 /// Rate players by their games
@@ -42,8 +42,8 @@ pub struct RateArgs {
     #[arg(long, value_name = "ELO", default_value_t = 2300.0, allow_negative_numbers = true)]
     average: f64,
 
-    /// Advantage of White in Elo, or `auto` to fit it with the ratings
-    #[arg(long, value_name = "ELO|auto", default_value = "auto", allow_negative_numbers = true)]
+    /// Advantage of White in Elo, or `auto` to fit it with the ratings; 0 as in Ordo
+    #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true)]
     white: Advantage,
 
     /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24
