@@ -24,7 +24,8 @@ pub(super) const EMPTY: u8 = 7;
 
 /// The role of each code.
 const ROLE_OF: [u8; 16] = [
-    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY,
+    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK,
+    EMPTY,
 ];
 
 /// Squares from which a rook, or a bishop, on an empty board attacks a square.

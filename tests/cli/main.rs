@@ -12,6 +12,7 @@ mod extract;
 mod help;
 mod label;
 mod net;
+mod rate;
 mod scale;
 mod sprt;
 mod tune;
