@@ -81,7 +81,12 @@ fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
         y_range: 0.0..1.0,
     };
     let points = buckets.iter().filter_map(point).collect();
-    let series = Series { label: String::new(), colour: BLUE, mark: Mark::Dots, points };
+    let series = Series {
+        label: format!("buckets of {SCORE_BIN} centipawns"),
+        colour: BLUE,
+        mark: Mark::Dots,
+        points,
+    };
     plot::curves(&path, &axes, &[series])?;
     Ok(path)
 }

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod bad_input;
+mod data_show;
+mod data_stats;
+mod data_validate;
 mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod funnel;
 mod help;
 mod label;
 mod net;
