@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Sample;
+use super::dedupe::Dedupe;
 use super::filter::{GameFacts, Judge};
 use super::key_set::KeySet;
 use crate::error::{Error, Result};
@@ -51,21 +52,21 @@ impl Account {
         Account { counts: vec![Counts::default(); judge.names().count()], ..Account::default() }
     }
 
-    /// Counts a game's samples. `facts` matter where the judge judges games, `keys` says whether duplicates are
-    /// looked for, `cap` how many positions a game may have.
+    /// Counts a game's samples. `facts` matter where the judge judges games, `keys` says how duplicates are
+    /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
         judge: &Judge,
         facts: &GameFacts,
         samples: &[Sample],
-        keys: bool,
+        keys: Option<Dedupe>,
         cap: Option<usize>,
     ) {
         let number = samples.len() as u64;
         self.samples += number;
         self.over_cap += cap.map_or(0, |cap| number.saturating_sub(cap as u64));
-        if keys {
-            self.keys.extend(samples.iter().map(Sample::key));
+        if let Some(how) = keys {
+            self.keys.extend(samples.iter().map(|sample| how.key(sample)));
         }
         let mut gone = false;
         let games = judge.each_of_games(facts).count();
@@ -117,7 +118,7 @@ impl Account {
         &self,
         judge: &Judge,
         read: u64,
-        dropped: &BTreeMap<&'static str, u64>,
+        dropped: &BTreeMap<String, u64>,
         before: &[&'static str],
         after: &[(&'static str, Option<u64>)],
     ) -> Result<Vec<Step>> {
@@ -127,7 +128,7 @@ impl Account {
             left = left.saturating_sub(sequence);
             steps.push(Step { filter: filter.into(), label: label.into(), alone, sequence, left });
         };
-        let real = |reason| dropped.get(reason).copied().unwrap_or(0);
+        let real = |reason: &str| dropped.get(reason).copied().unwrap_or(0);
         for reason in before {
             add(reason, reason, real(reason), real(reason));
         }
@@ -143,7 +144,8 @@ impl Account {
         for step in steps.iter().filter(|step| step.sequence > 0) {
             *sums.entry(&step.filter).or_default() += step.sequence;
         }
-        if !sums.iter().eq(dropped.iter()) {
+        if !sums.iter().map(|(name, count)| (*name, *count)).eq(dropped.iter().map(|(n, c)| (n.as_str(), *c)))
+        {
             return Err(Error::internal(format!("the funnel drops {sums:?}, the extraction {dropped:?}")));
         }
         Ok(steps)

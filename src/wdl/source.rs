@@ -14,7 +14,7 @@ use super::histogram::{Bin, Observation, material};
 use crate::chess::score::is_mate;
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::{Chunk, Event, Feed, Parser, Reader, tags};
+use crate::pgn::{Chunk, Event, Parser, Reader, tags};
 use crate::positions::{Sample, flags};
 
 /// Terminations that say nothing about the position: the values of the tag with which match runners mark them.
@@ -156,10 +156,12 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
         bad: Vec::new(),
         plausible: false,
     };
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    let mut parser = Parser::default();
+    let mut samples = Vec::new();
     for (index, piece) in chunk.games.iter().enumerate() {
-        let game = parser.parse(&chunk.text, piece);
+        samples.clear();
+        let number = (chunk.number + index as u64) as u32;
+        let game = parser.parse(&chunk.text, piece, number, &mut samples);
         block.plausible |= game.plausible;
         let account = &mut block.account;
         let positions = game.samples.len() as u64;
@@ -182,15 +184,14 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
             account.drop(reason, positions);
             continue;
         }
-        let number = (chunk.number + index as u64) as u32;
         let (mut others, mut unscored) = (0, 0);
-        for sample in game.samples {
+        for sample in &samples {
             if !facts.takes_part[sample.turn as usize] {
                 others += 1;
             } else if sample.score.is_none() {
                 unscored += 1;
             } else {
-                observe(&mut block.state, &Sample { game: number, ..*sample });
+                observe(&mut block.state, sample);
             }
         }
         account.drop("other_player", others);
@@ -214,7 +215,7 @@ impl Facts {
         }
         let plays =
             |value: &[u8]| choice.player.as_ref().is_none_or(|name| tags::plain(value).contains(name));
-        for (name, value) in tags::tags(header) {
+        for (name, value) in tags::Tags::new(header).iter() {
             match name {
                 b"Termination" => {
                     let is = |excluded: &String| value.eq_ignore_ascii_case(excluded.as_bytes());

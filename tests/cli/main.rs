@@ -15,6 +15,7 @@ mod funnel;
 mod help;
 mod label;
 mod net;
+mod scale;
 mod sprt;
 mod tune;
 mod wdl;

@@ -1,5 +1,6 @@
 //! Property tests: what must hold for every input, a module an area.
 
+mod datasets;
 mod engine;
 mod eval;
 mod filters;

@@ -41,7 +41,7 @@ impl GameFacts {
     pub fn of(text: &[u8], movetext: &[u8]) -> GameFacts {
         let mut facts = GameFacts::default();
         let (mut tag, mut details) = (None, None);
-        for (name, value) in tags::tags(text) {
+        for (name, value) in tags::Tags::new(text).iter() {
             let value = tags::plain(value);
             match name {
                 b"WhiteElo" => facts.white_elo = value.trim().parse().ok(),

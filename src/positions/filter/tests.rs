@@ -2,7 +2,7 @@
 
 use super::registry::ROWS;
 use super::*;
-use crate::pgn::{Cutter, Feed, Parser};
+use crate::pgn::{Cutter, Parser};
 
 /// The plies of a game that presets, or filters by their names, leave.
 fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
@@ -11,17 +11,16 @@ fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let piece = &pieces[0];
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
     let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     let mut pipeline = Pipeline::for_games(&owned(filters), &owned(overrides)).unwrap();
     let facts = GameFacts::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
-    let game = parser.parse(&text, piece);
+    let mut samples = Vec::new();
+    let game = Parser::default().parse(&text, piece, 0, &mut samples);
     assert_eq!(game.fault, None);
     if pipeline.halves().0.keep_game(&facts).is_err() {
         return Vec::new();
     }
-    game.samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
+    samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
 }
 
 // Plies:               0  1    2  3    4  5     6  7     8  9    10 11   12

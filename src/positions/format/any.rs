@@ -251,6 +251,13 @@ impl AnyWriter {
         Ok(AnyWriter { path, format, no_score: target.no_score, sink, written, kept: Vec::new() })
     }
 
+    /// Writes a dataset of the native format that has been started.
+    pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
+        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
+        let (path, sink) = (path.to_path_buf(), Box::new(writer));
+        AnyWriter { path, format: registry::native(), no_score: None, sink, written, kept: Vec::new() }
+    }
+
     /// What the file will say of itself, if its format can.
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
         self.sink.metadata()
