@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::pgn::{Cutter, Parser};
 use patzer::positions::Sample;
 use patzer::positions::filter::registry::{Make, ROWS};
 use patzer::positions::filter::{Counts, PRESETS, Pipeline};
@@ -16,12 +16,10 @@ fn samples() -> Vec<Sample> {
     *cutter.text() = patzer::io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    let mut parser = Parser::default();
     let mut samples = Vec::new();
     for (game, piece) in pieces.iter().enumerate() {
-        let read = parser.parse(&text, piece).samples;
-        samples.extend(read.iter().map(|sample| Sample { game: game as u32, ..*sample }));
+        parser.parse(&text, piece, game as u32, &mut samples);
     }
     samples
 }

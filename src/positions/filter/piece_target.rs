@@ -114,7 +114,7 @@ mod tests {
         let present: [f64; 33] = std::array::from_fn(|n| if n < 2 { 0.0 } else { (n * n) as f64 });
         let keep = probabilities(&curve, &present, 1.0);
         assert!(keep.iter().all(|p| (0.0..=1.0).contains(p)));
-        assert!(keep.iter().any(|p| *p == 1.0), "no more goes than has to");
+        assert!(keep.contains(&1.0), "no more goes than has to");
         // Kept counts are proportional to the curve.
         let factor = |n: usize| keep[n] * present[n] / spline(&curve, n as f64 / 8.0);
         for n in 3..33 {
