@@ -39,7 +39,7 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
+    /// Preset, single filter or TOML file of filters; may be given several times, and --help lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -215,14 +215,21 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// The most letters of a filter with its values.
+const LABEL: usize = 44;
+
 /// The funnel in place of the list of what was dropped.
 fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
-    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, 60);
+    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, LABEL);
     writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
     writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;
     for step in steps {
         let [alone, sequence, left] = [step.alone, step.sequence, step.left].map(grouped);
-        writeln!(f, "{:<width$}{alone:>14}{sequence:>14}{left:>14}", step.label)?;
+        let label = match step.label.char_indices().nth(LABEL - 1) {
+            Some((end, _)) => format!("{}…", &step.label[..end]),
+            None => step.label.clone(),
+        };
+        writeln!(f, "{label:<width$}{alone:>14}{sequence:>14}{left:>14}")?;
     }
     let speed = grouped(s.positions_per_second as u64);
     writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;

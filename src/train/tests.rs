@@ -1,11 +1,10 @@
 //! Training against a plain twin in 64-bit floats, against finite differences, and against itself.
 
 use crate::train::WIN;
-use shakmaty::{Chess, Color, Position};
 
 use super::cpu::{Cpu, Target, mean_loss};
 use super::model::Model;
-use super::{Settings, TrainItem, fit};
+use super::{Settings, TrainItem, WIN, fit};
 use crate::chess::PackedBoard;
 use crate::eval::Evaluator;
 use crate::eval::nnue::features::all;

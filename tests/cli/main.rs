@@ -5,10 +5,14 @@ use std::process::{Command, Output, Stdio};
 
 mod bad_input;
 mod convert;
+mod data_show;
+mod data_stats;
+mod data_validate;
 mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod funnel;
 mod help;
 mod label;
 mod net;
