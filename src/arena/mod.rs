@@ -6,6 +6,9 @@
 //! Everything knows a [`Player`](player::Player), so mock players test it all without an engine.
 
 pub mod adjudication;
+pub mod affinity;
+pub mod children;
+pub mod contender;
 pub mod control;
 pub mod game;
 #[cfg(test)]
@@ -16,3 +19,5 @@ pub mod player;
 pub mod record;
 pub mod schedule;
 pub mod sequential;
+pub mod spec;
+pub mod uci;
