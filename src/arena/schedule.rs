@@ -123,7 +123,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What a thread has to say.
 enum News {
-    Finished(Pair),
+    Finished(Box<Pair>),
     Failed(Error),
 }
 
@@ -212,7 +212,7 @@ fn work(
             Err(None) => return Ok(()),
             Err(Some(error)) => return Err(error),
         };
-        if sender.send(News::Finished(pair)).is_err() {
+        if sender.send(News::Finished(Box::new(pair))).is_err() {
             return Ok(());
         }
     }
@@ -257,7 +257,7 @@ fn collect(
     loop {
         match news.recv_timeout(TICK) {
             Ok(News::Finished(pair)) => {
-                waiting.insert(pair.index, pair);
+                waiting.insert(pair.index, *pair);
             }
             Ok(News::Failed(error)) => {
                 halt.store(true, Ordering::Relaxed);

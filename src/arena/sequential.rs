@@ -184,27 +184,34 @@ impl fmt::Display for Report {
     }
 }
 
+/// What a test needs but players and a record.
+pub struct Test<'a> {
+    /// The hypotheses.
+    pub sprt: Sprt,
+    /// The games; its pairs begin behind those that a resumed record holds.
+    pub plan: Plan<'a>,
+    /// The tags of the games.
+    pub header: Header,
+}
+
 /// How often progress is reported.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Runs a test to its verdict, or until the pairs of the plan are played or `stop` is set.
 ///
-/// `done` are the pairs of a resumed record; the plan's pairs begin behind them. `progress` sees the state now and
-/// then. Gives the report, and how many finished pairs were discarded because they lie beyond the end.
+/// `done` are the pairs of a resumed record. `progress` sees the state now and then. Gives the report, and how many finished pairs were discarded because they lie beyond the end.
 ///
 /// # Errors
 /// If the record cannot be written, or a player fails and the rules end the match then.
 pub fn run(
-    sprt: Sprt,
-    plan: &Plan,
-    header: &Header,
+    Test { sprt, plan, header }: &Test,
     done: &[Entry],
     record: &mut Record,
     players: MakePlayer,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&State),
 ) -> Result<(Report, usize)> {
-    let mut state = State::new(sprt);
+    let mut state = State::new(*sprt);
     done.iter().for_each(|entry| state.add(entry));
     let begin = Instant::now();
     let before = state.games.games();
@@ -292,8 +299,8 @@ mod tests {
             prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
-        let (report, _) =
-            run(sprt, &plan, &header, &done, &mut record, &players, &stop, &mut |_| {}).unwrap();
+        let test = Test { sprt, plan, header };
+        let (report, _) = run(&test, &done, &mut record, &players, &stop, &mut |_| {}).unwrap();
         record.finish().unwrap();
         report
     }
@@ -327,7 +334,8 @@ mod tests {
     fn the_test_stops_at_the_first_pair_that_decides_it() {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
-        let (_, entries) = Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
+        let (_, entries) =
+            Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
         let mut state = State::new(report.test);
         for entry in before {

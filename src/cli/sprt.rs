@@ -10,7 +10,7 @@ use crate::arena::contender::Contender;
 use crate::arena::game::Reason;
 use crate::arena::record::{Arguments, Record};
 use crate::arena::schedule::{Plan, Schedule};
-use crate::arena::sequential::{self, End, Report, State};
+use crate::arena::sequential::{self, End, Report, State, Test};
 use crate::arena::spec::Spec;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
@@ -130,9 +130,7 @@ impl SprtArgs {
         let mut specs: [Spec; 2] = specs.try_into().map_err(|_| {
             Error::usage(format!("a test needs two players, not {count}: patzer sprt A B, or twice --engine"))
         })?;
-        for (spec, flag, options) in
-            [(0, "--option-a", &self.option_a), (1, "--option-b", &self.option_b)]
-        {
+        for (spec, flag, options) in [(0, "--option-a", &self.option_a), (1, "--option-b", &self.option_b)] {
             for text in options {
                 set_option(&mut specs[spec], flag, text)?;
             }
@@ -147,6 +145,10 @@ impl SprtArgs {
         }
         let earlier = if self.resume { Record::arguments(&self.pgn)? } else { None };
         let Some(mut all) = earlier else { return Ok(self.clone()) };
+        if ["a", "b", "engine"].iter().any(|player| typed.contains_key(*player)) {
+            // Players that are named again are not added to those of the journal.
+            all.retain(|name, _| !["a", "b", "engine"].contains(&name.as_str()));
+        }
         all.append(typed);
         *typed = all;
         Ok(SprtArgs { pgn: self.pgn.clone(), resume: true, ..typed::parse("sprt", typed)? })
@@ -197,9 +199,8 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
             ui.note(state.line());
         }
     };
-    let header = args.play.header("patzer sprt", &field);
-    let ended =
-        sequential::run(sprt, &plan, &header, &done, &mut record, &players, stop, &mut progress);
+    let test = Test { sprt, plan, header: args.play.header("patzer sprt", &field) };
+    let ended = sequential::run(&test, &done, &mut record, &players, stop, &mut progress);
     field.contenders.iter().for_each(Contender::dismiss);
     bar.finish_and_clear();
     record.finish()?;

@@ -3,7 +3,8 @@
 //! This test program is the engine: patzer starts it with the arguments of [`command`], which select [`engine`]
 //! below. What libtest prints before that is the first garbage that patzer has to live with. The engine plays a
 //! legal move that depends on its option `Seed` and the position alone, or the moves of its option `Moves`; its
-//! option `Mode` is `what@go`: what to do wrong, and at which `go`, counted from 1 through all games.
+//! option `Mode` is `what@go`: what to do wrong, and at which `go`, counted from 1 through all games; its option
+//! `Score` is what it always says.
 
 use std::io::{BufRead, Write};
 
@@ -41,6 +42,7 @@ struct Engine {
     moves: Vec<String>,
     mode: String,
     at: usize,
+    score: Option<i32>,
     chess960: bool,
     line: Option<Line>,
     gone: usize,
@@ -75,9 +77,16 @@ impl Engine {
                     std::process::exit(7);
                 }
                 _ => {
-                    say("id name Mock 1.0\nid author nobody\noption name Seed type spin default 0 min 0 max 9");
-                    say("option name Moves type string default <empty>\noption name Mode type string default");
-                    say("option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button");
+                    say(
+                        "id name Mock 1.0\nid author nobody\noption name Seed type spin default 0 min 0 max 9",
+                    );
+                    say(
+                        "option name Moves type string default <empty>\noption name Mode type string default",
+                    );
+                    say("option name Score type spin default 0 min -9999 max 9999");
+                    say(
+                        "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
+                    );
                     if self.start != "classical" {
                         say("option name UCI_Chess960 type check default false");
                     }
@@ -98,7 +107,8 @@ impl Engine {
     }
 
     fn set(&mut self, rest: &str) {
-        let (name, value) = rest.strip_prefix("name ").unwrap().split_once(" value ").unwrap_or((&rest[5..], ""));
+        let (name, value) =
+            rest.strip_prefix("name ").unwrap().split_once(" value ").unwrap_or((&rest[5..], ""));
         match name {
             "Seed" => self.seed = value.parse().unwrap(),
             "Moves" => self.moves = value.split(',').map(String::from).collect(),
@@ -106,6 +116,7 @@ impl Engine {
                 let (mode, at) = value.split_once('@').unwrap_or((value, "1"));
                 (self.mode, self.at) = (mode.to_string(), at.parse().unwrap());
             }
+            "Score" => self.score = Some(value.parse().unwrap()),
             "UCI_Chess960" => self.chess960 = value == "true",
             "Move Overhead" | "Clear" => eprintln!("{name} is {value}"),
             _ => panic!("no option {name}"),
@@ -139,7 +150,9 @@ impl Engine {
     fn go(&mut self, limits: &str) {
         let best = self.best();
         let mode = if self.gone == self.at { self.mode.as_str() } else { "" };
-        let depth = 1 + self.gone % 7;
+        // What it says depends on the position alone, so that it says the same in every run.
+        let ply = self.line.as_ref().unwrap().moves().len();
+        let (depth, score) = (1 + ply % 7, self.score.unwrap_or(ply as i32 % 90));
         match mode {
             "crash" => {
                 eprintln!("assertion failed: at go {}", self.gone);
@@ -157,7 +170,8 @@ impl Engine {
             "garbage" => {
                 raw(&[0, 255, 10, 10, 13, 10, b'b', b'e', b's', b't', 10]);
                 raw(&[b"info string ", &[b'x'; 100_000][..], b" score cp 900\n"].concat());
-                raw(&[&b"info depth 2 score cp 77 nodes 5 pv"[..], &b" e2e4"[..].repeat(40_000), b"\n"].concat());
+                raw(&[&b"info depth 2 score cp 77 nodes 5 pv"[..], &b" e2e4"[..].repeat(40_000), b"\n"]
+                    .concat());
                 raw(b"info depth 3 score cp 11 upperbound nodes 6\ninfo depth 3 multipv 2 score cp -9\n");
                 for byte in format!("  bestmove   {best} ponder\r\n").bytes() {
                     raw(&[byte]);
@@ -168,10 +182,14 @@ impl Engine {
                 raw(format!("info depth 1 score cp 5 nodes 1\nbestmove {best}").as_bytes());
                 std::process::exit(0);
             }
-            "limits" => eprintln!("go {limits}"),
+            // Shown by patzer where the engine ends.
+            "limits" => {
+                eprintln!("go {limits}");
+                std::process::exit(4);
+            }
             _ => {}
         }
-        say(&format!("info depth {depth} seldepth 9 score cp {} nodes {} nps 1000 time 1 pv {best}", self.gone % 90, self.gone));
+        say(&format!("info depth {depth} seldepth 9 score cp {score} nodes {ply} nps 1000 time 1 pv {best}"));
         match mode {
             "illegal" => say("bestmove e2e5"),
             "null" => say("bestmove 0000"),

@@ -205,3 +205,81 @@ impl Drop for Process {
         self.end();
     }
 }
+
+#[cfg(all(unix, test))]
+mod tests {
+    use super::super::pipes_threads;
+    use super::*;
+
+    /// Runs a script; the lines that it writes when it is sent a text, and how the conversation ends.
+    fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, Broken, String) {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stop = AtomicBool::new(false);
+        let until = Until { deadline: Some(Instant::now() + Duration::from_secs(60)), stop: &stop };
+        let (mut lines, mut tail) = (Lines::new(), Tail::default());
+        let mut found = Vec::new();
+        macro_rules! converse {
+            ($pipes:expr) => {{
+                let mut pipes = $pipes;
+                let mut sent = pipes.send(send.as_bytes(), &mut lines, &mut tail, &until);
+                pipes.close_input();
+                let broken = loop {
+                    while let Some(line) = lines.next() {
+                        found.push(String::from_utf8_lossy(line).into_owned());
+                    }
+                    if let Err(broken) = std::mem::replace(&mut sent, Ok(())) {
+                        break broken;
+                    }
+                    if let Err(broken) = pipes.receive(&mut lines, &mut tail, &until) {
+                        break broken;
+                    }
+                };
+                child.wait().unwrap();
+                pipes.drain(&mut tail);
+                broken
+            }};
+        }
+        let broken = if threads {
+            // Its threads may still be on the way when the program has ended.
+            let broken = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
+            return (found, broken, String::new());
+        } else {
+            converse!(Pipes::take(&mut child).unwrap())
+        };
+        (found, broken, tail.text())
+    }
+
+    #[test]
+    fn both_kinds_of_pipes_carry_everything_until_the_end() {
+        let script = "echo hello >&2; while read x; do echo \"got $x\"; done; echo bye >&2";
+        let send: String = (0..500).map(|i| format!("line {i}\n")).collect();
+        let (lines, broken, said) = talk(script, &send, false);
+        assert_eq!((lines.len(), broken, said.as_str()), (500, Broken::Closed, "hello\nbye"));
+        assert_eq!(lines[499], "got line 499");
+        let (also, broken, _) = talk(script, &send, true);
+        assert_eq!((also, broken), (lines, Broken::Closed));
+    }
+
+    #[test]
+    fn a_program_that_writes_before_it_reads_does_not_block() {
+        // More than a pipe holds, in both directions.
+        let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done; \
+                      n=0; while read x; do n=$((n+1)); done; echo $n";
+        let send = "position startpos moves\n".repeat(5000);
+        let (lines, broken, _) = talk(script, &send, false);
+        assert_eq!((lines.last().map(String::as_str), broken), (Some("5000"), Broken::Closed));
+    }
+
+    #[test]
+    fn only_the_end_of_a_stream_is_kept() {
+        let mut tail = Tail::default();
+        for i in 0..10_000 {
+            tail.push(format!("{i}\n").as_bytes());
+        }
+        assert!(tail.text().ends_with("9998\n9999"));
+        assert!(tail.0.len() <= 2 * Tail::SIZE + 16);
+    }
+}
