@@ -130,6 +130,7 @@ impl Record {
         let (arguments, options) = (arguments.clone(), options.clone());
         record.journal_line(&Header { patzer_journal: FORMAT, arguments, options })?;
         record.sync()?;
+        record.sync_names();
         Ok(record)
     }
 
@@ -201,6 +202,16 @@ impl Record {
     /// If it cannot be written.
     pub fn finish(mut self) -> Result<()> {
         self.sync()
+    }
+
+    /// Makes sure that the names of the files have reached the disk.
+    fn sync_names(&self) {
+        let folder = match self.pgn_path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // Not all systems let one open a folder; the files then have their names when the system thinks so.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -30,6 +30,8 @@ pub struct State {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose games have the same moves.
     pub mirrored: u64,
+    /// What happened to players that crashed or stalled, for people; whoever tells it takes it out.
+    pub incidents: Vec<String>,
 }
 
 impl State {
@@ -41,6 +43,7 @@ impl State {
             pairs: Pentanomial::default(),
             reasons: BTreeMap::new(),
             mirrored: 0,
+            incidents: Vec::new(),
         }
     }
 
@@ -209,7 +212,7 @@ pub fn run(
     record: &mut Record,
     players: MakePlayer,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&State),
+    progress: &mut dyn FnMut(&mut State),
 ) -> Result<(Report, usize)> {
     let mut state = State::new(*sprt);
     done.iter().for_each(|entry| state.add(entry));
@@ -217,12 +220,13 @@ pub fn run(
     let before = state.games.games();
     let mut discarded = 0;
     if state.verdict() == Verdict::Undecided && !plan.pairs.is_empty() {
-        let shared = std::cell::RefCell::new((&mut state, record, progress, begin));
+        let shared = std::cell::RefCell::new((&mut state, record, &mut *progress, begin));
         let mut receive = |pair: Pair| {
             let (state, record, ..) = &mut *shared.borrow_mut();
             let entry = Entry::new(&pair);
             record.append(&entry, &pgn::pair(&pair, header))?;
             state.add(&entry);
+            state.incidents.extend(incidents(&pair, plan.names));
             Ok(match state.verdict() {
                 Verdict::Undecided => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
@@ -238,6 +242,7 @@ pub fn run(
         };
         discarded = schedule::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
     }
+    progress(&mut state);
     let played = state.pairs.pairs() as usize;
     let end = if state.verdict() != Verdict::Undecided {
         End::Verdict
@@ -248,6 +253,20 @@ pub fn run(
     };
     let games = state.games.games() - before;
     Ok((state.report(end, begin.elapsed().as_secs_f64(), games), discarded))
+}
+
+/// What is to be told about games that a player lost by a crash or a stall.
+fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
+    let [a, b] = pair.meeting.players;
+    let games = pair.games.iter().zip([[a, b], [b, a]]).enumerate();
+    games
+        .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
+        .map(|(number, (game, [white, black]))| {
+            let loser = game.winner.map_or(white, |winner| winner.fold_wb(black, white));
+            let note = game.note.as_deref().unwrap_or_default();
+            format!("game {}.{}: {} {note}", pair.index + 1, number + 1, names[loser])
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -190,7 +190,10 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let players = |number: usize, stop: &AtomicBool| field.contenders[number].player(stop);
     let bar = ui.progress("sprt", 0);
     let mut last = Instant::now();
-    let mut progress = |state: &State| {
+    let mut progress = |state: &mut State| {
+        for incident in state.incidents.drain(..) {
+            bar.suspend(|| ui.warn(incident));
+        }
         if !bar.is_hidden() {
             bar.set_position(state.games.games());
             bar.set_message(state.line());

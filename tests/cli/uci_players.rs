@@ -190,6 +190,8 @@ fn with_recover_a_crash_costs_a_game_and_the_match_goes_on() {
     assert_eq!(text.matches("[Termination \"abandoned\"]").count(), 4);
     assert!(text.replace('\n', " ").contains("White disconnects} 0-1"), "{text}");
     assert!(stderr(&output).contains("4 games ended because an engine crashed"), "{output:?}");
+    let why = "warning: game 1.2: bad ended when it was to answer `go`: exit status: 3; it said last on standard error:";
+    assert!(stderr(&output).contains(why), "{output:?}");
 }
 
 #[test]
@@ -256,9 +258,11 @@ fn an_engine_that_does_not_start_is_named_before_any_game() {
     }
     let folder = folder();
     for (spec, says) in [
+        ("option.Seed=10", "option `Seed` takes a number from 0 to 9, not `10`"),
+        ("option.UCI_Chess960=yes", "option `UCI_Chess960` takes true or false, not `yes`"),
         (
             "option.Speed=3",
-            "has no option `Speed`; it offers: Seed, Moves, Mode, Move Overhead, Clear, UCI_Chess960",
+            "has no option `Speed`; it offers: Seed, Moves, Mode, Score, Move Overhead, Clear, UCI_Chess960",
         ),
         ("dir=nowhere", "nowhere: is not a folder"),
     ] {

@@ -6,6 +6,7 @@
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 mod lines;
+mod option;
 mod parse;
 #[cfg(unix)]
 mod pipes;
@@ -26,7 +27,8 @@ use std::time::{Duration, Instant};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
-use self::parse::{Worth, find_move, push_move, shown, words};
+use self::option::Declared;
+use self::parse::{Worth, find_move, joined, push_move, shown, words};
 use self::process::{Broken, Process, Until};
 use super::player::{Choice, Fault, Info, Player, Turn};
 
@@ -58,13 +60,6 @@ pub struct Program {
     pub patience: Patience,
 }
 
-/// An option as an engine declares it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Declared {
-    name: String,
-    button: bool,
-}
-
 /// A UCI engine at a board.
 pub struct UciPlayer {
     program: Arc<Program>,
@@ -81,8 +76,6 @@ pub struct UciPlayer {
     played: bool,
     /// A search that was given up on has not been answered.
     searching: bool,
-    /// The last `info` line worth reading.
-    line: Vec<u8>,
 }
 
 impl UciPlayer {
@@ -101,7 +94,6 @@ impl UciPlayer {
             chess960: false,
             played: false,
             searching: false,
-            line: Vec::new(),
         };
         player.start()?;
         Ok(player)
@@ -122,7 +114,7 @@ impl UciPlayer {
             match (words.next(), words.next()) {
                 (Some(b"uciok"), _) => return Some(()),
                 (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
-                (Some(b"option"), Some(b"name")) => declared.extend(option(words)),
+                (Some(b"option"), Some(b"name")) => declared.extend(Declared::parse(words)),
                 _ => {}
             }
             None
@@ -174,12 +166,7 @@ impl UciPlayer {
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
                 return Err(format!("has no option `{name}`; it offers: {}", names.join(", ")));
             };
-            // Writing to a vector cannot fail.
-            let _ = match (declared.button, value.as_str()) {
-                (true, "false") => Ok(()),
-                (true, _) => writeln!(commands, "setoption name {}", declared.name),
-                (false, value) => writeln!(commands, "setoption name {} value {value}", declared.name),
-            };
+            declared.set(value, &mut commands)?;
         }
         Ok(commands)
     }
@@ -277,19 +264,16 @@ impl Player for UciPlayer {
         let allowed = turn.own.allowed();
         let wait = allowed.or(self.program.patience.stall);
         let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
-        let (kept, mut held) = (&mut self.line, Worth::Nothing);
-        kept.clear();
+        let (mut info, mut held) = (Info::default(), Worth::Nothing);
         let begin = Instant::now();
         let until = Until { deadline: wait.map(|wait| begin + wait), stop: turn.stop };
         let answer = process.send(&self.position, &until).and_then(|()| {
             process.read(&until, |line| {
                 let line = line.trim_ascii_start();
-                if line.starts_with(b"info ") {
-                    let worth = parse::worth(line);
+                if let Some(fields) = line.strip_prefix(b"info ") {
+                    let (worth, said) = parse::info(fields);
                     if worth > Worth::Nothing && worth >= held {
-                        held = worth;
-                        kept.clear();
-                        kept.extend_from_slice(line);
+                        (held, info) = (worth, said);
                     }
                     return None;
                 }
@@ -304,7 +288,7 @@ impl Player for UciPlayer {
         let time = begin.elapsed();
         self.position.truncate(length);
         match (answer, allowed) {
-            (Ok(best), _) => Ok(Choice { best, info: parse::info(&self.line), time }),
+            (Ok(best), _) => Ok(Choice { best, info, time }),
             (Err(Broken::Late), Some(allowed)) => Ok(self.overdue(allowed, time)),
             (Err(broken), _) => Err(self.fault(broken, "`go`", wait.unwrap_or_default())),
         }
@@ -352,17 +336,4 @@ fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
     if let Some(depth) = limits.depth {
         let _ = write!(out, " depth {depth}");
     }
-}
-
-fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
-    let words: Vec<String> = words.map(shown).collect();
-    words.join(" ")
-}
-
-/// Reads `option name NAME… type TYPE …` from behind `name`.
-fn option<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<Declared> {
-    let words: Vec<&[u8]> = words.collect();
-    let at = words.iter().rposition(|word| *word == b"type")?;
-    let button = words.get(at + 1) == Some(&&b"button"[..]);
-    Some(Declared { name: joined(words[..at].iter().copied()), button })
 }

@@ -21,6 +21,12 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
+/// Words with single spaces between them, for people.
+pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
+    let words: Vec<String> = words.map(shown).collect();
+    words.join(" ")
+}
+
 fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
@@ -80,29 +86,12 @@ pub enum Worth {
     Score,
 }
 
-/// Judges a line that begins with `info`, without reading all of it.
-pub fn worth(line: &[u8]) -> Worth {
-    if memchr::memmem::find(line, b" score ").is_none() {
-        return Worth::Nothing;
-    }
-    // `info string …` is for people, whatever it holds.
-    if line.get(4..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"string")) {
-        return Worth::Nothing;
-    }
-    let head = &line[..memchr::memmem::find(line, b" pv ").unwrap_or(line.len())];
-    if let Some(at) = memchr::memmem::find(head, b" multipv ") {
-        let first = words(&head[at + 9..]).next().is_none_or(|word| word == b"1");
-        if !first {
-            return Worth::Nothing;
-        }
-    }
-    // `lowerbound` or `upperbound`.
-    if memchr::memmem::find(head, b"erbound").is_some() { Worth::Bound } else { Worth::Score }
-}
-
-/// Reads the fields of an `info` line.
-pub fn info(line: &[u8]) -> Info {
+/// Reads the fields of an `info` line, from behind that word, and judges it.
+///
+/// A line about another variation than the first, or without a score, is worth nothing.
+pub fn info(line: &[u8]) -> (Worth, Info) {
     let mut info = Info::default();
+    let mut worth = Worth::Score;
     let mut words = words(line);
     while let Some(word) = words.next() {
         match word {
@@ -111,11 +100,16 @@ pub fn info(line: &[u8]) -> Info {
             b"nodes" => info.nodes = number(words.next()).max(0) as u64,
             b"nps" => info.nps = number(words.next()).max(0) as u64,
             b"score" => info.score = score(words.next(), words.next()),
-            b"pv" | b"string" => break,
+            b"lowerbound" | b"upperbound" => worth = Worth::Bound,
+            b"multipv" if words.next() != Some(b"1") => return (Worth::Nothing, info),
+            // Variations come last, but for a few engines.
+            b"pv" if info.score.is_some() => break,
+            // The rest is for people.
+            b"string" => break,
             _ => {}
         }
     }
-    info
+    (if info.score.is_some() { worth } else { Worth::Nothing }, info)
 }
 
 fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
@@ -200,11 +194,11 @@ mod tests {
 
     #[test]
     fn info_lines_are_read() {
-        let line = b"info depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
+        let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
         let read = Info { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
-        assert_eq!(info(line), read);
-        assert_eq!(worth(line), Worth::Score);
-        let score = |text: &str| info(format!("info depth 1 score {text} nodes 5").as_bytes()).score;
+        assert_eq!(info(line), (Worth::Score, read));
+        assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
+        let score = |text: &str| info(format!("depth 1 score {text} nodes 5").as_bytes()).1.score;
         assert_eq!(score("mate 1"), Some(31_999));
         assert_eq!(score("mate 3"), Some(31_995));
         assert_eq!(score("mate -1"), Some(-31_998));
@@ -218,15 +212,16 @@ mod tests {
     #[test]
     fn lines_about_something_else_are_worth_nothing() {
         for (line, is) in [
-            ("info depth 3 currmove e2e4 currmovenumber 1", Worth::Nothing),
-            ("info string the score is 5", Worth::Nothing),
-            ("info string score cp 5", Worth::Nothing),
-            ("info depth 3 multipv 2 score cp 10 pv e2e4", Worth::Nothing),
-            ("info depth 3 score cp 10 lowerbound nodes 5", Worth::Bound),
-            ("info depth 3 score cp 10 upperbound nodes 5 pv e2e4", Worth::Bound),
-            ("info score cp 10", Worth::Score),
+            ("depth 3 currmove e2e4 currmovenumber 1", Worth::Nothing),
+            ("string the score is 5", Worth::Nothing),
+            ("string score cp 5", Worth::Nothing),
+            ("depth 3 multipv 2 score cp 10 pv e2e4", Worth::Nothing),
+            ("depth 3 score cp 10 lowerbound nodes 5", Worth::Bound),
+            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", Worth::Bound),
+            ("score cp 10", Worth::Score),
+            ("", Worth::Nothing),
         ] {
-            assert_eq!(worth(line.as_bytes()), is, "{line}");
+            assert_eq!(info(line.as_bytes()).0, is, "{line}");
         }
     }
 }
