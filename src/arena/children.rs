@@ -23,12 +23,11 @@ pub fn add(id: u32) {
 /// Ends a program with its group, waits for it, and forgets it.
 pub fn end(child: &mut Child) {
     let id = child.id();
-    // While the lock is held and the child not waited for, its number belongs to nobody else.
-    let mut alive = alive();
+    // Until the child is waited for, its number belongs to nobody else: it is forgotten before that.
     kill_group(id);
+    alive().retain(|&other| other != id);
     let _ = child.kill();
     let _ = child.wait();
-    alive.retain(|&other| other != id);
 }
 
 /// Ends all programs with their groups, without waiting.

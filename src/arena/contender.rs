@@ -103,8 +103,11 @@ impl Contender {
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let dir =
+                    program.dir.as_ref().map(|dir| format!(" in {}", dir.display())).unwrap_or_default();
                 let restart = if program.restart { ", restarted" } else { "" };
-                format!("program {:?} {}{restart}", program.args, options.join(" ")).trim_end().to_string()
+                let text = format!("program {:?}{dir} {}{restart}", program.args, options.join(" "));
+                text.trim_end().to_string()
             }
         }
     }

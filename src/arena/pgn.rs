@@ -6,6 +6,7 @@
 //! that equal games are equal bytes.
 
 use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
@@ -46,6 +47,24 @@ impl Header {
             date: None,
         }
     }
+}
+
+/// The day in UTC as PGN writes it: `2026.11.21`.
+pub fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    day((since.as_secs() / 86_400) as i64)
+}
+
+/// A day by its number from 1970-01-01. Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+fn day(number: i64) -> String {
+    let z = number + 719_468;
+    let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
 }
 
 /// Where lines of movetext are broken.
@@ -320,6 +339,16 @@ mod tests {
         let text = text(&game, [Control::clock("8+0.08".parse().unwrap()), Control::nodes(100)]);
         assert!(text.contains("[WhiteTimeControl \"-\"]\n[BlackTimeControl \"8+0.08\"]\n"), "{text}");
         assert!(text.contains("[WhiteLimit \"100 nodes a move\"]\n\n"), "{text}");
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // As `date -u -d @$((86400 * n))` prints them.
+        for (number, text) in
+            [(0, "1970.01.01"), (11_016, "2000.02.29"), (11_017, "2000.03.01"), (20_778, "2026.11.21")]
+        {
+            assert_eq!(day(number), text);
+        }
     }
 
     #[test]

@@ -276,11 +276,11 @@ mod tests {
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
     use super::super::game::{Rules, Terms};
+    use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
     use super::super::openings::{Openings, Order};
     use super::super::player::{Fault, Player};
     use super::super::record::{Arguments, Options, journal_path};
-    use super::super::schedule::Schedule;
     use super::*;
 
     const TERMS: Terms =

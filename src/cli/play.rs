@@ -12,7 +12,7 @@ use crate::arena::contender::{self, Contender, Defaults};
 use crate::arena::control::{Control, Time, TimeControl};
 use crate::arena::game::{Rules, Terms};
 use crate::arena::openings::{self, Openings, Order};
-use crate::arena::pgn::Header;
+use crate::arena::pgn::{self, Header};
 use crate::arena::record::{Arguments, Entry, Options, Record, journal_path};
 use crate::arena::spec::Spec;
 use crate::arena::uci::Patience;
@@ -263,6 +263,8 @@ impl PlayArgs {
             *engine = contender.engine_name().map(str::to_string);
         }
         header.times |= field.contenders.iter().any(Contender::is_program);
+        // Games that are the same every time shall be the same tomorrow.
+        header.date = header.times.then(pgn::today);
         header
     }
 

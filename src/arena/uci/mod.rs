@@ -265,6 +265,7 @@ impl Player for UciPlayer {
         let wait = allowed.or(self.program.patience.stall);
         let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
         let (mut info, mut held) = (Info::default(), Worth::Nothing);
+        process.forget();
         let begin = Instant::now();
         let until = Until { deadline: wait.map(|wait| begin + wait), stop: turn.stop };
         let answer = process.send(&self.position, &until).and_then(|()| {

@@ -145,6 +145,11 @@ impl Process {
         }
     }
 
+    /// Drops whole lines that have come already: what was said before a question does not answer it.
+    pub fn forget(&mut self) {
+        while self.lines.next().is_some() {}
+    }
+
     /// What has come of a line that is not whole yet.
     pub fn unfinished(&self) -> &[u8] {
         self.lines.rest()
