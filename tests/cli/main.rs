@@ -15,11 +15,13 @@ mod extract;
 mod funnel;
 mod help;
 mod label;
+mod mock;
 mod net;
 mod rate;
 mod scale;
 mod sprt;
 mod tune;
+mod uci_players;
 mod wdl;
 
 /// Runs the program in a folder, with nothing to read on standard input.
