@@ -42,3 +42,14 @@ pub fn requested() -> bool {
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
+
+/// An error if the user has asked to stop, for work that then leaves nothing behind.
+///
+/// # Errors
+/// If so.
+pub fn check() -> crate::error::Result<()> {
+    match requested() {
+        true => Err(crate::error::Error::usage("interrupted; nothing was written")),
+        false => Ok(()),
+    }
+}

@@ -113,7 +113,7 @@ enum Sink {
 }
 
 /// Whether something stands at a path that cannot be replaced by a file: a device or a pipe.
-fn is_stream(path: &Path) -> bool {
+pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 

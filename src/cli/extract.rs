@@ -8,8 +8,12 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::pgn::EvalSide;
+use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
+use crate::positions::format::metadata::Shard;
+use crate::positions::memory;
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -53,6 +57,31 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
+    /// For whom scores in comments speak: as each dialect has it, always White, or always the player of the move
+    #[arg(long, value_name = "SIDE", default_value = "auto")]
+    eval_side: EvalSide,
+
+    /// Drop equal positions, and keep this one of them [default: what the presets say; some keep the first]
+    #[arg(long, value_name = "WHICH")]
+    duplicates: Option<Keep>,
+
+    /// Positions are equal to their mirror image too, left and right exchanged, where nobody may castle
+    #[arg(long)]
+    mirror: bool,
+
+    /// Take every N-th game from the I-th, counted over all files; `patzer data merge` makes one of the N datasets
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// Memory that the removal of duplicates may take, such as 500M or 2G; the rest goes to temporary files beside
+    /// the output [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
+
+    /// Keep what is done in FILE.partial, and go on from there if this command was killed
+    #[arg(long, conflicts_with = "dry_run")]
+    resume: bool,
+
     /// Count what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -63,6 +92,9 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract a.pgn.zst b.pgn.gz --filter quiet   quiet positions of two files\n  \
     patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
+    patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
+    patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
+    patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
 
@@ -77,6 +109,12 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
         keep_partial: args.keep_partial,
+        eval_side: args.eval_side,
+        duplicates: args.duplicates,
+        mirror: args.mirror,
+        shard: args.shard,
+        memory: args.memory,
+        resume: args.resume,
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
@@ -85,13 +123,13 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&args.games));
     // Told at the end, and only of a run that succeeds: an error stands alone.
-    let (mut bad, mut warnings) = (0, Vec::new());
+    let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
         Notice::Damage(text) => warnings.push(text),
         Notice::BadGame(text) => {
-            bad += 1;
-            if bad <= NAMED {
+            named += 1;
+            if named <= NAMED {
                 warnings.push(text);
             }
         }
@@ -100,6 +138,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     bar.finish_and_clear();
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     warnings.iter().for_each(|text| ui.warn(text));
+    let bad = outcome.summary.games_bad;
     if bad > NAMED {
         ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
     }
@@ -145,6 +184,9 @@ impl fmt::Display for Outcome {
         line("  bad", s.games_bad, "")?;
         for (reason, count) in &s.games_skipped {
             line(&format!("  skipped: {reason}"), *count, "")?;
+        }
+        for (reason, count) in &s.results_conflicting {
+            line(&format!("  result from: {reason}"), *count, "")?;
         }
         line("positions read", s.positions_read, "")?;
         for (reason, count) in &s.dropped {

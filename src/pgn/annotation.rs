@@ -25,7 +25,7 @@ enum Value {
     MateMoves(u32, bool),
 }
 
-/// For whom a score speaks, and about which position.
+/// For whom a score speaks as its dialect has it, and about which position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum View {
     /// From the mover's side, about the position before the move.
@@ -34,6 +34,18 @@ enum View {
     WhiteBefore,
     /// From White's side, about the position after the move.
     WhiteAfter,
+}
+
+/// For whom the scores in comments speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum EvalSide {
+    /// For whom each dialect says.
+    #[default]
+    Auto,
+    /// For White, in every dialect.
+    White,
+    /// For the player of the move that is commented, in every dialect.
+    Mover,
 }
 
 /// A score for one position, from its side to move.
@@ -75,23 +87,21 @@ impl Annotation {
     }
 
     /// The score of the position from which the move was played, for its side to move.
-    pub fn before(&self, mover: Color) -> Option<Score> {
+    pub fn before(&self, mover: Color, side: EvalSide) -> Option<Score> {
         let (value, view) = self.value?;
-        match view {
-            View::Mover => Some(self.score(value, true)),
-            View::WhiteBefore => Some(self.score(value.on_move(mover == Color::White), mover.is_white())),
-            View::WhiteAfter => None,
-        }
+        let ours = match (view, side) {
+            (View::WhiteAfter, _) => return None,
+            (_, EvalSide::Mover) | (View::Mover, EvalSide::Auto) => true,
+            _ => mover.is_white(),
+        };
+        Some(self.score(value.on_move(ours), ours))
     }
 
     /// The score of the position after the move, for its side to move (`turn`).
-    pub fn after(&self, turn: Color) -> Option<Score> {
-        match self.value? {
-            (value, View::WhiteAfter) => {
-                Some(self.score(value.on_move(turn == Color::White), turn.is_white()))
-            }
-            _ => None,
-        }
+    pub fn after(&self, turn: Color, side: EvalSide) -> Option<Score> {
+        let (value, View::WhiteAfter) = self.value? else { return None };
+        let ours = side != EvalSide::Mover && turn.is_white();
+        Some(self.score(value.on_move(ours), ours))
     }
 
     /// `ours`: the score speaks for the side to move.
@@ -207,11 +217,11 @@ mod tests {
     use super::*;
 
     fn before(comment: &str, mover: Color) -> Option<(i16, Option<u8>)> {
-        Annotation::parse(comment.as_bytes()).before(mover).map(|s| (s.value, s.depth))
+        Annotation::parse(comment.as_bytes()).before(mover, EvalSide::Auto).map(|s| (s.value, s.depth))
     }
 
     fn after(comment: &str, turn: Color) -> Option<(i16, Option<u8>)> {
-        Annotation::parse(comment.as_bytes()).after(turn).map(|s| (s.value, s.depth))
+        Annotation::parse(comment.as_bytes()).after(turn, EvalSide::Auto).map(|s| (s.value, s.depth))
     }
 
     #[test]

@@ -1,15 +1,22 @@
 //! One game: from its text to its samples.
 //!
-//! In: the bytes of one piece of PGN. Out: a [`Game`]: a sample for every move that was played, and what is wrong
-//! with the game if something is. pgn-reader reads the tokens and hands them to a [`Recorder`].
+//! In: the bytes of one piece of PGN. Out: its samples, one for every move that was played, and a [`Game`]: its tags
+//! and result, and what is wrong with it if something is. [`super::movetext`] reads the tokens, a
+//! [`Recorder`] plays them.
+//!
+//! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It is a ply like any other for the
+//! distances and for `ply`, but no move was played, so the position before it gives no sample.
+//!
+//! Where the results disagree that a game is given, the board decides if it shows checkmate or stalemate, then the
+//! Result tag, then the movetext. Such games are counted ([`Game::conflict`]).
 
-use std::cell::Cell;
-use std::io::Read;
+use std::ops::Range;
 
-use pgn_reader::Reader;
-
+use super::annotation::EvalSide;
 use super::cut::Piece;
-use super::recorder::Recorder;
+use super::movetext::{self, Damage};
+use super::recorder::{Ending, Recorder, Start};
+use super::tags::Tags;
 use crate::positions::Sample;
 
 /// Why a game is broken, and where it is.
@@ -21,84 +28,209 @@ pub struct Fault {
     pub reason: String,
 }
 
+/// Which two accounts of a game's result disagree; the first of them is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conflict {
+    /// The game ends in checkmate, and another result is given.
+    Checkmate,
+    /// The game ends in stalemate, and a winner is given.
+    Stalemate,
+    /// The Result tag and the end of the movetext differ.
+    Tag,
+}
+
+impl Conflict {
+    /// The name under which it is counted.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conflict::Checkmate => "checkmate",
+            Conflict::Stalemate => "stalemate",
+            Conflict::Tag => "tag",
+        }
+    }
+}
+
 /// One game as it was read.
 #[derive(Debug)]
 pub struct Game<'a> {
-    /// A sample before each move that was played, up to the fault if there is one. Its `game` is left 0, and
-    /// without a result its `result` too.
-    pub samples: &'a [Sample],
-    /// The result from White's side: that of the Result tag, or where that says nothing that of the movetext.
+    /// Where its samples lie in the vector that was given: one before each move that was played, up to the fault if
+    /// there is one. Without a result their `result` is 0.
+    pub samples: Range<usize>,
+    /// The result from White's side; how it is found stands at the top of this module.
     pub result: Option<i8>,
+    /// Whether two accounts of the result disagree.
+    pub conflict: Option<Conflict>,
     /// What is wrong with the game, if anything.
     pub fault: Option<Fault>,
     /// Whether it is neither standard chess nor Chess960; then it has no samples.
     pub other_variant: bool,
     /// Whether the text looks like a game at all: it has a tag, or a move that can be played.
     pub plausible: bool,
+    /// Its tags.
+    pub tags: Tags<'a>,
 }
 
-/// Parses games one after another, reusing its buffers.
-pub struct Parser<'a> {
-    feed: &'a Feed<'a>,
-    reader: Reader<&'a Feed<'a>>,
-    recorder: Recorder,
+/// Parses games one after another.
+pub struct Parser {
+    usual: Start,
+    eval_side: EvalSide,
 }
 
-/// The text of one game, as a stream that ends with it.
+impl Default for Parser {
+    fn default() -> Parser {
+        Parser::new(EvalSide::Auto)
+    }
+}
+
+/// What the tags say that matters for the rules.
 #[derive(Default)]
-pub struct Feed<'a>(Cell<&'a [u8]>);
-
-impl Read for &Feed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let text = self.0.get();
-        let (now, later) = text.split_at(text.len().min(buffer.len()));
-        buffer[..now.len()].copy_from_slice(now);
-        self.0.set(later);
-        Ok(now.len())
-    }
+struct Facts<'a> {
+    tagged: bool,
+    result: Option<i8>,
+    fen: Option<&'a [u8]>,
+    chess960: bool,
+    other_variant: bool,
 }
 
-/// The longest tag that can be read, in bytes.
-const TAG_LENGTH: usize = 4096;
-
-impl<'a> Parser<'a> {
-    /// A parser that reads through `feed`, which is any new one.
-    pub fn new(feed: &'a Feed<'a>) -> Parser<'a> {
-        Parser { feed, reader: new_reader(feed), recorder: Recorder::default() }
+impl Parser {
+    /// A parser that takes scores for the given side.
+    pub fn new(eval_side: EvalSide) -> Parser {
+        Parser { usual: Start::usual(false), eval_side }
     }
 
-    /// Parses one game.
-    pub fn parse(&mut self, text: &'a [u8], piece: &Piece) -> Game<'_> {
-        self.recorder.reset();
-        self.feed.0.set(&text[piece.start..piece.end]);
-        // A blank line ends a game for the reader, so what it calls the next game may be the rest of this one.
-        loop {
-            match self.reader.read_game(&mut self.recorder) {
-                Ok(Some(())) if self.recorder.stopped() => break,
-                Ok(Some(())) => {}
-                Ok(None) => break,
-                Err(e) => {
-                    self.recorder.fail(match e.to_string() {
-                        text if text == "unterminated comment" => "a comment is never closed".into(),
-                        text if text == "unterminated tag" => {
-                            "a tag is never closed, or longer than 4,096 bytes".into()
-                        }
-                        text => text,
-                    });
-                    break;
+    /// Parses one game and adds its samples to `samples`, with `number` as their game.
+    pub fn parse<'a>(
+        &mut self,
+        text: &'a [u8],
+        piece: &Piece,
+        number: u32,
+        samples: &mut Vec<Sample>,
+    ) -> Game<'a> {
+        let tags = Tags::new(&text[piece.start..piece.movetext]);
+        let facts = facts(tags);
+        let first = samples.len();
+        let mut game = Game {
+            samples: first..first,
+            result: facts.result,
+            conflict: None,
+            fault: None,
+            other_variant: facts.other_variant,
+            plausible: facts.tagged,
+            tags,
+        };
+        let failed = |reason| Some(Fault { line: piece.line, reason });
+        if facts.other_variant {
+            return game;
+        }
+        let movetext = &text[piece.movetext..piece.end];
+        if movetext.trim_ascii().is_empty() {
+            game.fault = failed("has no movetext".into());
+            return game;
+        }
+        let start = match facts.fen {
+            Some(fen) => match Start::of_fen(fen, facts.chess960) {
+                Ok(start) => start,
+                Err(reason) => {
+                    game.fault = failed(reason);
+                    return game;
                 }
-            }
+            },
+            None if facts.chess960 => Start::usual(true),
+            None => self.usual.clone(),
+        };
+        let mut recorder = Recorder::new(start, samples, number, self.eval_side);
+        if let Err(damage) = movetext::read(movetext, &mut recorder) {
+            game.fault = failed(explain(damage, movetext, &mut recorder));
         }
-        if self.recorder.stopped() {
-            self.reader = new_reader(self.feed);
+        let mut mate = false;
+        game.result = facts.result.or(recorder.result);
+        if game.fault.is_none() {
+            let ending = recorder.end_on_board(game.result);
+            mate = matches!(ending, Some(Ending::Checkmate(_)));
+            game.conflict = conflict(facts.result, recorder.result, ending);
+            game.result = match ending {
+                Some(Ending::Checkmate(result)) => Some(result),
+                Some(Ending::Stalemate) => Some(0),
+                None => game.result,
+            };
         }
-        self.recorder.check(&text[piece.movetext..piece.end]);
-        self.recorder.finish(piece.line)
+        game.plausible |= recorder.count() > 0;
+        game.samples.end += recorder.count();
+        recorder.finish(game.result, mate);
+        game
     }
 }
 
-fn new_reader<'a>(feed: &'a Feed<'a>) -> Reader<&'a Feed<'a>> {
-    Reader::build(feed).set_supported_tag_line_length(TAG_LENGTH).finish()
+/// Which accounts of a result disagree.
+fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option<Conflict> {
+    let differs = |from: i8| tag.is_some_and(|r| r != from) || text.is_some_and(|r| r != from);
+    match ending {
+        Some(Ending::Checkmate(result)) if differs(result) => Some(Conflict::Checkmate),
+        Some(Ending::Stalemate) if differs(0) => Some(Conflict::Stalemate),
+        _ => (tag.is_some() && text.is_some() && tag != text).then_some(Conflict::Tag),
+    }
+}
+
+/// Says what is wrong, and takes back what cannot be believed.
+fn explain(damage: Damage, movetext: &[u8], recorder: &mut Recorder<'_>) -> String {
+    let token = |place: movetext::Place| {
+        let text: String =
+            String::from_utf8_lossy(&movetext[place.start..place.end]).chars().take(20).collect();
+        text.escape_debug().to_string()
+    };
+    let number = recorder.number();
+    match damage {
+        Damage::OpenComment => "a comment is never closed".into(),
+        Damage::Unbalanced => {
+            // Where the mainline was lost is not known, so nothing of the game can be trusted.
+            recorder.clear();
+            "the parentheses of its variations do not match".into()
+        }
+        Damage::Unreadable(place) => format!("cannot read `{}` as a move", token(place)),
+        Damage::Illegal(place) => format!("illegal or ambiguous move {number} {}", token(place)),
+        Damage::AfterResult(place) => format!("move {number} {} comes after the result", token(place)),
+        Damage::AfterBlank(place) => {
+            format!("a blank line in the movetext, before {number} {}", token(place))
+        }
+        Damage::PassInCheck(place) => format!("null move {number} {} in check", token(place)),
+        Damage::TooLong => "is longer than 65,536 plies".into(),
+    }
+}
+
+fn facts(tags: Tags<'_>) -> Facts<'_> {
+    let mut facts = Facts::default();
+    for (name, value) in tags.iter() {
+        facts.tagged = true;
+        match name {
+            b"Result" => facts.result = movetext::result(value.trim_ascii()).flatten(),
+            b"FEN" => facts.fen = Some(value),
+            b"Variant" => match variant(value) {
+                Some(chess960) => facts.chess960 = chess960,
+                None => facts.other_variant = true,
+            },
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// Whether a Variant tag means Chess960 (`Some(true)`), standard chess (`Some(false)`) or something else.
+fn variant(name: &[u8]) -> Option<bool> {
+    let letters: Vec<u8> =
+        name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
+    match &letters[..] {
+        b"" | b"standard" | b"chess" | b"normal" | b"fromposition" => Some(false),
+        b"chess960"
+        | b"fischerandom"
+        | b"fischerrandom"
+        | b"fischerrandomchess"
+        | b"freestyle"
+        | b"frc"
+        | b"dfrc"
+        | b"doublefischerrandom"
+        | b"960" => Some(true),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -113,11 +245,11 @@ mod tests {
         cutter.text().extend_from_slice(text.as_bytes());
         cutter.scan(true);
         let (text, pieces) = cutter.take();
-        let feed = Feed::default();
-        let mut parser = Parser::new(&feed);
+        let mut parser = Parser::default();
         let read = |piece| {
-            let game = parser.parse(&text, piece);
-            (game.samples.to_vec(), game.result, game.fault.map(|f| f.reason))
+            let mut samples = Vec::new();
+            let game = parser.parse(&text, piece, 0, &mut samples);
+            (samples, game.result, game.fault.map(|f| f.reason))
         };
         pieces.iter().map(read).collect()
     }

@@ -3,13 +3,18 @@
 //! In: games as the reader gives them. Out: a dataset of [`Sample`]s, in the order of the input, with every
 //! position that was read either in it or counted under the filter that dropped it.
 
+pub mod dedupe;
 pub mod extract;
 pub mod filter;
 pub mod format;
 pub mod key_set;
+pub mod memory;
+pub mod outlet;
 mod pick;
 mod sample;
+pub mod spill;
+pub mod store;
 
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
-pub use sample::{FAR, Leaf, Sample, flags};
+pub use sample::{FAR, Leaf, MeanResult, Sample, flags};

@@ -57,7 +57,7 @@ fn positions_are_those_of_python_chess() {
     }
     let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(samples.len(), 306_663);
-    assert_eq!(hex, "3c9d8a8ef1e8888f9332c14cfbe5aa3f503634d2db8a5b1511d3a4343658fe30");
+    assert_eq!(hex, "f559175cf9c35a813e0cdaf9f0dccd99e2aece0a253a1918703267689c952131");
     assert_eq!(summary["games"], 4000);
     assert_eq!(summary["games_bad"], 0);
     assert_eq!(summary["games_skipped"]["no_result"], 54);

@@ -33,6 +33,7 @@ fn sample(position: &Chess, game: u32) -> Sample {
         to_check: 255,
         to_end: 255,
         leaf: None,
+        mean: None,
     }
 }
 

@@ -80,6 +80,7 @@ fn sample() -> impl Strategy<Value = Sample> {
                 to_check: distances[1],
                 to_end: distances[2],
                 leaf: None,
+                mean: None,
             }
         },
     )

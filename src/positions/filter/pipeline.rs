@@ -148,7 +148,7 @@ pub fn help() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgn::{Cutter, Feed, Parser};
+    use crate::pgn::{Cutter, Parser};
     use crate::positions::filter::PRESETS;
 
     /// The plies of a game that presets leave.
@@ -157,12 +157,11 @@ mod tests {
         cutter.text().extend_from_slice(movetext.as_bytes());
         cutter.scan(true);
         let (text, pieces) = cutter.take();
-        let feed = Feed::default();
-        let mut parser = Parser::new(&feed);
         let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let mut pipeline = Pipeline::new(&owned(filters), &owned(overrides)).unwrap();
-        let game = parser.parse(&text, &pieces[0]);
-        game.samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
+        let mut samples = Vec::new();
+        Parser::default().parse(&text, &pieces[0], 0, &mut samples);
+        samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
     }
 
     // Plies:               0  1    2  3    4  5     6  7     8  9    10 11   12

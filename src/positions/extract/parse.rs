@@ -1,0 +1,165 @@
+//! From chunks of games to blocks of samples, on any thread.
+//!
+//! In: a chunk of whole games. Out: a [`Block`]: the samples that the filters leave, their keys, and the account of
+//! everything else in the chunk. A block depends on its chunk alone, so any thread may make it.
+
+use std::collections::BTreeMap;
+
+use super::super::Sample;
+use super::super::dedupe::Dedupe;
+use super::super::filter::Judge;
+use super::super::format::metadata::Shard;
+use super::{BAD_GAME, NO_RESULT, Settings};
+use crate::pgn::{Chunk, Event, Parser};
+
+/// An event, with its games parsed and filtered.
+pub(super) enum Parsed {
+    Block(Block),
+    Other(Event),
+}
+
+/// What a chunk's games came to.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) file: usize,
+    /// The number of the first game after the chunk.
+    pub(super) next_game: u64,
+    /// Games that were parsed.
+    pub(super) games: u64,
+    /// Number in the file, line, reason.
+    pub(super) bad: Vec<(u64, u64, String)>,
+    pub(super) skipped: Tally,
+    pub(super) conflicts: Tally,
+    pub(super) read: u64,
+    pub(super) dropped: Tally,
+    pub(super) samples: Vec<Sample>,
+    /// The samples' keys, if duplicates are dropped.
+    pub(super) keys: Vec<u128>,
+    pub(super) plausible: bool,
+}
+
+impl Block {
+    /// Leaves of the samples from `first` on those that the filters keep, without moving what stays where it is.
+    fn filter(&mut self, first: usize, judge: &Judge) {
+        let mut kept = first;
+        for at in first..self.samples.len() {
+            match judge.keep(&self.samples[at]) {
+                Ok(()) => {
+                    if kept != at {
+                        self.samples[kept] = self.samples[at];
+                    }
+                    kept += 1;
+                }
+                Err(reason) => self.dropped.add(reason, 1),
+            }
+        }
+        self.samples.truncate(kept);
+    }
+}
+
+/// Counts by reason; there are few reasons.
+#[derive(Default)]
+pub(super) struct Tally(Vec<(&'static str, u64)>);
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, reason: &'static str, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, total)) => *total += count,
+            None => self.0.push((reason, count)),
+        }
+    }
+
+    pub(super) fn add_to(&self, totals: &mut BTreeMap<String, u64>) {
+        for (reason, count) in &self.0 {
+            *totals.entry(reason.to_string()).or_default() += count;
+        }
+    }
+}
+
+/// Which games to parse; the others are read over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// None before this number.
+    pub(super) next_game: u64,
+    /// Only those of this part.
+    pub(super) shard: Option<Shard>,
+}
+
+impl Share {
+    #[inline]
+    fn has(self, game: u64) -> bool {
+        game >= self.next_game && self.shard.is_none_or(|shard| shard.has(game))
+    }
+}
+
+/// Parses what there is to parse; keys are made if they are asked for.
+pub(super) fn parse(
+    event: Event,
+    judge: &Judge,
+    key: Option<Dedupe>,
+    share: Share,
+    settings: &Settings,
+) -> Parsed {
+    match event {
+        Event::Chunk(chunk) => Parsed::Block(parse_chunk(&chunk, judge, key, share, settings)),
+        other => Parsed::Other(other),
+    }
+}
+
+/// Parses and filters the games of a chunk.
+fn parse_chunk(
+    chunk: &Chunk,
+    judge: &Judge,
+    key: Option<Dedupe>,
+    share: Share,
+    settings: &Settings,
+) -> Block {
+    let next_game = chunk.number + chunk.games.len() as u64;
+    let mut block = Block { file: chunk.file, next_game, ..Block::default() };
+    // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
+    block.samples.reserve(chunk.text.len() / 6);
+    let mut parser = Parser::new(settings.eval_side);
+    for (index, piece) in chunk.games.iter().enumerate() {
+        let number = chunk.number + index as u64;
+        if !share.has(number) {
+            // Whoever has this game judges it; that it has tags is enough to say that the file is one of games.
+            block.plausible |= piece.movetext > piece.start;
+            continue;
+        }
+        block.games += 1;
+        let game = parser.parse(&chunk.text, piece, number as u32, &mut block.samples);
+        let (first, positions) = (game.samples.start, game.samples.len() as u64);
+        let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
+        block.plausible |= game.plausible;
+        block.read += positions;
+        let fault = game.fault.map(|fault| fault.reason);
+        if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
+            block.bad.push((chunk.first + index as u64, piece.line, reason));
+            if !settings.keep_partial || game.result.is_none() {
+                block.dropped.add(BAD_GAME, positions);
+                block.samples.truncate(first);
+                continue;
+            }
+        } else if game.other_variant {
+            block.skipped.add("variant", 1);
+            continue;
+        } else if game.result.is_none() {
+            block.skipped.add(NO_RESULT, 1);
+            block.dropped.add(NO_RESULT, positions);
+            block.samples.truncate(first);
+            continue;
+        }
+        if let Some(conflict) = game.conflict {
+            block.conflicts.add(conflict.name(), 1);
+        }
+        block.filter(first, judge);
+    }
+    if let Some(dedupe) = key {
+        block.keys = block.samples.iter().map(|sample| dedupe.key(sample)).collect();
+    }
+    block
+}

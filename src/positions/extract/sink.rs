@@ -1,0 +1,204 @@
+//! Takes blocks over in the order of the input, and keeps the account.
+//!
+//! In: what the parsing threads made, in order. Out: a dataset, and the summary of what is in it and what is not.
+//! With a journal, positions are first put aside, so that a run that is killed can go on; the dataset is made of
+//! them at the end.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::super::dedupe::Dedupe;
+use super::super::outlet::{Done, Outlet};
+use super::super::store::Store;
+use super::super::{Metadata, Sample, Source};
+use super::journal::{Checkpoint, Journal};
+use super::parse::{Block, Parsed};
+use super::{Notice, Settings, Summary};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::pgn::Event;
+
+/// Takes what was parsed, in the order of the input.
+pub(super) struct Sink<'a> {
+    files: &'a [PathBuf],
+    settings: &'a Settings,
+    outlet: Outlet,
+    dedupe: Option<Dedupe>,
+    /// Where positions are put aside, if the run can be resumed.
+    journal: Option<(Journal, Store)>,
+    /// Positions that came past the filters.
+    passed: u64,
+    /// Games before this number are done.
+    next_game: u64,
+    sources: Vec<Source>,
+    /// Whether anything in the current file looks like a game.
+    plausible: bool,
+    /// The first broken games.
+    bad: Vec<String>,
+    /// Damaged files whose readable part is kept.
+    damage: Vec<String>,
+    summary: Summary,
+    notice: &'a mut (dyn FnMut(Notice) + Send),
+}
+
+/// How many broken games a journal remembers by name.
+const NAMED: usize = 20;
+
+impl<'a> Sink<'a> {
+    /// Starts with nothing taken, or where a journal says that a run was stopped.
+    pub(super) fn new(
+        files: &'a [PathBuf],
+        settings: &'a Settings,
+        outlet: Outlet,
+        dedupe: Option<Dedupe>,
+        journal: Option<(Journal, Store)>,
+        notice: &'a mut (dyn FnMut(Notice) + Send),
+    ) -> Sink<'a> {
+        let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
+        let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
+        let sources = last.sources.unwrap_or_default();
+        last.bad.iter().for_each(|text| notice(Notice::BadGame(text.clone())));
+        if !sources.is_empty() {
+            last.damage.iter().for_each(|text| notice(Notice::Damage(text.clone())));
+        }
+        Sink {
+            files,
+            settings,
+            outlet,
+            dedupe,
+            journal,
+            passed,
+            next_game: last.next_game,
+            sources,
+            plausible: false,
+            bad: last.bad,
+            damage: Vec::new(),
+            summary: last.summary,
+            notice,
+        }
+    }
+
+    /// The number of the first game that is still to be parsed; `None` if all files have been read.
+    pub(super) fn next_game(&self) -> Option<u64> {
+        (self.sources.len() < self.files.len()).then_some(self.next_game)
+    }
+
+    /// Tells how many bytes of the files have been read.
+    pub(super) fn progress(&mut self, bytes: u64) {
+        (self.notice)(Notice::Bytes(bytes));
+    }
+
+    pub(super) fn take(&mut self, parsed: Parsed) -> Result<()> {
+        match parsed {
+            Parsed::Block(block) => self.take_block(block),
+            Parsed::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
+            Parsed::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
+                let text = format!("{error}; what could be read is kept");
+                self.damage.push(text.clone());
+                (self.notice)(Notice::Damage(text));
+                self.end_file(file, sha256)
+            }
+            Parsed::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
+                "{error}; nothing was written; --keep-partial keeps what could be read"
+            ))),
+            Parsed::Other(Event::Failed(error)) => Err(error),
+            Parsed::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
+        }
+    }
+
+    fn take_block(&mut self, block: Block) -> Result<()> {
+        self.plausible |= block.plausible;
+        self.next_game = self.next_game.max(block.next_game);
+        self.summary.games += block.games;
+        self.summary.games_bad += block.bad.len() as u64;
+        self.summary.positions_read += block.read;
+        block.skipped.add_to(&mut self.summary.games_skipped);
+        block.conflicts.add_to(&mut self.summary.results_conflicting);
+        block.dropped.add_to(&mut self.summary.dropped);
+        for (game, line, reason) in block.bad {
+            let path = self.files[block.file].display();
+            let text = format!("{path}: game {game}, line {line}: {reason}");
+            if self.bad.len() < NAMED {
+                self.bad.push(text.clone());
+            }
+            (self.notice)(Notice::BadGame(text));
+        }
+        self.passed += block.samples.len() as u64;
+        match &mut self.journal {
+            None => self.outlet.take(block.samples, &block.keys),
+            Some((journal, store)) => {
+                store.push(&block.samples)?;
+                if journal.is_due(self.summary.positions_read) { self.checkpoint() } else { Ok(()) }
+            }
+        }
+    }
+
+    fn end_file(&mut self, file: usize, sha256: String) -> Result<()> {
+        let path = &self.files[file];
+        if !std::mem::take(&mut self.plausible) {
+            return Err(Error::data(path, "holds no games in PGN"));
+        }
+        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
+        self.sources.push(Source { name, sha256 });
+        Ok(())
+    }
+
+    /// Writes down how far the run is, if there is a journal.
+    pub(super) fn checkpoint(&mut self) -> Result<()> {
+        let Some((journal, store)) = &mut self.journal else { return Ok(()) };
+        let done = self.sources.len() == self.files.len();
+        journal.write(Checkpoint {
+            length: store.flush(true)?,
+            next_game: self.next_game,
+            summary: self.summary.clone(),
+            bad: self.bad.clone(),
+            damage: self.damage.clone(),
+            sources: done.then(|| self.sources.clone()),
+        })
+    }
+
+    /// Checks the account and gives the dataset its name.
+    pub(super) fn finish(mut self) -> Result<Summary> {
+        if self.sources.len() != self.files.len() {
+            let (read, files) = (self.sources.len(), self.files.len());
+            return Err(Error::internal(format!("{read} of {files} files were read to their end")));
+        }
+        let mut summary = self.summary.clone();
+        if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
+            let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
+            return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
+        }
+        self.checkpoint()?;
+        let journal = match self.journal.take() {
+            Some((journal, store)) => {
+                self.replay(store)?;
+                Some(journal)
+            }
+            None => None,
+        };
+        let about = |metadata: &mut Metadata, done: &Done| {
+            summary.add(done);
+            metadata.sources = self.sources;
+            metadata.account = Some(summary.account());
+        };
+        let done = self.outlet.finish(about)?;
+        if summary.positions_written == 0 {
+            // Nothing was to be written, so nothing was said of it.
+            summary.add(&done);
+        }
+        summary.check(self.passed, &done)?;
+        journal.map_or(Ok(()), Journal::remove)?;
+        Ok(summary)
+    }
+
+    /// Sends what was put aside the way that it goes without a journal.
+    fn replay(&mut self, store: Store) -> Result<()> {
+        let dedupe = self.dedupe;
+        store.replay(|samples| {
+            interrupt::check()?;
+            let keys = dedupe.map(|how| samples.par_iter().map(|s: &Sample| how.key(s)).collect::<Vec<_>>());
+            self.outlet.take(samples, &keys.unwrap_or_default())
+        })
+    }
+}
