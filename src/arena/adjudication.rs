@@ -254,7 +254,10 @@ mod tests {
             moves.map(|(ply, score)| judge.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };
         let rules = Adjudication { draw: Some(DrawRule { after: 2, moves: 2, score: 10 }), ..RULES };
-        assert_eq!(decided([Some(50), Some(0), Some(0), Some(0), Some(0)], rules), Some(Some(Decision::Draw)));
+        assert_eq!(
+            decided([Some(50), Some(0), Some(0), Some(0), Some(0)], rules),
+            Some(Some(Decision::Draw))
+        );
         assert_eq!(decided([Some(50), Some(0), None, Some(0), Some(0)], rules), Some(None));
         let won = [Some(0), Some(-700), Some(700), Some(-700), Some(700)];
         assert_eq!(decided(won, rules), Some(Some(Decision::Win(Color::White))));

@@ -37,7 +37,9 @@ impl Boards {
 fn share(processors: &[usize], boards: usize, threads: usize) -> Result<Vec<Vec<usize>>, String> {
     if boards * threads > processors.len() {
         let (need, have) = (boards * threads, processors.len());
-        return Err(format!("{boards} boards of {threads} threads need {need} processors, and there are {have}"));
+        return Err(format!(
+            "{boards} boards of {threads} threads need {need} processors, and there are {have}"
+        ));
     }
     Ok(processors.chunks(threads).take(boards).map(<[usize]>::to_vec).collect())
 }

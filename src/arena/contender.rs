@@ -69,8 +69,7 @@ impl Contender {
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
         let path = if embedded { PathBuf::from(&spec.cmd) } else { find(&spec.cmd, spec.dir.as_deref())? };
         let bytes = if embedded { Vec::new() } else { io::read(&path)? };
-        let digest =
-            if embedded { spec.cmd.clone() } else { format!("{:x}", Sha256::digest(&bytes)) };
+        let digest = if embedded { spec.cmd.clone() } else { format!("{:x}", Sha256::digest(&bytes)) };
         let kind = if !embedded && is_program(&path, &bytes) {
             Kind::Program(Arc::new(program(spec, path, defaults)?))
         } else {
@@ -244,7 +243,12 @@ fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
     let (mut hash, mut overhead) = (defaults.hash, defaults.overhead);
     for (name, value) in &spec.options {
         let number = |most: u64| {
-            let wrong = || Error::usage(format!("{}: option {name} takes a number up to {most}, not `{value}`", spec.cmd));
+            let wrong = || {
+                Error::usage(format!(
+                    "{}: option {name} takes a number up to {most}, not `{value}`",
+                    spec.cmd
+                ))
+            };
             value.parse().ok().filter(|n: &u64| *n <= most).ok_or_else(wrong)
         };
         match name.to_ascii_lowercase().as_str() {

@@ -289,10 +289,8 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false };
-    const TERMS: Terms = Terms {
-        control: Control { time: None, nodes: Some(1), depth: None },
-        margin: Duration::ZERO,
-    };
+    const TERMS: Terms =
+        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     const NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {

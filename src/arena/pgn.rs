@@ -332,7 +332,9 @@ mod tests {
             let mut text = String::new();
             comment(&mut text, &played, true);
             let read = crate::pgn::annotation::Annotation::parse(text[1..].as_bytes());
-            let read = read.before(Color::White).map(|s| (i32::from(s.value), s.depth));
+            let read = read
+                .before(Color::White, crate::pgn::annotation::EvalSide::Auto)
+                .map(|s| (i32::from(s.value), s.depth));
             assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
         }
     }

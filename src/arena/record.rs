@@ -403,8 +403,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my-games.pgn");
         std::fs::write(&path, "[Event \"precious\"]\n").unwrap();
-        for error in [Record::create(&path, &Arguments::new(), &options("1")).err(), Record::resume(&path, &Arguments::new(), &options("1")).err()]
-        {
+        for error in [
+            Record::create(&path, &Arguments::new(), &options("1")).err(),
+            Record::resume(&path, &Arguments::new(), &options("1")).err(),
+        ] {
             assert_eq!(error.unwrap().exit_code(), 1);
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");

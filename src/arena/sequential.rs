@@ -251,7 +251,7 @@ mod tests {
     use super::super::control::Control;
     use super::super::game::{Rules, Terms};
     use super::super::mock::Hashing;
-    use super::super::openings::{Openings, Order};
+    use super::super::openings::{Choice, Openings};
     use super::super::player::{Fault, Player};
     use super::super::record::{Arguments, Options, journal_path};
     use super::super::schedule::Schedule;
@@ -262,7 +262,7 @@ mod tests {
 
     /// A test of a player that takes what it can against one that moves at random.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),
@@ -327,7 +327,8 @@ mod tests {
     fn the_test_stops_at_the_first_pair_that_decides_it() {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
-        let (_, entries) = Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
+        let (_, entries) =
+            Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
         let mut state = State::new(report.test);
         for entry in before {

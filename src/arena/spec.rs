@@ -107,7 +107,8 @@ impl Spec {
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
             "tc" => self.control.time = Some(Time::Clock(value.parse::<TimeControl>()?)),
             "st" => {
-                let time = seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
+                let time =
+                    seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
                 self.control.time = Some(Time::Move(time));
             }
             "nodes" => self.control.nodes = Some(number()?),

@@ -130,9 +130,7 @@ impl SprtArgs {
         let mut specs: [Spec; 2] = specs.try_into().map_err(|_| {
             Error::usage(format!("a test needs two players, not {count}: patzer sprt A B, or twice --engine"))
         })?;
-        for (spec, flag, options) in
-            [(0, "--option-a", &self.option_a), (1, "--option-b", &self.option_b)]
-        {
+        for (spec, flag, options) in [(0, "--option-a", &self.option_a), (1, "--option-b", &self.option_b)] {
             for text in options {
                 set_option(&mut specs[spec], flag, text)?;
             }
@@ -198,8 +196,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         }
     };
     let header = args.play.header("patzer sprt", &field);
-    let ended =
-        sequential::run(sprt, &plan, &header, &done, &mut record, &players, stop, &mut progress);
+    let ended = sequential::run(sprt, &plan, &header, &done, &mut record, &players, stop, &mut progress);
     field.contenders.iter().for_each(Contender::dismiss);
     bar.finish_and_clear();
     record.finish()?;

@@ -15,8 +15,7 @@ use crate::error::{Error, Result};
 pub fn given(command: &str) -> Arguments {
     let cli = Cli::command();
     let Ok(matches) = cli.clone().try_get_matches_from(std::env::args_os()) else { return Arguments::new() };
-    let (Some(matches), Some(command)) =
-        (matches.subcommand_matches(command), cli.find_subcommand(command))
+    let (Some(matches), Some(command)) = (matches.subcommand_matches(command), cli.find_subcommand(command))
     else {
         return Arguments::new();
     };
@@ -28,7 +27,8 @@ pub fn given(command: &str) -> Arguments {
                 ArgAction::Set | ArgAction::Append => matches.get_raw(name).unwrap_or_default(),
                 _ => Default::default(),
             };
-            given.insert(name.to_string(), values.map(|value| value.to_string_lossy().into_owned()).collect());
+            given
+                .insert(name.to_string(), values.map(|value| value.to_string_lossy().into_owned()).collect());
         }
     }
     given
@@ -43,8 +43,11 @@ pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<
     let mut line: Vec<String> = Vec::new();
     let mut positional: Vec<String> = Vec::new();
     for (name, values) in typed {
-        let Some(argument) = parser.get_arguments().find(|argument| argument.get_id() == name.as_str()) else {
-            return Err(Error::usage(format!("there is no argument `{name}` any more; begin the match anew")));
+        let Some(argument) = parser.get_arguments().find(|argument| argument.get_id() == name.as_str())
+        else {
+            return Err(Error::usage(format!(
+                "there is no argument `{name}` any more; begin the match anew"
+            )));
         };
         match argument.get_long() {
             None => {}

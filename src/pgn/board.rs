@@ -307,8 +307,7 @@ impl Board {
                 lines & bit(to) != 0 && attacks::between(sq(to), sq(king)).0 & self.occupied == 0
             }
         };
-        direct
-            || (self.on_kings_line(self.us, opened) && self.slider_attacks(mover, king, self.occupied, 0))
+        direct || (self.on_kings_line(self.us, opened) && self.slider_attacks(mover, king, self.occupied, 0))
     }
 
     /// Sets the en passant square behind a pawn that has just gone two squares, if it can be taken legally.

@@ -145,7 +145,8 @@ impl Reader<'_> {
     /// A token that begins like a move.
     #[inline]
     fn play(&mut self, listener: &mut impl Listener) -> Result<(), Damage> {
-        if let Some(Some((length, target))) = self.text[self.at..].first_chunk().map(|b| notation::quick(*b)) {
+        if let Some(Some((length, target))) = self.text[self.at..].first_chunk().map(|b| notation::quick(*b))
+        {
             return self.wanted(Wanted::Piece(target), self.at + length, listener);
         }
         self.token(listener)

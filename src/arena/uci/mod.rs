@@ -163,7 +163,8 @@ impl UciPlayer {
     fn settings(&self) -> Result<Vec<u8>, String> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
-            let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
+            let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+            else {
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
                 return Err(format!("has no option `{name}`; it offers: {}", names.join(", ")));
             };
@@ -205,7 +206,10 @@ impl UciPlayer {
                     rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
                 };
                 let words = process.last_words();
-                Fault::Stall(format!("no answer to {asked} within {} s{unfinished}{words}", wait.as_secs_f64()))
+                Fault::Stall(format!(
+                    "no answer to {asked} within {} s{unfinished}{words}",
+                    wait.as_secs_f64()
+                ))
             }
         }
     }

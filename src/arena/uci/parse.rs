@@ -16,7 +16,8 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The text for people: bytes that are no UTF-8 replaced, cut where it gets long.
 pub fn shown(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(200)];
-    let text: String = String::from_utf8_lossy(cut).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text: String =
+        String::from_utf8_lossy(cut).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
@@ -187,7 +188,8 @@ mod tests {
     #[test]
     fn what_is_no_legal_move_is_none() {
         let legal = Chess::default().legal_moves();
-        for word in ["", "e2", "e2e5", "0000", "(none)", "NULL", "e2e4q", "e2e4x", "e2e4qq", "E2E4", "i2i4", "e7e5"]
+        for word in
+            ["", "e2", "e2e5", "0000", "(none)", "NULL", "e2e4q", "e2e4x", "e2e4qq", "E2E4", "i2i4", "e7e5"]
         {
             assert_eq!(find_move(word.as_bytes(), &legal, CastlingMode::Standard), None, "{word}");
         }

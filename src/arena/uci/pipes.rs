@@ -48,7 +48,13 @@ impl Pipes {
     ///
     /// # Errors
     /// If the program does not read in time, or does not read any more.
-    pub fn send(&mut self, mut bytes: &[u8], lines: &mut Lines, tail: &mut Tail, until: &Until) -> Result<(), Broken> {
+    pub fn send(
+        &mut self,
+        mut bytes: &[u8],
+        lines: &mut Lines,
+        tail: &mut Tail,
+        until: &Until,
+    ) -> Result<(), Broken> {
         while !bytes.is_empty() {
             let Some(stdin) = &mut self.stdin else { return Err(Broken::Closed) };
             match stdin.write(bytes) {
