@@ -301,7 +301,7 @@ mod tests {
         assert!(text.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/4R3/4K3 b - - 7 50\"]\n"), "{text}");
         assert!(text.contains("[Termination \"adjudication\"]\n[TimeControl \"40/60+0.6\"]\n\n"), "{text}");
         assert!(text.contains(
-            "\n50... Kd7 {-12.50/12 0.050s, n=5000, nps=100000, Draw by adjudication: move limit}\n1/2-1/2\n\n"
+            "\n50... Kd7\n{-12.50/12 0.050s, n=5000, nps=100000, Draw by adjudication: move limit} 1/2-1/2\n\n"
         ));
     }
 

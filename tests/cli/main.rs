@@ -10,9 +10,11 @@ mod eval;
 mod extract;
 mod help;
 mod label;
+mod mock;
 mod net;
 mod sprt;
 mod tune;
+mod uci_players;
 mod wdl;
 
 /// Runs the program in a folder, with nothing to read on standard input.

@@ -82,8 +82,11 @@ pub enum Worth {
 
 /// Judges a line that begins with `info`, without reading all of it.
 pub fn worth(line: &[u8]) -> Worth {
-    let Some(at) = memchr::memmem::find(line, b" score ") else { return Worth::Nothing };
-    if memchr::memmem::find(&line[..at], b" string ").is_some() {
+    if memchr::memmem::find(line, b" score ").is_none() {
+        return Worth::Nothing;
+    }
+    // `info string …` is for people, whatever it holds.
+    if line.get(4..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"string")) {
         return Worth::Nothing;
     }
     let head = &line[..memchr::memmem::find(line, b" pv ").unwrap_or(line.len())];
