@@ -248,7 +248,7 @@ mod tests {
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
     use super::super::mock::Hashing;
-    use super::super::openings::Order;
+    use super::super::openings::Choice;
     use super::*;
 
     const TERMS: Terms =
@@ -273,7 +273,7 @@ mod tests {
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let match_of_two = Schedule::new(2, 1);
         let plan = plan(range, concurrency, &openings, &match_of_two, 40);
         let mut got = Vec::new();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let schedule = Schedule::new(4, 4);
         let mut got = Vec::new();
         let mut receive = |pair: Pair| {
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_player_that_panics_ends_the_run() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let schedule = Schedule::new(2, 1);
         let plan = plan(0..usize::MAX, 2, &openings, &schedule, 5);
         let first = AtomicBool::new(true);
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
         static GAMES: AtomicUsize = AtomicUsize::new(0);
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let schedule = Schedule::new(2, 1);
         let names = ["a".to_string(), "b".to_string()];
         let plan = Plan { names: &names, ..plan(0..1000, 1, &openings, &schedule, 5) };
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let schedule = Schedule::new(2, 1);
         let plan = plan(0..1000, 2, &openings, &schedule, 5);
         let mut receive = |_| Err(Error::usage("full"));

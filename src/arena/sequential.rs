@@ -278,7 +278,7 @@ mod tests {
     use super::super::game::{Rules, Terms};
     use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
-    use super::super::openings::{Openings, Order};
+    use super::super::openings::{Choice, Openings};
     use super::super::player::{Fault, Player};
     use super::super::record::{Arguments, Options, journal_path};
     use super::*;
@@ -288,7 +288,7 @@ mod tests {
 
     /// A test of a player that takes what it can against one that moves at random.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),

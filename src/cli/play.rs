@@ -86,7 +86,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "MS", default_value_t = 20, help_heading = "Limits", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
     time_margin: u64,
 
-    /// Book of openings, EPD or PGN, plain, .gz or .zst [default: a built-in book]
+    /// Book of openings, EPD or PGN, plain, .gz, .bz2, .zst or .zip [default: a built-in book]
     #[arg(long, value_name = "FILE", help_heading = "Games")]
     openings: Option<PathBuf>,
 
@@ -97,6 +97,18 @@ pub struct PlayArgs {
     /// Seed of the openings' order
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
     seed: u64,
+
+    /// Opening, in that order, with which the first pair begins
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
+    start: u32,
+
+    /// Leave the games of a PGN book after this many plies [default: at their end]
+    #[arg(long, value_name = "N", help_heading = "Games")]
+    plies: Option<u32>,
+
+    /// Play every opening by the castling rules of Chess960; a book that needs them is recognised without this
+    #[arg(long, help_heading = "Games")]
+    chess960: bool,
 
     /// Games at the same time; the result does not depend on it unless time limits the moves [default: --threads]
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -230,7 +242,14 @@ impl PlayArgs {
     /// # Errors
     /// If it cannot be read.
     pub fn openings(&self) -> Result<Openings> {
-        Openings::load(self.openings.as_deref(), self.order, self.seed)
+        Openings::load(openings::Choice {
+            path: self.openings.as_deref(),
+            order: self.order,
+            seed: self.seed,
+            start: self.start as usize,
+            plies: self.plies,
+            chess960: self.chess960,
+        })
     }
 
     /// Games at the same time.
@@ -310,6 +329,9 @@ impl PlayArgs {
         }
         set("openings", openings.digest().to_string());
         set("order", format!("{:?}", self.order).to_lowercase());
+        set("start", self.start.to_string());
+        set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
+        set("chess960", self.chess960.to_string());
         set("seed", self.seed.to_string());
         set("adjudication", self.rules().adjudication.to_string());
         options

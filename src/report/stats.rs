@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use plotters::chart::SeriesLabelPosition;
+
 use super::heatmap::{self, Board};
 use super::histogram::Histogram;
 use super::plot::{self, Axes, Mark, Series};
@@ -87,6 +89,6 @@ fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
         mark: Mark::Dots,
         points,
     };
-    plot::curves(&path, &axes, &[series])?;
+    plot::curves(&path, &axes, &[series], SeriesLabelPosition::UpperLeft)?;
     Ok(path)
 }
