@@ -1,6 +1,6 @@
 //! Training against a plain twin in 64-bit floats, against finite differences, and against itself.
 
-use crate::train::WIN;
+use shakmaty::{Chess, Color, Position};
 
 use super::cpu::{Cpu, Target, mean_loss};
 use super::model::Model;
