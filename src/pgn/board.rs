@@ -24,7 +24,8 @@ pub(super) const EMPTY: u8 = 7;
 
 /// The role of each code.
 const ROLE_OF: [u8; 16] = [
-    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY,
+    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK,
+    EMPTY,
 ];
 
 /// Squares from which a rook, or a bishop, on an empty board attacks a square.
@@ -325,8 +326,7 @@ impl Board {
                 lines & bit(to) != 0 && attacks::between(sq(to), sq(king)).0 & self.occupied == 0
             }
         };
-        direct
-            || (self.on_kings_line(self.us, opened) && self.slider_attacks(mover, king, self.occupied, 0))
+        direct || (self.on_kings_line(self.us, opened) && self.slider_attacks(mover, king, self.occupied, 0))
     }
 
     /// Sets the en passant square behind a pawn that has just gone two squares, if it can be taken legally.

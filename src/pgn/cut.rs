@@ -374,7 +374,10 @@ mod tests {
     #[test]
     fn text_after_a_result_and_a_blank_line_is_no_part_of_the_game() {
         // The second game has lost its tags, and a third one stands before rubbish.
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n"), [1, 5, 7]);
+        assert_eq!(
+            starts("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n"),
+            [1, 5, 7]
+        );
         // A comment on the game that has ended is none; nor is what goes on without a result.
         assert_eq!(starts("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n"), [1]);
         assert_eq!(starts("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n"), [1]);

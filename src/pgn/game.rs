@@ -16,8 +16,8 @@ use super::annotation::EvalSide;
 use super::cut::Piece;
 use super::movetext::{self, Damage};
 use super::recorder::{Ending, Recorder, Start};
-use super::versions;
 use super::tags::Tags;
+use super::versions;
 use crate::positions::Sample;
 
 /// Why a game is broken, and where it is.
@@ -332,7 +332,10 @@ mod tests {
 
     #[test]
     fn moves_are_read_in_every_notation() {
-        let plain = game("1. e4 d5 2. exd5 c5 3. dxc6 Nf6 4. cxb7 Nbd7 5. bxa8=N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O 1-0").0;
+        let plain = game(
+            "1. e4 d5 2. exd5 c5 3. dxc6 Nf6 4. cxb7 Nbd7 5. bxa8=N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O 1-0",
+        )
+        .0;
         assert_eq!(plain.len(), 15);
         for text in [
             "1. e2-e4 d7-d5 2. e4xd5 c7-c5 3. d5xc6 e.p. Ng8-f6 4. c6xb7 Nb8-d7 5. b7xa8=N e7-e5 6. Ng1-f3 Bf8-d6 7. Bf1-c4 0-0 8. O-O 1-0",
@@ -387,7 +390,12 @@ mod tests {
             cutter.scan(true);
             let (text, pieces) = cutter.take();
             let game = Parser::default().parse(&text, &pieces[0], 0, &mut Vec::new());
-            assert_eq!((game.result, game.conflict), (result, conflict), "{}", String::from_utf8_lossy(&text));
+            assert_eq!(
+                (game.result, game.conflict),
+                (result, conflict),
+                "{}",
+                String::from_utf8_lossy(&text)
+            );
         }
     }
 

@@ -86,6 +86,11 @@ pub(super) fn read(token: &[u8]) -> Option<Notation> {
     if token.len() - end > 2 {
         return None;
     }
+    // `exd6ep`, and what `exd6e.p.` begins with.
+    let text = match text {
+        [before @ .., b'e', b'p'] | [before @ .., b'e'] if matches!(before, [.., b'3' | b'6']) => before,
+        _ => text,
+    };
     let wanted = match text {
         b"O-O" | b"0-0" | b"o-o" => Wanted::Castle(true),
         b"O-O-O" | b"0-0-0" | b"o-o-o" => Wanted::Castle(false),
@@ -178,7 +183,13 @@ mod tests {
                 for before in befores {
                     for mark in ["", "x"] {
                         for sign in ["", "+", "#"] {
-                            let token = [role.as_bytes(), before.as_bytes(), mark.as_bytes(), &square, sign.as_bytes()];
+                            let token = [
+                                role.as_bytes(),
+                                before.as_bytes(),
+                                mark.as_bytes(),
+                                &square,
+                                sign.as_bytes(),
+                            ];
                             let token = token.concat();
                             let slowly = read(&token);
                             if let Some((length, target)) = quickly(&token) {
@@ -212,7 +223,9 @@ mod tests {
 
     #[test]
     fn what_is_no_move_is_none() {
-        for token in ["", "e", "e9", "Xf3", "Nf", "e5Nf3", "O-O-O-O", "-e4", "N-f3", "e2--e4", "1-0", "+", "ab", "e8=K"] {
+        for token in [
+            "", "e", "e9", "Xf3", "Nf", "e5Nf3", "O-O-O-O", "-e4", "N-f3", "e2--e4", "1-0", "+", "ab", "e8=K",
+        ] {
             assert_eq!(read(token.as_bytes()), None, "{token}");
         }
         for token in ["--", "Z0", "0000", "null"] {

@@ -235,8 +235,8 @@ impl Start {
         };
         let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
         // Chess960 games are not always tagged as such.
-        let (position, chess960) = by_tag
-            .or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
+        let (position, chess960) =
+            by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
         Ok(Start { board: Board::new(&position), chess960 })
     }
 }

@@ -116,7 +116,8 @@ impl Visitor for Plain {
 #[test]
 fn every_fixture_is_read_as_pgn_reader_and_shakmaty_read_it() {
     for name in ["games.pgn.zst", "engine.pgn.zst"] {
-        let text = patzer::io::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap();
+        let text =
+            patzer::io::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap();
         let mut reader = Reader::new(&text[..]);
         let ours = read(&text);
         let mut number = 0;
@@ -167,7 +168,11 @@ fn random_game(seed: u64, chess960: bool, plies: usize) -> (Chess, Vec<Move>) {
             break;
         }
         // Rare moves often, so that castling, promotions and en passant come up.
-        let rare: Vec<Move> = legal.iter().copied().filter(|m| m.is_castle() || m.is_promotion() || m.is_en_passant()).collect();
+        let rare: Vec<Move> = legal
+            .iter()
+            .copied()
+            .filter(|m| m.is_castle() || m.is_promotion() || m.is_en_passant())
+            .collect();
         let from = if !rare.is_empty() && rng.next_u64() % 3 == 0 { &rare[..] } else { &legal[..] };
         let m = from[rng.next_u64() as usize % from.len()];
         position.play_unchecked(m);
@@ -192,15 +197,24 @@ fn write(start: &Chess, moves: &[Move], seed: u64) -> String {
         text += &match rng.next_u64() % 4 {
             0 => m.to_uci(CastlingMode::from_chess960(chess960)).to_string(),
             1 if !m.is_castle() => {
-                let letter = Some(m.role()).filter(|r| *r != shakmaty::Role::Pawn).map_or(String::new(), |r| r.upper_char().to_string());
+                let letter = Some(m.role())
+                    .filter(|r| *r != shakmaty::Role::Pawn)
+                    .map_or(String::new(), |r| r.upper_char().to_string());
                 let mark = if m.is_capture() { "x" } else { "-" };
                 let promotion = m.promotion().map_or(String::new(), |r| format!("={}", r.upper_char()));
                 format!("{letter}{}{mark}{}{promotion}", m.from().unwrap(), m.to())
             }
             _ => san,
         };
-        text += ["", "!", "?!", " $14", " {a (b) c}", " (1. e4 {x)} (2. d4) e5)", " ; note {", " ±"][rng.next_u64() as usize % 8];
-        text += if rng.next_u64() % 6 == 0 { "\n%(\n" } else if text.ends_with("note {") { "\n" } else { " " };
+        text += ["", "!", "?!", " $14", " {a (b) c}", " (1. e4 {x)} (2. d4) e5)", " ; note {", " ±"]
+            [rng.next_u64() as usize % 8];
+        text += if rng.next_u64() % 6 == 0 {
+            "\n%(\n"
+        } else if text.ends_with("note {") {
+            "\n"
+        } else {
+            " "
+        };
         position.play_unchecked(*m);
     }
     text + "*\n\n"
@@ -266,7 +280,11 @@ fn unharmed(middle: &[u8], what: &str) {
     let shown = String::from_utf8_lossy(middle);
     assert!(games.len() >= 2, "{what}: {shown}");
     assert!(same(&games[0]), "{what} harms the game before: {shown}\n{:?}", games[0]);
-    assert!(same(&games[games.len() - 1]), "{what} harms the game after: {shown}\n{:?}", games[games.len() - 1]);
+    assert!(
+        same(&games[games.len() - 1]),
+        "{what} harms the game after: {shown}\n{:?}",
+        games[games.len() - 1]
+    );
 }
 
 #[test]
@@ -284,7 +302,10 @@ fn damage_to_a_game_never_harms_its_neighbours() {
     let lines: Vec<&str> = GOOD.split_inclusive('\n').collect();
     for at in 0..lines.len() {
         unharmed([&lines[..at], &lines[at + 1..]].concat().concat().as_bytes(), "a lost line");
-        unharmed([&lines[..at], &["Sent from a telephone\n"], &lines[at..]].concat().concat().as_bytes(), "a foreign line");
+        unharmed(
+            [&lines[..at], &["Sent from a telephone\n"], &lines[at..]].concat().concat().as_bytes(),
+            "a foreign line",
+        );
         unharmed([&lines[..at], &lines[at..=at], &lines[at..]].concat().concat().as_bytes(), "a line twice");
     }
 }

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::{EvalSide, Event, Reader};
 use journal::Journal;
-use parse::{Share, parse};
+use parse::{Share, Spare, parse};
 use sink::Sink;
 pub use summary::{Notice, Summary};
 
@@ -109,7 +109,8 @@ pub fn extract(
     let level = super::format::LEVEL;
     let outlet = Outlet::new(output.map(|path| (path, level)), metadata, &choices, &folder)?;
     let resumes = journal.is_some();
-    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice);
+    let spare = Spare::default();
+    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice, &spare);
     if let Some(next_game) = sink.next_game() {
         let share = Share { next_game, shard: settings.shard };
         let key = choices.dedupe.filter(|_| !resumes);
@@ -126,7 +127,12 @@ pub fn extract(
             sink.progress(reader.bytes());
             let (taken, next) = rayon::join(
                 || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
-                || batch.into_par_iter().map(|event| parse(event, judge, key, share, settings)).collect(),
+                || {
+                    batch
+                        .into_par_iter()
+                        .map(|event| parse(event, judge, key, share, settings, &spare))
+                        .collect()
+                },
             );
             taken?;
             parsed = next;

@@ -13,7 +13,7 @@ use super::super::outlet::{Done, Outlet};
 use super::super::store::Store;
 use super::super::{Metadata, Sample, Source};
 use super::journal::{Checkpoint, Journal};
-use super::parse::{Block, Parsed};
+use super::parse::{Block, Parsed, Spare};
 use super::{Notice, Settings, Summary};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -40,6 +40,8 @@ pub(super) struct Sink<'a> {
     damage: Vec<String>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
+    /// Where the memory of blocks goes that are done.
+    spare: &'a Spare,
 }
 
 /// How many broken games a journal remembers by name.
@@ -54,6 +56,7 @@ impl<'a> Sink<'a> {
         dedupe: Option<Dedupe>,
         journal: Option<(Journal, Store)>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
+        spare: &'a Spare,
     ) -> Sink<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
         let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
@@ -76,6 +79,7 @@ impl<'a> Sink<'a> {
             damage: Vec::new(),
             summary: last.summary,
             notice,
+            spare,
         }
     }
 
@@ -107,7 +111,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn take_block(&mut self, block: Block) -> Result<()> {
+    fn take_block(&mut self, mut block: Block) -> Result<()> {
         self.plausible |= block.plausible;
         self.next_game = self.next_game.max(block.next_game);
         self.summary.games += block.games;
@@ -116,7 +120,7 @@ impl<'a> Sink<'a> {
         block.skipped.add_to(&mut self.summary.games_skipped);
         block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
-        for (game, line, reason) in block.bad {
+        for (game, line, reason) in std::mem::take(&mut block.bad) {
             let path = self.files[block.file].display();
             let text = format!("{path}: game {game}, line {line}: {reason}");
             if self.bad.len() < NAMED {
@@ -126,12 +130,16 @@ impl<'a> Sink<'a> {
         }
         self.passed += block.samples.len() as u64;
         match &mut self.journal {
-            None => self.outlet.take(block.samples, &block.keys),
+            None => self.outlet.take_from(&mut block.samples, &block.keys)?,
             Some((journal, store)) => {
                 store.push(&block.samples)?;
-                if journal.is_due(self.summary.positions_read) { self.checkpoint() } else { Ok(()) }
+                if journal.is_due(self.summary.positions_read) {
+                    self.checkpoint()?;
+                }
             }
         }
+        self.spare.put(block.samples, block.keys);
+        Ok(())
     }
 
     fn end_file(&mut self, file: usize, sha256: String) -> Result<()> {
