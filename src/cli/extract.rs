@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::EvalSide;
+use crate::pgn::{EvalSide, files};
 use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
@@ -27,7 +27,7 @@ const NAMED: u64 = 20;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
 pub struct ExtractArgs {
-    /// Files of games in PGN, plain, .gz or .zst; `-` is standard input
+    /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
 
@@ -39,7 +39,7 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
+    /// Preset, single filter or TOML file of filters; may be given several times, and --help lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -111,6 +111,7 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 /// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
+    let games = files::expand(&args.games)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
@@ -127,10 +128,10 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
-        check_output(output, &args.games)?;
+        check_output(output, &games)?;
     }
     interrupt::listen();
-    let bar = ui.progress("extract", total_bytes(&args.games));
+    let bar = ui.progress("extract", total_bytes(&games));
     // Told at the end, and only of a run that succeeds: an error stands alone.
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
@@ -143,7 +144,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
             }
         }
     };
-    let outcome = extract(&args.games, output, pipeline, &settings, &mut notice);
+    let outcome = extract(&games, output, pipeline, &settings, &mut notice);
     bar.finish_and_clear();
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     warnings.iter().for_each(|text| ui.warn(text));
@@ -214,14 +215,21 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// The most letters of a filter with its values.
+const LABEL: usize = 44;
+
 /// The funnel in place of the list of what was dropped.
 fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
-    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, 60);
+    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, LABEL);
     writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
     writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;
     for step in steps {
         let [alone, sequence, left] = [step.alone, step.sequence, step.left].map(grouped);
-        writeln!(f, "{:<width$}{alone:>14}{sequence:>14}{left:>14}", step.label)?;
+        let label = match step.label.char_indices().nth(LABEL - 1) {
+            Some((end, _)) => format!("{}…", &step.label[..end]),
+            None => step.label.clone(),
+        };
+        writeln!(f, "{label:<width$}{alone:>14}{sequence:>14}{left:>14}")?;
     }
     let speed = grouped(s.positions_per_second as u64);
     writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;

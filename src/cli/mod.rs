@@ -11,10 +11,13 @@ mod extract;
 mod label;
 mod net;
 mod perft;
+mod play;
 mod prepare;
+mod rate;
 mod run_folder;
 mod sprt;
 mod tune;
+mod typed;
 mod uci;
 mod ui;
 mod wdl;
@@ -85,6 +88,7 @@ enum Command {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Elo(elo::EloArgs),
+    Rate(rate::RateArgs),
     Net(net::NetArgs),
     Eval(eval::EvalArgs),
     Uci(uci::UciArgs),
@@ -144,6 +148,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
         Command::Elo(args) => elo::run(args, &ui),
+        Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),

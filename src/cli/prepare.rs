@@ -4,20 +4,26 @@
 //! position that was left out.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use shakmaty::Color;
 
-use crate::chess::PackedBoard;
+use crate::chess::packed::NO_EP;
+use crate::chess::{PackedBoard, PackedMove};
 use crate::cli::Ui;
 use crate::cli::label::label_file;
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::label::{Method, Settings, judged};
+use crate::label::{Method, Settings, judged, label};
 use crate::positions::filter::Pipeline;
-use crate::positions::{AnyReader, Metadata, Sample};
-use crate::rng;
+use crate::positions::format::epd;
+use crate::positions::format::facts::Facts;
+use crate::positions::format::metadata::Source;
+use crate::positions::{AnyReader, FAR, Metadata, Sample};
+use crate::tune::lines;
+use crate::{interrupt, io, rng};
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
@@ -38,7 +44,32 @@ pub struct DataArgs {
     /// Take positions as they are; without it, a dataset that is not resolved is labelled first
     #[arg(long)]
     pub no_resolve: bool,
+
+    /// Stop at the first line of text that is bad; without it, bad lines are counted and named
+    #[arg(long)]
+    pub strict: bool,
 }
+
+/// A sample of which nothing is known.
+const EMPTY: Sample = Sample {
+    board: PackedBoard([0; 24]),
+    turn: Color::White,
+    ep: NO_EP,
+    halfmove: 0,
+    fullmove: 1,
+    ply: 0,
+    game: 0,
+    result: 0,
+    score: None,
+    depth: None,
+    played: PackedMove::NONE,
+    flags: 0,
+    to_capture: FAR,
+    to_check: FAR,
+    to_end: FAR,
+    leaf: None,
+    mean: None,
+};
 
 /// What to split off for validation, and how.
 #[derive(Debug, Clone, Copy)]
@@ -67,14 +98,21 @@ pub struct Prepared<T> {
 impl<T> Prepared<T> {
     /// One line for people.
     pub fn summary(&self) -> String {
-        let dropped: u64 = self.dropped.values().sum();
-        let reasons: Vec<String> = self.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
-        let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-        let (train, validation) = (self.train.len(), self.validation.len());
-        format!(
-            "{} positions read, {dropped} dropped{list}; {train} to train, {validation} to validate",
-            self.read
-        )
+        summary(self.read, &self.dropped, self.train.len(), self.validation.len())
+    }
+}
+
+fn summary(read: u64, dropped: &BTreeMap<&'static str, u64>, train: usize, validation: usize) -> String {
+    let count: u64 = dropped.values().sum();
+    let reasons: Vec<String> = dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
+    let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    format!("{read} positions read, {count} dropped{list}; {train} to train, {validation} to validate")
+}
+
+impl Account {
+    /// One line for people.
+    pub fn summary(&self, train: usize, validation: usize) -> String {
+        summary(self.read, &self.dropped, train, validation)
     }
 }
 
@@ -96,6 +134,36 @@ fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
+/// A position that a fit may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer {
+    /// The position as the file has it; of a line of EPD only what tuning needs.
+    pub sample: Sample,
+    /// The result from White's side, from 0 to 1.
+    pub result: f32,
+    /// The board to judge.
+    pub board: PackedBoard,
+    /// Its side to move.
+    pub turn: Color,
+    /// What positions share that are not independent: the game, or the position itself where none is known.
+    pub group: u64,
+    /// Whether it goes to validation.
+    pub held_out: bool,
+}
+
+/// What became of all positions.
+#[derive(Debug, Default)]
+pub struct Account {
+    /// The files that were read, with what they say of themselves.
+    pub sources: Vec<(PathBuf, Metadata)>,
+    /// Positions read.
+    pub read: u64,
+    /// Positions taken.
+    pub taken: u64,
+    /// Positions left out, by reason.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
 /// Opens the datasets, resolves those that are not, filters, converts and splits by game.
 ///
 /// `item` turns a kept sample, with the board to judge and its side to move, into what the fit takes, or names the
@@ -109,54 +177,206 @@ pub fn prepare<T>(
     ui: &Ui,
     item: impl Fn(&Sample, PackedBoard, Color) -> std::result::Result<T, &'static str>,
 ) -> Result<Prepared<T>> {
-    if !(0.0..1.0).contains(&split.validation) {
-        return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", split.validation)));
-    }
-    let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
-    let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
-    let mut out = Prepared {
-        train: Vec::new(),
-        validation: Vec::new(),
-        sources: Vec::new(),
-        read: 0,
-        dropped: BTreeMap::new(),
-    };
-    for (file, path) in paths.iter().enumerate() {
-        let mut data = resolved(path, args.no_resolve, ui)?;
-        out.sources.push((data.path().to_path_buf(), data.metadata().clone()));
-        let bar = ui.progress("reading", data.rows().unwrap_or(0));
-        let mut samples = Vec::new();
-        while data.next_batch(&mut samples)? {
-            bar.inc(samples.len() as u64);
-            for mut sample in samples.drain(..) {
-                out.read += 1;
-                if args.no_resolve {
-                    sample.leaf = None;
-                }
-                let to_judge = pipeline.keep(&sample).and_then(|()| judged(&sample, !args.no_resolve));
-                match to_judge.and_then(|(board, turn)| item(&sample, board, turn)) {
-                    Ok(item) if held_out(split, file, sample.game) => out.validation.push(item),
-                    Ok(item) => out.train.push(item),
-                    Err(reason) => *out.dropped.entry(reason).or_default() += 1,
-                }
-            }
+    let (mut train, mut validation) = (Vec::new(), Vec::new());
+    let account = stream(args, split, ui, &mut |offer| {
+        match item(&offer.sample, offer.board, offer.turn) {
+            Ok(item) if offer.held_out => validation.push(item),
+            Ok(item) => train.push(item),
+            Err(reason) => return Ok(Some(reason)),
         }
-        bar.finish_and_clear();
-    }
-    let kept = (out.train.len() + out.validation.len()) as u64;
-    if kept + out.dropped.values().sum::<u64>() != out.read {
-        return Err(Error::internal("positions were lost between reading and fitting"));
-    }
+        Ok(None)
+    })?;
+    let Account { sources, read, dropped, .. } = account;
+    let out = Prepared { train, validation, sources, read, dropped };
     if out.train.is_empty() {
         return Err(Error::usage(format!("no positions are left to learn from: {}", out.summary())));
     }
     Ok(out)
 }
 
-/// Whole games go to one side, so that validation never sees a position's neighbours.
-fn held_out(split: Split, file: usize, game: u32) -> bool {
-    let bits = rng::mix(split.seed, (file as u64) << 32 | u64::from(game));
-    rng::unit(bits) < split.validation
+/// What takes positions: it gives the reason why it does not take one.
+pub type Take<'a> = dyn FnMut(&Offer) -> Result<Option<&'static str>> + 'a;
+
+/// Opens files of positions in any format, resolves those that are not, filters, splits by game, and offers what is
+/// left, in order.
+///
+/// # Errors
+/// If a file cannot be read, a filter is unknown, or `take` fails.
+pub fn stream(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Result<Account> {
+    if !(0.0..1.0).contains(&split.validation) {
+        return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", split.validation)));
+    }
+    let mut stream = Stream {
+        args,
+        split,
+        ui,
+        pipeline: Pipeline::new(&args.filter, &args.filter_set)?,
+        account: Account::default(),
+        take,
+    };
+    let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    for (file, path) in paths.iter().enumerate() {
+        match text_lines(path)? {
+            true if args.no_resolve && args.filter.is_empty() => stream.fast_lines(path)?,
+            true => stream.lines(path)?,
+            false => stream.batches(path, file)?,
+        }
+    }
+    let account = stream.account;
+    if account.taken + account.dropped.values().sum::<u64>() != account.read {
+        return Err(Error::internal("positions were lost between reading and fitting"));
+    }
+    Ok(account)
+}
+
+/// Whether a file is one of EPD lines, which are read here for speed, and because bad ones are counted.
+fn text_lines(path: &Path) -> Result<bool> {
+    if path == Path::new("-") || path.extension().is_some_and(|ending| ending == "parquet") {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    io::open(path)?.take(4096).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
+    Ok(epd::recognise(&head))
+}
+
+struct Stream<'a, 't> {
+    args: &'a DataArgs,
+    split: Split,
+    ui: &'a Ui,
+    pipeline: Pipeline,
+    account: Account,
+    take: &'a mut Take<'t>,
+}
+
+/// Lines of EPD that are resolved together.
+const LINES: usize = 1 << 16;
+
+impl Stream<'_, '_> {
+    fn drop(&mut self, reason: &'static str) {
+        *self.account.dropped.entry(reason).or_default() += 1;
+    }
+
+    /// Filters a sample and offers it.
+    fn offer(&mut self, sample: Sample, result: f32, group: u64, resolved: bool) -> Result<()> {
+        self.account.read += 1;
+        match self.pipeline.keep(&sample).and_then(|()| judged(&sample, resolved)) {
+            Ok((board, turn)) => self.give(Offer { sample, result, board, turn, group, held_out: false }),
+            Err(reason) => {
+                self.drop(reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn give(&mut self, offer: Offer) -> Result<()> {
+        let held_out = rng::unit(rng::mix(self.split.seed, offer.group)) < self.split.validation;
+        match (self.take)(&Offer { held_out, ..offer })? {
+            Some(reason) => self.drop(reason),
+            None => self.account.taken += 1,
+        }
+        Ok(())
+    }
+
+    /// A dataset, or a file of another format than lines of EPD.
+    fn batches(&mut self, path: &Path, file: usize) -> Result<()> {
+        let mut reader = resolved(path, self.args.no_resolve, self.ui)?;
+        self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
+        let games = reader.format().carries.contains(Facts::GAME);
+        let bar = self.ui.progress("reading", reader.rows().unwrap_or(0));
+        let mut samples = Vec::new();
+        while reader.next_batch(&mut samples)? {
+            bar.inc(samples.len() as u64);
+            for sample in &mut samples {
+                if self.args.no_resolve {
+                    sample.leaf = None;
+                }
+                let game =
+                    if games { (file as u64) << 32 | u64::from(sample.game) } else { sample.key() as u64 };
+                self.offer(*sample, (sample.outcome() + 1.0) / 2.0, game, !self.args.no_resolve)?;
+            }
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// Lines of EPD as they are.
+    fn fast_lines(&mut self, path: &Path) -> Result<()> {
+        self.source(path);
+        let parse = |line: &[u8]| crate::tune::epd::parse(line).map_err(String::from);
+        let account = lines::each(path, self.args.strict, parse, |line| {
+            self.account.read += 1;
+            let score =
+                line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
+            let result = (line.result * 2.0 - 1.0).round() as i8;
+            let sample = Sample { board: line.board, turn: line.turn, result, score, ..EMPTY };
+            let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
+            self.give(Offer { sample, result: line.result, board, turn, group, held_out: false })
+        })?;
+        self.bad_lines(path, &account);
+        Ok(())
+    }
+
+    /// Lines of EPD, as whole positions, resolved if need be.
+    fn lines(&mut self, path: &Path) -> Result<()> {
+        self.source(path);
+        let resolve = !self.args.no_resolve;
+        if resolve {
+            self.ui.note(format!(
+                "{}: resolving by qsearch; --no-resolve takes positions as they are",
+                path.display()
+            ));
+        }
+        let parse =
+            |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
+        let mut batch = Vec::with_capacity(LINES);
+        let account = lines::each(path, self.args.strict, parse, |sample| {
+            batch.push(sample);
+            if batch.len() == LINES { self.resolve_lines(&mut batch, resolve) } else { Ok(()) }
+        })?;
+        self.resolve_lines(&mut batch, resolve)?;
+        self.bad_lines(path, &account);
+        Ok(())
+    }
+
+    fn resolve_lines(&mut self, batch: &mut Vec<Sample>, resolve: bool) -> Result<()> {
+        if resolve {
+            label(batch, &qsearch(), interrupt::flag(), &|_| {})?;
+        }
+        for sample in batch.drain(..) {
+            self.offer(sample, (sample.outcome() + 1.0) / 2.0, sample.key() as u64, resolve)?;
+        }
+        Ok(())
+    }
+
+    fn source(&mut self, path: &Path) {
+        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
+        let source = Source { name, sha256: String::new(), games: None };
+        self.account.sources.push((path.to_path_buf(), Metadata::new(vec![source], Vec::new(), 0)));
+    }
+
+    fn bad_lines(&mut self, path: &Path, account: &lines::Account) {
+        warn_of_bad_lines(path, account, self.ui);
+        self.account.read += account.bad;
+        if account.bad > 0 {
+            *self.account.dropped.entry("bad line").or_default() += account.bad;
+        }
+    }
+}
+
+/// Names the first bad lines of a file, and says how many there are.
+pub fn warn_of_bad_lines(path: &Path, account: &lines::Account, ui: &Ui) {
+    for bad in &account.first_bad {
+        ui.warn(format!("{}: line {}: {}", path.display(), bad.number, bad.reason));
+    }
+    if account.bad > account.first_bad.len() as u64 {
+        ui.warn(format!("{}: {} of {} lines are bad", path.display(), account.bad, account.read));
+    }
+}
+
+/// The bundled engine's own quiescence search.
+fn qsearch() -> Settings {
+    let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
+    Settings { method: Method::Quiescence, rescore: false, evaluation, name }
 }
 
 /// The dataset itself if it is resolved or need not be, else its labelled twin, made now if it is not there.
@@ -174,10 +394,7 @@ fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<AnyReader> {
     }
     let output = twin.display();
     ui.note(format!("{} is not resolved; labelling it by qsearch → {output}", path.display()));
-    let evaluation = Evaluation::default_hce();
-    let name = "default-hce".to_string();
-    let settings = Settings { method: Method::Quiescence, rescore: false, evaluation, name };
-    label_file(data, &twin, &settings, ui)?;
+    label_file(data, &twin, &qsearch(), ui)?;
     AnyReader::open(&twin, None)
 }
 

@@ -4,11 +4,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use shakmaty::{Chess, Position};
+use shakmaty::{Bitboard, Chess, Position, attacks};
 
 use super::budget::Budget;
 use super::history::History;
-use super::search::{Search, played};
+use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::Table;
 use super::{Engine, Limits, Report};
@@ -81,13 +81,17 @@ impl<E: Evaluator> Engine for Searcher<E> {
     fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
-        self.begin(&Limits::default(), &NEVER).quiesce::<true>(&root, -INFINITE, INFINITE);
+        let value = self.begin(&Limits::default(), &NEVER).quiesce::<true>(&root, -INFINITE, INFINITE);
         let line = self.stack.line(0);
-        let leaf = line.iter().fold(position.clone(), |position, &m| played(&position, m));
-        if leaf.legal_moves().is_empty() {
+        let mut leaf = position.clone();
+        for &m in line {
+            leaf.play_unchecked(m);
+        }
+        if stuck(&leaf) {
             return leaf.is_check().then(|| (leaf, mated_in(0)));
         }
-        let score = self.evaluator.evaluate(&leaf, line.len());
+        // The value of the search is the evaluation of its leaf, seen from the root.
+        let score = if line.len().is_multiple_of(2) { value } else { -value };
         Some((leaf, score))
     }
 
@@ -96,4 +100,22 @@ impl<E: Evaluator> Engine for Searcher<E> {
         self.table = Table::new(1);
         self.table = Table::new(hash_mb);
     }
+}
+
+/// Whether a side has no legal move. Generating them all is the last resort: hardly any position is without a pawn,
+/// or a knight off the king's lines, that can simply move.
+fn stuck(position: &Chess) -> bool {
+    let free = |king| {
+        let board = position.board();
+        let lines = attacks::queen_attacks(king, Bitboard::EMPTY);
+        let ours = position.us();
+        let pawns = ours & board.pawns() & !lines;
+        let steps = pawns.shift(position.turn().fold_wb(8, -8)) & !board.occupied();
+        let leaps = (ours & board.knights() & !lines)
+            .into_iter()
+            .any(|from| !attacks::knight_attacks(from).is_subset(ours));
+        steps.any() || leaps
+    };
+    let king = position.board().king_of(position.turn());
+    !(king.is_some_and(free) && !position.is_check()) && position.legal_moves().is_empty()
 }

@@ -3,8 +3,28 @@
 //! In: weights, a gradient of the same length, a learning rate. Out: the weights one step on. `tune` and `train`
 //! share these; nothing here knows what the weights mean.
 
+mod adagrad;
 mod adam;
+mod cholesky;
+mod flat;
 mod schedule;
+mod sgd;
 
+pub use adagrad::AdaGrad;
 pub use adam::{Adam, AdamSettings};
+pub use cholesky::{Cholesky, dot};
+pub use flat::{Direction, directions};
 pub use schedule::{Decay, Schedule};
+pub use sgd::Sgd;
+
+/// An optimiser of first order: it sees one gradient at a time.
+pub trait Stepper {
+    /// Moves the weights one step against the gradient; all slices have the length that it was made for.
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32);
+}
+
+impl Stepper for Adam {
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
+        Adam::step(self, weights, gradient, learning_rate);
+    }
+}

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The way down after the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Decay {
     /// Half a cosine from `start` to `end`.

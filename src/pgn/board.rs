@@ -14,15 +14,33 @@ pub(super) const PAWN: u8 = 0;
 pub(super) const KNIGHT: u8 = 1;
 pub(super) const BISHOP: u8 = 2;
 pub(super) const ROOK: u8 = 3;
+const QUEEN: u8 = 4;
 pub(super) const KING: u8 = 5;
 /// A rook that may still castle, as in [`PackedBoard`].
 const UNMOVED: u8 = 6;
-/// What an empty square holds.
-pub(super) const EMPTY: u8 = 15;
+/// What an empty square holds, and the role there.
+const NOTHING: u8 = 15;
+pub(super) const EMPTY: u8 = 7;
+
+/// The role of each code.
+const ROLE_OF: [u8; 16] = [
+    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK,
+    EMPTY,
+];
 
 /// Squares from which a rook, or a bishop, on an empty board attacks a square.
 const ROOK_RAYS: [u64; 64] = rays(true);
 const BISHOP_RAYS: [u64; 64] = rays(false);
+/// Both together.
+const QUEEN_RAYS: [u64; 64] = {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = ROOK_RAYS[at] | BISHOP_RAYS[at];
+        at += 1;
+    }
+    table
+};
 
 const fn rays(straight: bool) -> [u64; 64] {
     let mut table = [0; 64];
@@ -68,7 +86,7 @@ pub(super) struct Step {
 
 impl Step {
     /// The bits of [`crate::chess::PackedMove`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn packed(self) -> u16 {
         u16::from(self.from)
             | u16::from(self.to) << 6
@@ -82,10 +100,10 @@ impl Step {
 pub(super) struct Board {
     pub(super) occupied: u64,
     pub(super) sides: [u64; 2],
-    /// Squares by role, pawn to king.
-    pub(super) roles: [u64; 6],
-    /// The code of [`PackedBoard`] on each square, or [`EMPTY`].
-    pub(super) squares: [u8; 64],
+    /// Squares by role, pawn to king; the last two are there so that an index needs no check.
+    pub(super) roles: [u64; 8],
+    /// The code of [`PackedBoard`] on each square, or [`NOTHING`].
+    squares: [u8; 64],
     /// The codes of the occupied squares in their order, as [`PackedBoard`] holds them.
     codes: u128,
     /// Rooks that may still castle.
@@ -103,12 +121,12 @@ pub(super) struct Board {
     pub(super) in_check: bool,
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn sq(index: u8) -> Square {
     Square::new(u32::from(index & 63))
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn bit(index: u8) -> u64 {
     1 << (index & 63)
 }
@@ -120,7 +138,7 @@ impl Board {
         let (packed, unmoved) = (PackedBoard::pack(position), position.castles().castling_rights().0);
         let mut codes = [0; 16];
         codes.copy_from_slice(&packed.0[8..]);
-        let mut squares = [EMPTY; 64];
+        let mut squares = [NOTHING; 64];
         for (square, piece) in board.iter() {
             let role = if unmoved & bit(u8::from(square)) != 0 { UNMOVED } else { piece.role as u8 - 1 };
             squares[square.to_usize()] = 8 * u8::from(piece.color.is_black()) + role;
@@ -136,6 +154,8 @@ impl Board {
                 board.rooks().0,
                 board.queens().0,
                 board.kings().0,
+                0,
+                0,
             ],
             squares,
             codes: u128::from_le_bytes(codes),
@@ -150,7 +170,7 @@ impl Board {
     }
 
     /// The board as datasets store it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn packed(&self) -> PackedBoard {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
@@ -164,39 +184,38 @@ impl Board {
     }
 
     /// Whether a move captures, en passant included.
-    #[inline]
+    #[inline(always)]
     pub(super) fn captures(&self, step: Step) -> bool {
         !step.castle && (step.en_passant || self.occupied & bit(step.to) != 0)
     }
 
-    /// Whether some pawn can step forward without a thought for the king. Not to be asked in check.
-    pub(super) fn has_easy_move(&self) -> bool {
-        let king = usize::from(self.kings[self.us] & 63);
-        let pawns = self.roles[0] & self.sides[self.us] & !(ROOK_RAYS[king] | BISHOP_RAYS[king]);
-        let ahead = if self.us == 0 { pawns << 8 } else { pawns >> 8 };
-        ahead & !self.occupied != 0
+    /// Whether the king can go somewhere, which nearly always shows that there is a legal move.
+    pub(super) fn king_can_move(&self) -> bool {
+        let king = self.kings[self.us & 1];
+        let free = attacks::king_attacks(sq(king)).0 & !self.sides[self.us & 1];
+        Bitboard(free).into_iter().any(|to| {
+            let to = u8::from(to);
+            let occupied = self.occupied & !bit(king) | bit(to);
+            !self.attacked(self.us & 1 ^ 1, to, occupied, bit(to))
+        })
     }
 
     /// The side to move.
-    #[inline]
+    #[inline(always)]
     pub(super) fn turn(&self) -> Color {
         Color::from_black(self.us == 1)
     }
 
-    /// The role on a square, pawn 0 to king 5; above for an empty one.
-    #[inline]
+    /// The role on a square, pawn 0 to king 5, or [`EMPTY`].
+    #[inline(always)]
     pub(super) fn role(&self, square: u8) -> u8 {
-        match self.squares[usize::from(square & 63)] {
-            EMPTY => EMPTY,
-            code if code & 7 == UNMOVED => ROOK,
-            code => code & 7,
-        }
+        ROLE_OF[usize::from(self.squares[usize::from(square & 63)] & 15)]
     }
 
     /// Whether sliders of a side attack a square through `occupied`; `without` are pieces that no longer stand.
-    #[inline]
+    #[inline(always)]
     pub(super) fn slider_attacks(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
-        let theirs = self.sides[side] & !without;
+        let theirs = self.sides[side & 1] & !without;
         let straight = (self.roles[3] | self.roles[4]) & theirs;
         let diagonal = (self.roles[2] | self.roles[4]) & theirs;
         let at = usize::from(square & 63);
@@ -208,8 +227,9 @@ impl Board {
     }
 
     /// Whether a side attacks a square through `occupied`; `without` are pieces that no longer stand.
+    #[inline]
     pub(super) fn attacked(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
-        let theirs = self.sides[side] & !without;
+        let theirs = self.sides[side & 1] & !without;
         let color = Color::from_black(side == 1);
         let near = attacks::knight_attacks(sq(square)).0 & self.roles[1]
             | attacks::pawn_attacks(!color, sq(square)).0 & self.roles[0]
@@ -218,20 +238,20 @@ impl Board {
     }
 
     /// Whether a square lies on a line with the king of a side, so that a piece that leaves it may open the line.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_kings_line(&self, side: usize, squares: u64) -> bool {
-        let king = usize::from(self.kings[side] & 63);
-        (ROOK_RAYS[king] | BISHOP_RAYS[king]) & squares != 0
+        let king = usize::from(self.kings[side & 1] & 63);
+        QUEEN_RAYS[king] & squares != 0
     }
 
     /// Plays a legal move.
-    #[inline]
+    #[inline(always)]
     pub(super) fn play(&mut self, step: Step) {
         if step.castle {
             self.castle(step);
             return;
         }
-        let (us, them) = (self.us, self.us ^ 1);
+        let (us, them) = (self.us & 1, self.us & 1 ^ 1);
         let Step { from, to, .. } = step;
         let role = self.role(from);
         let captured = self.role(to);
@@ -266,6 +286,7 @@ impl Board {
         self.pass_turn();
     }
 
+    #[inline(always)]
     fn pass_turn(&mut self) {
         self.ep = NO_EP;
         self.fullmoves = self.fullmoves.saturating_add(self.us as u32);
@@ -289,9 +310,9 @@ impl Board {
     }
 
     /// Whether the side that has just moved a piece of `role` to `to`, leaving the squares `opened`, gives check.
-    #[inline]
+    #[inline(always)]
     fn gives_check(&self, to: u8, role: u8, opened: u64) -> bool {
-        let (mover, king) = (self.us ^ 1, self.kings[self.us]);
+        let (mover, king) = (self.us & 1 ^ 1, self.kings[self.us & 1]);
         let at = usize::from(king & 63);
         let color = Color::from_black(mover == 1);
         let direct = match role {
@@ -299,11 +320,9 @@ impl Board {
             KNIGHT => attacks::knight_attacks(sq(to)).0 & bit(king) != 0,
             KING => false,
             _ => {
-                let lines = match role {
-                    BISHOP => BISHOP_RAYS[at],
-                    ROOK => ROOK_RAYS[at],
-                    _ => BISHOP_RAYS[at] | ROOK_RAYS[at],
-                };
+                let diagonal = if role == ROOK { 0 } else { BISHOP_RAYS[at] };
+                let straight = if role == BISHOP { 0 } else { ROOK_RAYS[at] };
+                let lines = diagonal | straight;
                 lines & bit(to) != 0 && attacks::between(sq(to), sq(king)).0 & self.occupied == 0
             }
         };
@@ -311,11 +330,18 @@ impl Board {
     }
 
     /// Sets the en passant square behind a pawn that has just gone two squares, if it can be taken legally.
-    #[cold]
+    #[inline(always)]
     fn offer_en_passant(&mut self, pawn: u8) {
         let target = pawn ^ 8;
         let pushed = Color::from_black(self.us == 0);
-        let takers = attacks::pawn_attacks(pushed, sq(target)).0 & self.roles[0] & self.sides[self.us];
+        let takers = attacks::pawn_attacks(pushed, sq(target)).0 & self.roles[0] & self.sides[self.us & 1];
+        if takers != 0 {
+            self.offer_to(takers, target);
+        }
+    }
+
+    #[cold]
+    fn offer_to(&mut self, takers: u64, target: u8) {
         if Bitboard(takers).into_iter().any(|from| self.en_passant_is_safe(u8::from(from), target)) {
             self.ep = target;
         }
@@ -328,6 +354,7 @@ impl Board {
         !self.attacked(self.us ^ 1, self.kings[self.us], occupied, taken)
     }
 
+    #[inline]
     fn lose_rights(&mut self, side: usize) {
         let lost = self.unmoved & self.sides[side];
         if lost != 0 {
@@ -341,21 +368,21 @@ impl Board {
     }
 
     /// The number of pieces on squares below one.
-    #[inline]
+    #[inline(always)]
     fn rank_of(&self, square: u8) -> usize {
         (self.occupied & (bit(square) - 1)).count_ones() as usize & 31
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, square: u8, role: u8, side: usize) {
         let low = LOW[self.rank_of(square)];
         self.codes = self.codes & low | (self.codes >> 4) & !low;
-        self.squares[usize::from(square & 63)] = EMPTY;
+        self.squares[usize::from(square & 63)] = NOTHING;
         self.flip(square, role, side);
         self.unmoved &= !bit(square);
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, square: u8, role: u8, side: usize) {
         let at = self.rank_of(square);
         let (low, code) = (LOW[at], 8 * side as u8 + role);
@@ -365,29 +392,29 @@ impl Board {
     }
 
     /// Puts a piece of a side on the square of a captured one.
-    #[inline]
+    #[inline(always)]
     fn replace(&mut self, square: u8, captured: u8, role: u8, side: usize) {
         let code = 8 * side as u8 + role;
         self.set_code(square, code);
         self.squares[usize::from(square & 63)] = code;
         self.sides[0] ^= bit(square);
         self.sides[1] ^= bit(square);
-        self.roles[usize::from(captured)] ^= bit(square);
-        self.roles[usize::from(role)] ^= bit(square);
+        self.roles[usize::from(captured & 7)] ^= bit(square);
+        self.roles[usize::from(role & 7)] ^= bit(square);
         self.unmoved &= !bit(square);
     }
 
-    #[inline]
+    #[inline(always)]
     fn set_code(&mut self, square: u8, code: u8) {
         let shift = 4 * self.rank_of(square);
         self.codes = self.codes & !(15 << shift) | u128::from(code) << shift;
     }
 
-    #[inline]
+    #[inline(always)]
     fn flip(&mut self, square: u8, role: u8, side: usize) {
         self.occupied ^= bit(square);
-        self.sides[side] ^= bit(square);
-        self.roles[usize::from(role)] ^= bit(square);
+        self.sides[side & 1] ^= bit(square);
+        self.roles[usize::from(role & 7)] ^= bit(square);
     }
 }
 

@@ -17,6 +17,7 @@ use super::cut::Piece;
 use super::movetext::{self, Damage};
 use super::recorder::{Ending, Recorder, Start};
 use super::tags::Tags;
+use super::versions;
 use crate::positions::Sample;
 
 /// Why a game is broken, and where it is.
@@ -127,6 +128,10 @@ impl Parser {
             game.fault = failed("has no movetext".into());
             return game;
         }
+        if !facts.tagged && !begins_a_game(movetext) {
+            game.fault = failed("movetext that has no tags and does not begin with the first move".into());
+            return game;
+        }
         let start = match facts.fen {
             Some(fen) => match Start::of_fen(fen, facts.chess960) {
                 Ok(start) => start,
@@ -139,7 +144,7 @@ impl Parser {
             None => self.usual.clone(),
         };
         let mut recorder = Recorder::new(start, samples, number, self.eval_side);
-        if let Err(damage) = movetext::read(movetext, &mut recorder) {
+        if let Err(damage) = versions::read(movetext, &mut recorder) {
             game.fault = failed(explain(damage, movetext, &mut recorder));
         }
         let mut mate = false;
@@ -159,6 +164,13 @@ impl Parser {
         recorder.finish(game.result, mate);
         game
     }
+}
+
+/// Whether a movetext without tags can be a whole game: it is not numbered from somewhere in the middle.
+fn begins_a_game(movetext: &[u8]) -> bool {
+    let text = movetext.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    digits == 0 || text[digits..].first() != Some(&b'.') || &text[..digits] == b"1"
 }
 
 /// Which accounts of a result disagree.
@@ -316,6 +328,82 @@ mod tests {
         let (samples, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
         assert_eq!(samples.len(), 2);
         assert!(fault.is_some_and(|f| f.contains("Zf6")));
+    }
+
+    #[test]
+    fn moves_are_read_in_every_notation() {
+        let plain = game(
+            "1. e4 d5 2. exd5 c5 3. dxc6 Nf6 4. cxb7 Nbd7 5. bxa8=N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O 1-0",
+        )
+        .0;
+        assert_eq!(plain.len(), 15);
+        for text in [
+            "1. e2-e4 d7-d5 2. e4xd5 c7-c5 3. d5xc6 e.p. Ng8-f6 4. c6xb7 Nb8-d7 5. b7xa8=N e7-e5 6. Ng1-f3 Bf8-d6 7. Bf1-c4 0-0 8. O-O 1-0",
+            "e2e4 d7d5 e4d5 c7c5 d5c6 g8f6 c6b7 b8d7 b7a8n e7e5 g1f3 f8d6 f1c4 e8g8 e1g1 1-0",
+            "e2e4 d7d5 e4d5 c7c5 d5c6 g8f6 c6b7 b8d7 b7a8n e7e5 g1f3 f8d6 f1c4 e8h8 e1h1 1-0",
+            "1.e4! = d5 +- 2.ed5 $1c5 3.dc6ep Nf6 4.cb7?! Nbd7 5.ba8N e5 ± 6.Ng1f3 Bd6 7.Bc4 o-o 8.0-0 1:0",
+            "1. Pe4 d5 2. e:d5 c5 3. d:c6 e. p. Nf6 4. c:b7 Nbd7 5. b:a8/N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O+ 1–0",
+        ] {
+            let (samples, result, fault) = game(text);
+            assert_eq!((result, fault), (Some(1), None), "{text}");
+            assert!(samples == plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_null_move_is_a_ply_without_a_sample() {
+        for null in ["--", "Z0", "0000", "null"] {
+            let (samples, _, fault) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
+            assert_eq!(fault, None, "{null}");
+            assert_eq!(samples.iter().map(|s| s.ply).collect::<Vec<_>>(), [0, 2, 3, 4]);
+            assert_eq!(samples.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(samples.iter().map(|s| s.to_end).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(samples[0].score, None);
+            let position = samples[1].position().unwrap();
+            assert_eq!(
+                shakmaty::fen::Fen::from_position(&position, shakmaty::EnPassantMode::Legal).to_string(),
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 1 2"
+            );
+        }
+        let (samples, _, fault) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
+        assert_eq!(samples.len(), 3);
+        assert!(fault.is_some_and(|f| f.contains("2... -- in check")));
+    }
+
+    #[test]
+    fn of_conflicting_results_the_board_counts_then_the_tag() {
+        for (text, result, conflict) in [
+            ("[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0", Some(-1), Some(Conflict::Checkmate)),
+            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 1/2-1/2", Some(-1), Some(Conflict::Checkmate)),
+            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1", Some(-1), None),
+            ("1. f3 e5 2. g4 Qh4#", Some(-1), None),
+            ("[Result \"1-0\"]\n\n1. e4 0-1", Some(1), Some(Conflict::Tag)),
+            ("[Result \"1-0\"]\n\n1. e4 *", Some(1), None),
+            (
+                "[Result \"1-0\"]\n[FEN \"7k/8/5KQ1/8/8/8/8/8 w - - 0 1\"]\n\n1. Kf7 1-0",
+                Some(0),
+                Some(Conflict::Stalemate),
+            ),
+        ] {
+            let mut cutter = Cutter::new();
+            cutter.text().extend_from_slice(text.as_bytes());
+            cutter.scan(true);
+            let (text, pieces) = cutter.take();
+            let game = Parser::default().parse(&text, &pieces[0], 0, &mut Vec::new());
+            assert_eq!(
+                (game.result, game.conflict),
+                (result, conflict),
+                "{}",
+                String::from_utf8_lossy(&text)
+            );
+        }
+    }
+
+    #[test]
+    fn movetext_without_tags_has_to_begin_at_the_beginning() {
+        let read = games("[Event \"a\"]\n\n1. e4 e5 1-0\n\n2. Nf3 Nc6 1-0\n\n1. d4 0-1\n");
+        assert_eq!(read.iter().map(|g| g.0.len()).collect::<Vec<_>>(), [2, 0, 1]);
+        assert!(read[1].2.as_ref().is_some_and(|f| f.contains("no tags")));
     }
 
     #[test]

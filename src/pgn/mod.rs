@@ -9,6 +9,7 @@
 pub mod annotation;
 mod board;
 pub mod cut;
+pub mod files;
 pub mod game;
 mod movetext;
 mod notation;
@@ -16,6 +17,7 @@ mod recorder;
 mod resolve;
 pub mod source;
 pub mod tags;
+mod versions;
 
 pub use annotation::EvalSide;
 pub use cut::{Cutter, Piece};

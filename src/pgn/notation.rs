@@ -36,7 +36,7 @@ const fn each(byte: u8) -> u64 {
 
 /// Reads `e4`, `exd5`, `Nf3`, `Nxf3`, `Nbd7`, `N1d2`, `Nbxd7` at the start of eight bytes of text, with `+` or `#`
 /// and a space or line end behind it. How long it is with the sign, and what it wants; `None` for any other text.
-#[inline]
+#[inline(always)]
 pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
     let word = u64::from_le_bytes(bytes);
     // The high bit of each byte that is below b'0', as all that may follow a move is.
@@ -138,7 +138,7 @@ fn promotion(text: &[u8]) -> (u8, &[u8]) {
 }
 
 /// The squares that a file or rank names.
-#[inline]
+#[inline(always)]
 fn named(byte: u8) -> Option<u64> {
     match byte {
         b'a'..=b'h' => Some(FILE_A << (byte - b'a')),
@@ -147,7 +147,7 @@ fn named(byte: u8) -> Option<u64> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn file_of(byte: u8) -> Option<u8> {
     matches!(byte, b'a'..=b'h').then(|| byte - b'a')
 }
@@ -155,4 +155,76 @@ fn file_of(byte: u8) -> Option<u8> {
 fn square(file: u8, rank: u8) -> Option<u8> {
     let file = file_of(file)?;
     matches!(rank, b'1'..=b'8').then(|| 8 * (rank - b'1') + file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// What `quick` says of a token with a space behind it.
+    fn quickly(token: &[u8]) -> Option<(usize, Target)> {
+        let mut bytes = [b' '; 8];
+        bytes[..token.len()].copy_from_slice(token);
+        quick(bytes)
+    }
+
+    #[test]
+    fn the_quick_reader_reads_common_moves_as_the_whole_one_does() {
+        let squares = (0..64u8).map(|s| [b'a' + s % 8, b'1' + s / 8]);
+        let befores = ["", "a", "h", "1", "8"];
+        for square in squares {
+            for role in ["", "N", "B", "R", "Q", "K", "P"] {
+                for before in befores {
+                    for mark in ["", "x"] {
+                        for sign in ["", "+", "#"] {
+                            let token = [
+                                role.as_bytes(),
+                                before.as_bytes(),
+                                mark.as_bytes(),
+                                &square,
+                                sign.as_bytes(),
+                            ];
+                            let token = token.concat();
+                            let slowly = read(&token);
+                            if let Some((length, target)) = quickly(&token) {
+                                assert_eq!(length, token.len());
+                                assert_eq!(slowly, Some(Notation::Move(Wanted::Piece(target))));
+                            } else if !role.is_empty() && role != "P" {
+                                panic!("{}", String::from_utf8_lossy(&token));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_quick_reader_never_reads_what_the_whole_one_does_not() {
+        let mut rng = Rng::new(5);
+        let letters = b"abchNBKPQx123578+#=-O0 .{!?\n\r\xc2";
+        let mut read_quickly = 0;
+        for _ in 0..300_000 {
+            let bytes: [u8; 8] = std::array::from_fn(|_| letters[rng.next_u64() as usize % letters.len()]);
+            if let Some((length, target)) = quick(bytes) {
+                read_quickly += 1;
+                assert!(matches!(bytes[length], b' ' | b'\n' | b'\r'));
+                assert_eq!(read(&bytes[..length]), Some(Notation::Move(Wanted::Piece(target))), "{bytes:?}");
+            }
+        }
+        assert!(read_quickly > 100);
+    }
+
+    #[test]
+    fn what_is_no_move_is_none() {
+        for token in [
+            "", "e", "e9", "Xf3", "Nf", "e5Nf3", "O-O-O-O", "-e4", "N-f3", "e2--e4", "1-0", "+", "ab", "e8=K",
+        ] {
+            assert_eq!(read(token.as_bytes()), None, "{token}");
+        }
+        for token in ["--", "Z0", "0000", "null"] {
+            assert_eq!(read(token.as_bytes()), Some(Notation::Null), "{token}");
+        }
+    }
 }

@@ -56,16 +56,16 @@ impl Recorder<'_> {
 
     /// What the board says of the game's end: the result if it is checkmate or stalemate.
     pub(super) fn end_on_board(&self, claimed: Option<i8>) -> Option<Ending> {
-        let mates = if self.board.us == 0 { -1 } else { 1 };
-        if self.board.in_check {
-            return self.is_stuck().then_some(Ending::Checkmate(mates));
+        let board = &self.board;
+        // A drawn game that ends in stalemate needs no look.
+        if (!board.in_check && claimed == Some(0)) || board.king_can_move() {
+            return None;
         }
-        // A drawn game that ends in stalemate needs no second look.
-        (claimed != Some(0) && !self.board.has_easy_move() && self.is_stuck()).then_some(Ending::Stalemate)
-    }
-
-    fn is_stuck(&self) -> bool {
-        self.board.position().is_some_and(|position| position.legal_moves().is_empty())
+        if !board.position().is_some_and(|position| position.legal_moves().is_empty()) {
+            return None;
+        }
+        let mates = if board.us == 0 { -1 } else { 1 };
+        Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
     /// Fills in what is known only at the end of a game.
@@ -117,7 +117,7 @@ pub(super) enum Ending {
 
 impl Listener for Recorder<'_> {
     /// Adds the sample of the current position and plays the move.
-    #[inline]
+    #[inline(always)]
     fn play(&mut self, wanted: Wanted, place: Place) -> Result<(), Damage> {
         let Some(step) = self.board.find(wanted) else {
             return Err(if self.ended { Damage::AfterResult(place) } else { Damage::Illegal(place) });
@@ -131,7 +131,7 @@ impl Listener for Recorder<'_> {
         bits |= if self.chess960 { flags::CHESS960 } else { 0 };
         let score = self.next_score.take();
         bits |= if score.is_some_and(|s| s.mate) { flags::MATE_SCORE } else { 0 };
-        let mut sample = Sample {
+        self.samples.push(Sample {
             board: board.packed(),
             turn: board.turn(),
             ep: board.ep,
@@ -149,10 +149,13 @@ impl Listener for Recorder<'_> {
             to_end: FAR,
             leaf: None,
             mean: None,
-        };
+        });
         self.board.play(step);
-        sample.flags |= if self.board.in_check { flags::GIVES_CHECK } else { 0 };
-        self.samples.push(sample);
+        if self.board.in_check
+            && let Some(sample) = self.samples.last_mut()
+        {
+            sample.flags |= flags::GIVES_CHECK;
+        }
         self.ply += 1;
         self.passed = false;
         Ok(())
@@ -199,7 +202,7 @@ impl Listener for Recorder<'_> {
 }
 
 impl Recorder<'_> {
-    #[inline]
+    #[inline(always)]
     fn may_go_on(&self, place: Place) -> Result<(), Damage> {
         match () {
             () if self.ended => Err(Damage::AfterResult(place)),

@@ -37,7 +37,7 @@ const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
 
 impl Board {
     /// The legal move that fits; `None` if there is none, or more than one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, wanted: Wanted) -> Option<Step> {
         match wanted {
             Wanted::Piece(target) if target.role == PAWN => self.find_pawn(target),
@@ -47,9 +47,9 @@ impl Board {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_piece(&self, Target { role, from, to, promotion, .. }: Target) -> Option<Step> {
-        if promotion != 0 || self.sides[self.us] & bit(to) != 0 {
+        if promotion != 0 || self.sides[self.us & 1] & bit(to) != 0 {
             return None;
         }
         let occupied = Bitboard(self.occupied);
@@ -60,7 +60,7 @@ impl Board {
             4 => attacks::queen_attacks(sq(to), occupied),
             _ => attacks::king_attacks(sq(to)),
         };
-        let ours = self.roles[usize::from(role.min(KING))] & self.sides[self.us];
+        let ours = self.roles[usize::from(role & 7)] & self.sides[self.us & 1];
         self.only(reach.0 & ours & from, |from| Step {
             from,
             to,
@@ -70,16 +70,16 @@ impl Board {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_pawn(&self, Target { from, to, promotion, captures, .. }: Target) -> Option<Step> {
         if (promotion != 0) != (LAST_RANKS & bit(to) != 0) {
             return None;
         }
         let en_passant = to == self.ep;
         let step = |from| Step { from, to, promotion, castle: false, en_passant };
-        let pawns = self.roles[0] & self.sides[self.us] & from;
+        let pawns = self.roles[0] & self.sides[self.us & 1] & from;
         // A pawn named by its square alone does not capture: `d5` is never `exd5`.
-        if (en_passant || self.sides[self.us ^ 1] & bit(to) != 0) && (captures || from != u64::MAX) {
+        if (en_passant || self.sides[self.us & 1 ^ 1] & bit(to) != 0) && (captures || from != u64::MAX) {
             let color = Color::from_black(self.us == 0);
             return self.only(attacks::pawn_attacks(color, sq(to)).0 & pawns, step);
         }
@@ -131,22 +131,27 @@ impl Board {
     }
 
     /// The step of the only legal one among the squares from which a piece could come.
-    #[inline]
+    #[inline(always)]
     fn only(&self, from: u64, step: impl Fn(u8) -> Step) -> Option<Step> {
         let first = step(from.trailing_zeros() as u8);
         if from != 0 && from & (from - 1) == 0 {
             return self.is_legal(first).then_some(first);
         }
+        self.only_of(from, step)
+    }
+
+    #[inline(never)]
+    fn only_of(&self, from: u64, step: impl Fn(u8) -> Step) -> Option<Step> {
         let mut legal = Bitboard(from).into_iter().map(|s| step(u8::from(s))).filter(|s| self.is_legal(*s));
         let found = legal.next()?;
         legal.next().is_none().then_some(found)
     }
 
     /// Whether a move that a piece can make leaves its king out of check.
-    #[inline]
+    #[inline(always)]
     fn is_legal(&self, step: Step) -> bool {
         let Step { from, to, .. } = step;
-        let king = self.kings[self.us];
+        let king = self.kings[self.us & 1];
         if from != king && !self.in_check && !step.en_passant {
             if !self.on_kings_line(self.us, bit(from)) {
                 return true;

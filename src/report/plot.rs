@@ -8,7 +8,7 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, GRID, INK, picture, ramp};
+use super::style::{Canvas, DrawError, FONT, GRID, INK, PAPER, picture, ramp};
 use crate::error::Result;
 
 /// The words and limits of a plot.
@@ -61,11 +61,11 @@ pub struct Tile {
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// Draws series into one plot.
+/// Draws series into one plot, with a legend where it hides least.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn curves(path: &Path, axes: &Axes, series: &[Series]) -> Result<()> {
+pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
     picture(path, (860, 560), |canvas| {
         let mut chart = chart(canvas, axes, true)?;
         for one in series {
@@ -88,7 +88,7 @@ pub fn curves(path: &Path, axes: &Axes, series: &[Series]) -> Result<()> {
         }
         let mut labels = chart.configure_series_labels();
         labels.label_font((FONT, 14, &INK)).background_style(WHITE.mix(0.85)).border_style(GRID);
-        labels.position(SeriesLabelPosition::UpperLeft).draw()
+        labels.position(legend).draw()
     })
 }
 
@@ -103,7 +103,7 @@ pub fn contours(
     function: impl Fn(f64, f64) -> f64,
     levels: &[f64],
 ) -> Result<()> {
-    let (columns, rows) = (120, 60);
+    let (columns, rows) = (240, 120);
     let lines: Vec<_> =
         levels.iter().map(|&level| (level, contour(axes, (columns, rows), &function, level))).collect();
     picture(path, (1_240, 560), |canvas| {
@@ -142,6 +142,7 @@ fn chart<'a, 'b>(
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style((FONT, 13, &INK));
+    mesh.x_label_formatter(&tick).y_label_formatter(&tick);
     mesh.axis_desc_style((FONT, 14, &INK)).bold_line_style(GRID).light_line_style(TRANSPARENT);
     if !grid {
         mesh.disable_mesh();
@@ -150,24 +151,42 @@ fn chart<'a, 'b>(
     Ok(chart)
 }
 
-/// The function as one rectangle a place of the grid, coloured by the middle of its band between levels.
-fn bands<'f>(
+/// A tick's number without needless digits.
+fn tick(value: &f64) -> String {
+    let text = format!("{value:.3}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".into(),
+        short => short.into(),
+    }
+}
+
+/// The function as rectangles, one a stretch of a grid's row that lies between the same levels, coloured by the
+/// middle between them.
+fn bands(
     axes: &Axes,
     (columns, rows): (usize, usize),
-    function: &'f impl Fn(f64, f64) -> f64,
-    levels: &'f [f64],
-) -> impl Iterator<Item = Rectangle<(f64, f64)>> + 'f {
+    function: &impl Fn(f64, f64) -> f64,
+    levels: &[f64],
+) -> Vec<Rectangle<(f64, f64)>> {
     let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
-    let middle = |value: f64| {
-        let above = levels.partition_point(|level| *level <= value);
+    let middle = |above: usize| {
         let low = above.checked_sub(1).map_or(0.0, |i| levels[i]);
         (low + levels.get(above).copied().unwrap_or(1.0)) / 2.0
     };
-    (0..columns * rows).map(move |i| {
-        let (c, r) = (i % columns, i / columns);
-        let value = function((x(c) + x(c + 1)) / 2.0, (y(r) + y(r + 1)) / 2.0);
-        Rectangle::new([(x(c), y(r)), (x(c + 1), y(r + 1))], ramp(middle(value)).filled())
-    })
+    let mut rectangles = Vec::new();
+    for r in 0..rows {
+        let band = |c: usize| {
+            let value = function((x(c) + x(c + 1)) / 2.0, (y(r) + y(r + 1)) / 2.0);
+            levels.partition_point(|level| *level <= value)
+        };
+        let places: Vec<(usize, usize)> = (0..columns).map(|c| (c, band(c))).collect();
+        for stretch in places.chunk_by(|a, b| a.1 == b.1) {
+            let ((start, above), length) = (stretch[0], stretch.len());
+            let corners = [(x(start), y(r)), (x(start + length), y(r + 1))];
+            rectangles.push(Rectangle::new(corners, ramp(middle(above)).filled()));
+        }
+    }
+    rectangles
 }
 
 /// The lines of a grid over a range, by index from 0 to `steps`.
@@ -208,7 +227,9 @@ fn write_level(
     segments: &[[(f64, f64); 2]],
 ) -> std::result::Result<(), DrawError> {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
-    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&INK));
+    // What lies under a high level is dark.
+    let colour = if level < 0.6 { INK } else { PAPER };
+    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&colour));
     chart.draw_series(std::iter::once(text))?;
     Ok(())
 }
@@ -233,13 +254,18 @@ mod tests {
     }
 
     #[test]
+    fn ticks_have_no_needless_digits() {
+        assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(&v)), ["0.3", "0", "-400", "0.125"]);
+    }
+
+    #[test]
     fn pictures_are_whole_files_with_their_words() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
         let series = |mark, points| Series { label: "seen".into(), colour: BLUE, mark, points };
         let all =
             [series(Mark::Line, vec![(0.0, 0.0), (1.0, 1.0)]), series(Mark::Dots, vec![(9.0, f64::NAN)])];
-        curves(&path, &axes(), &all).unwrap();
+        curves(&path, &axes(), &all, SeriesLabelPosition::UpperLeft).unwrap();
         let svg = std::fs::read_to_string(&path).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("seen"));
         let tile = Tile { x: 0.0..1.0, y: 0.0..1.0, value: 0.5 };

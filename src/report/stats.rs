@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use plotters::chart::SeriesLabelPosition;
+
 use super::heatmap::{self, Board};
 use super::histogram::Histogram;
 use super::plot::{self, Axes, Mark, Series};
@@ -81,7 +83,12 @@ fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
         y_range: 0.0..1.0,
     };
     let points = buckets.iter().filter_map(point).collect();
-    let series = Series { label: String::new(), colour: BLUE, mark: Mark::Dots, points };
-    plot::curves(&path, &axes, &[series])?;
+    let series = Series {
+        label: format!("buckets of {SCORE_BIN} centipawns"),
+        colour: BLUE,
+        mark: Mark::Dots,
+        points,
+    };
+    plot::curves(&path, &axes, &[series], SeriesLabelPosition::UpperLeft)?;
     Ok(path)
 }

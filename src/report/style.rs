@@ -44,6 +44,7 @@ pub fn ramp(share: f64) -> RGBColor {
         (33.0, 113.0, 181.0),
         (8.0, 48.0, 107.0),
     ];
+    let share = if share.is_nan() { 0.0 } else { share };
     let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
     let low = (place as usize).min(STOPS.len() - 2);
     let (from, to, part) = (STOPS[low], STOPS[low + 1], place - low as f64);

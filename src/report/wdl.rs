@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use super::plot::{Axes, Mark, Series, Tile, contours, curves};
+use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
+
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::error::Result;
 use crate::wdl::table::Row;
@@ -42,7 +44,7 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
         y_range: 0.0..1.0,
     };
     let path = folder.join("k.svg");
-    curves(&path, &axes, &series).map(|()| path)
+    curves(&path, &axes, &series, UpperLeft).map(|()| path)
 }
 
 /// Draws a model against its table: a and b by row, the chances at the target, and contours of win and draw.
@@ -101,7 +103,7 @@ fn parameters(path: &Path, fitted: &Fitted, table: &Table) -> Result<()> {
         x_range: low..high + 0.5,
         y_range: 0.0..top,
     };
-    curves(path, &axes, &series)
+    curves(path, &axes, &series, UpperRight)
 }
 
 /// The chances at the target's row, or the nearest one that has data.
@@ -145,7 +147,7 @@ fn at_target(path: &Path, model: &Model, table: &Table) -> Result<()> {
         x_range: -reach..reach,
         y_range: 0.0..1.0,
     };
-    curves(path, &axes, &series)
+    curves(path, &axes, &series, MiddleLeft)
 }
 
 /// Contours of the win chance (`outcome` 0) or the draw chance (1) over score and row.

@@ -2,26 +2,101 @@
 
 use serde::Serialize;
 
+use super::chunk::CHUNK;
 use crate::error::{Error, Result};
-use crate::eval::hce::{COUNT, TERMS, Term};
+use crate::optim::{Decay, Schedule};
+
+/// Ways to the optimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimizer {
+    /// The fastest that applies: gauss-newton, or lbfgs where its matrix would be too large
+    Auto,
+    /// Second order, on the matrix of slopes; reaches the optimum in about five passes
+    GaussNewton,
+    /// Second order, on the matrix of exact second derivatives, where that is positive
+    Newton,
+    /// Limited-memory BFGS; needs no matrix, holds no bounds
+    Lbfgs,
+    /// First order, Kingma and Ba (2015)
+    Adam,
+    /// First order, Duchi, Hazan and Singer (2011)
+    Adagrad,
+    /// First order: gradient descent with momentum 0.9
+    Sgd,
+}
+
+/// Most parameters for which `auto` takes a method with a matrix: it has so many squared entries of 8 bytes.
+pub const LARGEST_MATRIX: usize = 6_000;
+
+impl Optimizer {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Optimizer::Auto => "auto",
+            Optimizer::GaussNewton => "gauss-newton",
+            Optimizer::Newton => "newton",
+            Optimizer::Lbfgs => "lbfgs",
+            Optimizer::Adam => "adam",
+            Optimizer::Adagrad => "adagrad",
+            Optimizer::Sgd => "sgd",
+        }
+    }
+
+    /// What `auto` stands for with so many parameters.
+    pub fn resolve(self, parameters: usize, bounded: bool) -> Optimizer {
+        match self {
+            Optimizer::Auto if parameters <= LARGEST_MATRIX => Optimizer::GaussNewton,
+            Optimizer::Auto if bounded => Optimizer::Adam,
+            Optimizer::Auto => Optimizer::Lbfgs,
+            named => named,
+        }
+    }
+
+    /// Whether it steps on mini-batches.
+    pub fn first_order(self) -> bool {
+        matches!(self, Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd)
+    }
+
+    /// Most passes unless told otherwise.
+    pub fn epochs(self) -> usize {
+        match self {
+            Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => 50,
+            Optimizer::Lbfgs => 300,
+            Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd => 60,
+        }
+    }
+
+    /// The first learning rate unless told otherwise: in centipawns for those that scale their steps, in
+    /// centipawns a unit of gradient for `sgd`.
+    pub fn learning_rate(self) -> f32 {
+        match self {
+            Optimizer::Adagrad => 10.0,
+            Optimizer::Sgd => 2e5,
+            _ => 1.0,
+        }
+    }
+}
 
 /// Settings of tuning; the defaults suit a few hundred thousand positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
-    /// Most passes over the training positions.
-    pub epochs: usize,
-    /// Positions in a batch, that is for one step; rounded up to a multiple of 1,024.
+    /// How to look for the optimum.
+    pub optimizer: Optimizer,
+    /// Most passes over the training positions; `None` for what suits the optimiser.
+    pub epochs: Option<usize>,
+    /// Positions in a batch of a first-order optimiser, rounded up to whole chunks; 0 for all.
     pub batch: usize,
-    /// Learning rate of the first epoch, in centipawns: about how far one step moves a weight.
-    pub learning_rate: f32,
-    /// Learning rate of the last epoch; between, it follows half a cosine wave.
-    pub final_learning_rate: f32,
+    /// Learning rate of the first epoch; `None` for what suits the optimiser.
+    pub learning_rate: Option<f32>,
+    /// The learning rate of the last epoch as a share of the first.
+    pub final_share: f32,
+    /// The way from the first to the last.
+    pub decay: Decay,
     /// Stop when the validation loss has not fallen for so many epochs.
     pub patience: usize,
     /// Pull towards the initial weights: the loss added for a value 100 centipawns away from its start.
-    pub l2: f32,
-    /// Names of the terms to tune, such as `material`; empty for all. The others keep their weights.
-    pub terms: Vec<String>,
+    pub l2: f64,
     /// K of the sigmoid; `None` to fit it to the initial weights.
     pub k: Option<f64>,
     /// Seed of the order of positions.
@@ -31,13 +106,14 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            epochs: 60,
+            optimizer: Optimizer::Auto,
+            epochs: None,
             batch: 16_384,
-            learning_rate: 1.0,
-            final_learning_rate: 0.01,
+            learning_rate: None,
+            final_share: 0.01,
+            decay: Decay::Cosine,
             patience: 15,
             l2: 0.0,
-            terms: Vec::new(),
             k: None,
             seed: 0,
         }
@@ -50,40 +126,34 @@ impl Settings {
     /// # Errors
     /// If one does not; names it.
     pub fn validate(&self) -> Result<()> {
-        self.check().map(|_| ())
-    }
-
-    /// Checks the settings and returns which weights they tune.
-    pub(super) fn check(&self) -> Result<[bool; COUNT]> {
         let above_zero = |name: &str, value: f64| {
             let fine = value.is_finite() && value > 0.0;
             fine.then_some(()).ok_or_else(|| Error::usage(format!("{name} has to be above 0, not {value}")))
         };
-        above_zero("the number of epochs", self.epochs as f64)?;
-        above_zero("the batch", self.batch as f64)?;
+        above_zero("the number of epochs", self.epochs.unwrap_or(1) as f64)?;
         above_zero("the patience", self.patience as f64)?;
-        above_zero("the learning rate", self.learning_rate.into())?;
-        above_zero("the last learning rate", self.final_learning_rate.into())?;
+        above_zero("the learning rate", self.learning_rate.unwrap_or(1.0).into())?;
+        above_zero("the share of the learning rate that is left", self.final_share.into())?;
         above_zero("K", self.k.unwrap_or(1.0))?;
         if !self.l2.is_finite() || self.l2 < 0.0 {
             return Err(Error::usage(format!("the pull towards the start cannot be {}", self.l2)));
         }
-        let mut tuned = [self.terms.is_empty(); COUNT];
-        for name in &self.terms {
-            let term = Term::named(name).ok_or_else(|| {
-                let known: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
-                Error::usage(format!("`{name}` is not a term; there are {}", known.join(", ")))
-            })?;
-            tuned[term.range()].fill(true);
-        }
-        Ok(tuned)
+        Ok(())
     }
 
-    /// The learning rate of an epoch, counted from 1 (Loshchilov and Hutter, 2017, without restarts).
-    pub(super) fn rate(&self, epoch: usize) -> f32 {
-        let done = (epoch - 1) as f32 / self.epochs.saturating_sub(1).max(1) as f32;
-        let share = 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
-        self.final_learning_rate + (self.learning_rate - self.final_learning_rate) * share
+    /// Positions in a chunk of traces, so that batches come out as asked.
+    pub fn chunk(&self) -> usize {
+        match self.batch {
+            batch if self.optimizer.first_order() && batch > 0 => batch.clamp(256, CHUNK),
+            _ => CHUNK,
+        }
+    }
+
+    /// The learning rate over all epochs of the optimiser, an epoch a step.
+    pub fn schedule(&self, optimizer: Optimizer) -> Schedule {
+        let start = self.learning_rate.unwrap_or(optimizer.learning_rate());
+        let steps = self.epochs.unwrap_or(optimizer.epochs()) as u64;
+        Schedule { start, end: start * self.final_share, decay: self.decay, warmup: 0, steps }
     }
 }
 
@@ -92,37 +162,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_falls_from_the_first_to_the_last() {
-        let settings = Settings { epochs: 11, ..Settings::default() };
-        assert_eq!(settings.rate(1), settings.learning_rate);
-        assert!((settings.rate(11) - settings.final_learning_rate).abs() < 1e-6);
-        assert!((1..11).all(|epoch| settings.rate(epoch + 1) < settings.rate(epoch)));
-        assert_eq!(Settings { epochs: 1, ..settings.clone() }.rate(1), settings.learning_rate);
-    }
-
-    #[test]
-    fn terms_select_their_weights_and_nothing_else() {
-        let settings = Settings { terms: vec!["material".into(), "tempo".into()], ..Settings::default() };
-        let tuned = settings.check().unwrap();
-        assert_eq!(tuned.iter().filter(|tuned| **tuned).count(), 6);
-        let wrong = Settings { terms: vec!["magic".into()], ..Settings::default() };
-        let reason = wrong.check().unwrap_err().to_string();
-        assert!(reason.contains("`magic` is not a term; there are material, psqt"), "{reason}");
+    fn auto_takes_a_matrix_that_fits() {
+        assert_eq!(Optimizer::Auto.resolve(768, true), Optimizer::GaussNewton);
+        assert_eq!(Optimizer::Auto.resolve(100_000, false), Optimizer::Lbfgs);
+        assert_eq!(Optimizer::Auto.resolve(100_000, true), Optimizer::Adam);
+        assert_eq!(Optimizer::Sgd.resolve(2, false), Optimizer::Sgd);
     }
 
     #[test]
     fn settings_without_sense_are_refused() {
         let default = Settings::default;
         for wrong in [
-            Settings { epochs: 0, ..default() },
-            Settings { batch: 0, ..default() },
+            Settings { epochs: Some(0), ..default() },
             Settings { patience: 0, ..default() },
-            Settings { learning_rate: 0.0, ..default() },
-            Settings { final_learning_rate: f32::NAN, ..default() },
+            Settings { learning_rate: Some(0.0), ..default() },
+            Settings { final_share: f32::NAN, ..default() },
             Settings { k: Some(-1.0), ..default() },
             Settings { l2: -1.0, ..default() },
         ] {
-            assert!(wrong.check().is_err(), "{wrong:?}");
+            assert!(wrong.validate().is_err(), "{wrong:?}");
         }
     }
 }

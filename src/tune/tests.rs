@@ -1,17 +1,380 @@
-//! Tests of tuning as a whole, on positions of random games.
+//! Tests of tuning as a whole: passes against their plain twins and finite differences, and fits against weights
+//! that are known.
 
+use super::chunk::{BothSides, Counts, Facts};
+use super::hce::{Boards, Selection, TuneItem};
+use super::model::{Feature, Model, Part, Slot, Space};
+use super::objective::Objective;
+use super::plain::Shape;
+use super::precision::precision;
+use super::traces::{Gather, Traced, Traces};
 use super::*;
-use crate::eval::hce::{Hce, Term};
+use crate::chess::PackedBoard;
+use crate::eval::hce::{COUNT, Hce, Weights};
+use crate::rng::Rng;
+use crate::wdl;
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
 
-/// Positions of random games, with a target from the given function of board and side to move.
-fn positions(count: usize, seed: u64, mut target: impl FnMut(&Chess, &mut Rng) -> f32) -> Vec<TuneItem> {
+fn gather(items: &[(Facts, Counts)], model: &Model, space: &Space, chunk: usize) -> Traces {
+    let mut gather = Gather::new(&Traced, model, space, chunk, 0);
+    items.iter().for_each(|item| gather.push(item.clone()).unwrap());
+    gather.finish().unwrap()
+}
+
+/// Pairs of free values, of the given parts.
+fn model(parts: &[Part]) -> Model {
+    let slot = |i: usize| Slot {
+        name: format!("value {i}"),
+        start: 0.0,
+        fixed: false,
+        bounds: [f64::NEG_INFINITY, f64::INFINITY],
+    };
+    Model {
+        slots: (0..2 * parts.len()).map(slot).collect(),
+        features: parts
+            .iter()
+            .enumerate()
+            .map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] })
+            .collect(),
+        shape: Shape { safety_divisors: [300.0, 10.0] },
+    }
+}
+
+/// Random positions: a few counts each, of any size, with every column used if `rich`.
+fn positions(parts: &[Part], count: usize, seed: u64, rich: bool) -> Vec<(Facts, Counts)> {
     let mut rng = Rng::new(seed);
-    let mut items = Vec::with_capacity(count);
-    let mut position = Chess::default();
-    let mut ply = 0;
-    while items.len() < count {
+    let mut items = Vec::new();
+    for _ in 0..count {
+        let mut counts = Counts::default();
+        for (index, part) in parts.iter().enumerate().map(|(i, part)| (i as u16, *part)) {
+            if rng.unit() > 0.4 {
+                continue;
+            }
+            let whole = rng.below(7) as f32 - 3.0;
+            let count = if rich && rng.below(5) == 0 { whole * 2.5 } else { whole };
+            match part {
+                Part::Linear if count != 0.0 => counts.linear.push((index, count)),
+                Part::Linear => {}
+                Part::Safety => counts.safety.push(BothSides { index, white: count.abs(), black: 1.0 }),
+                Part::Complexity => counts.complexity.push((index, count)),
+            }
+        }
+        let mut facts = Facts {
+            phase: rng.unit() as f32 * 1.2,
+            target: rng.below(3) as f32 / 2.0,
+            group: rng.next_u64() as u8,
+            ..Facts::default()
+        };
+        if rich {
+            facts.scale = if rng.below(4) == 0 { 0.5 } else { 1.0 };
+            facts.constant = rng.below(100) as f32 - 50.0;
+            facts.weight = 0.5 + rng.unit() as f32;
+        }
+        items.push((facts, counts));
+    }
+    items
+}
+
+fn values(count: usize, seed: u64) -> Vec<f64> {
+    let mut rng = Rng::new(seed);
+    (0..count).map(|_| 40.0 * rng.normal()).collect()
+}
+
+const LINEAR: [Part; 12] = [Part::Linear; 12];
+
+const BENT: [Part; 12] = {
+    let mut parts = [Part::Linear; 12];
+    (parts[5], parts[6], parts[9], parts[10]) =
+        (Part::Safety, Part::Safety, Part::Complexity, Part::Complexity);
+    parts
+};
+
+#[test]
+fn the_fast_passes_give_what_the_plain_ones_give() {
+    let (model, items) = (model(&LINEAR), positions(&LINEAR, 3_000, 1, true));
+    let space = Space::new(&model);
+    let traces = gather(&items, &model, &space, 700);
+    let at = values(24, 2);
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.0 };
+    let (loss, gradient) = objective.gradient(&at);
+    let pairs = space.pairs(&model, &at);
+    let (mut plain_loss, mut plain_gradient) = (0.0, vec![0.0; 24]);
+    for chunk in &traces.chunks {
+        let (sum, part) = plain::gradient(chunk, &pairs, 1.4, &model.shape);
+        plain_loss += sum / traces.total_weight();
+        let halves = part.as_flattened().iter().map(|value| value / traces.total_weight());
+        plain_gradient.iter_mut().zip(halves).for_each(|(total, value)| *total += value);
+    }
+    assert!((loss - plain_loss).abs() < 1e-7, "{loss} and {plain_loss}");
+    assert!((loss - objective.loss(&at)).abs() < 1e-12);
+    for (fast, plain) in gradient.iter().zip(&plain_gradient) {
+        assert!((fast - plain).abs() < 1e-9 + 1e-5 * plain.abs(), "{fast} and {plain}");
+    }
+    for curvature in [Curvature::GaussNewton, Curvature::Newton] {
+        let fast = normal::linear(&traces.chunks, &pairs, 1.4, curvature);
+        let plain = normal::plain(&traces.chunks, &pairs, 1.4, curvature, &model.shape);
+        let largest = plain.values.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        for (fast, plain) in fast.values.iter().zip(&plain.values) {
+            assert!((fast - plain).abs() < 1e-6 * largest, "{fast} and {plain}");
+        }
+    }
+}
+
+#[test]
+fn gradients_are_those_of_finite_differences_in_every_part() {
+    let (model, items) = (model(&BENT), positions(&BENT, 2_000, 3, true));
+    let space = Space::new(&model);
+    let traces = gather(&items, &model, &space, 700);
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
+    let at = values(24, 4);
+    let (_, exact) = objective.gradient(&at);
+    for i in 0..24 {
+        let with = |delta: f64| {
+            let mut moved = at.clone();
+            moved[i] += delta;
+            objective.gradient(&moved).0
+        };
+        let slope = (with(1e-3) - with(-1e-3)) / 2e-3;
+        assert!((slope - exact[i]).abs() < 1e-7 + 1e-3 * slope.abs(), "{i}: {slope} and {}", exact[i]);
+    }
+}
+
+#[test]
+fn the_exact_normal_matrix_is_that_of_finite_differences() {
+    let (model, items) = (model(&LINEAR), positions(&LINEAR, 2_000, 5, true));
+    let space = Space::new(&model);
+    let traces = gather(&items, &model, &space, 700);
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
+    let at = values(24, 6);
+    let matrix = objective.normal(&at, Curvature::Newton);
+    for i in 0..24 {
+        let with = |delta: f64| {
+            let mut moved = at.clone();
+            moved[i] += delta;
+            objective.gradient(&moved).1
+        };
+        let (up, down) = (with(0.5), with(-0.5));
+        let largest = (0..24).map(|j| matrix[i * 24 + j].abs()).fold(0.0, f64::max);
+        for j in 0..24 {
+            let difference = up[j] - down[j];
+            assert!((difference - matrix[i * 24 + j]).abs() < 2e-3 * largest, "{i} {j}: {difference}");
+        }
+    }
+}
+
+/// Positions whose results are drawn from the sigmoid of known values.
+fn drawn(parts: &[Part], truth: &[f64], k: f64, count: usize, seed: u64) -> Vec<(Facts, Counts)> {
+    let (model, mut items) = (model(parts), positions(parts, count, seed, false));
+    let space = Space::new(&model);
+    let mut rng = Rng::new(seed ^ 0xabc);
+    for item in &mut items {
+        let traces = gather(std::slice::from_ref(item), &model, &space, 1);
+        let mut white = 0.0;
+        plain::each(&traces.chunks[0], &model.pairs(truth), &model.shape, |_, score, _| white = score);
+        item.0.target = f32::from(u8::from(rng.unit() < wdl::sigmoid(k, white)));
+    }
+    items
+}
+
+fn run(items: &[(Facts, Counts)], model: &Model, settings: &Settings) -> Outcome {
+    let space = Space::new(model);
+    let traces = gather(items, model, &space, settings.chunk());
+    fit(model, &space, &traces, &Traces::default(), settings, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn known_values_are_found_within_their_standard_errors() {
+    for parts in [LINEAR, BENT] {
+        let mut truth = values(24, 7);
+        // Danger has to be dangerous, and pulls within the endgame's reach, for the data to tell them.
+        for (i, part) in parts.iter().enumerate() {
+            match part {
+                Part::Safety => (truth[2 * i], truth[2 * i + 1]) = (25.0 + i as f64, 15.0 + i as f64),
+                Part::Complexity => truth[2 * i + 1] = 8.0 + i as f64,
+                Part::Linear => {}
+            }
+        }
+        let items = drawn(&parts, &truth, 1.5, 60_000, 8);
+        let mut model = model(&parts);
+        for (slot, value) in model.slots.iter_mut().zip(&truth) {
+            slot.start = if parts == BENT { 0.7 * value } else { 0.0 };
+        }
+        let settings = Settings { k: Some(1.5), ..Settings::default() };
+        let outcome = run(&items, &model, &settings);
+        let space = Space::new(&model);
+        let traces = gather(&items, &model, &space, 4096);
+        let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
+        let known = precision(&objective, &space.parameters_of(&outcome.values));
+        let mut chi = Vec::new();
+        for (i, error) in known.errors.iter().enumerate() {
+            // The midgame half of a pull counts nowhere.
+            let Some(error) = *error else {
+                assert!(parts[i / 2] == Part::Complexity && i % 2 == 0 && known.dead.contains(&i));
+                continue;
+            };
+            let off = (outcome.values[i] - truth[i]) / error;
+            assert!(off.abs() < 5.0, "{i}: {} and {} ± {error}", outcome.values[i], truth[i]);
+            chi.push(off * off);
+        }
+        let mean = chi.iter().sum::<f64>() / chi.len() as f64;
+        assert!((0.3..2.5).contains(&mean), "errors off by {}", mean.sqrt());
+    }
+}
+
+#[test]
+fn all_optimisers_agree_on_the_optimum() {
+    let items = drawn(&LINEAR, &values(24, 9), 1.5, 8_000, 10);
+    let model = model(&LINEAR);
+    let base = Settings { k: Some(1.5), patience: 1_000_000, ..Settings::default() };
+    let best = run(&items, &model, &base);
+    assert!(best.epochs <= 10, "{best:?}");
+    for (optimizer, epochs, learning_rate) in [
+        (Optimizer::Newton, None, None),
+        (Optimizer::Lbfgs, None, None),
+        (Optimizer::Adam, Some(600), Some(2.0)),
+        (Optimizer::Adagrad, Some(600), Some(20.0)),
+        (Optimizer::Sgd, Some(1500), Some(2e4)),
+    ] {
+        let settings = Settings { optimizer, epochs, learning_rate, batch: 0, ..base.clone() };
+        let found = run(&items, &model, &settings);
+        let (a, b) = (found.exact.train, best.exact.train);
+        assert!((a - b).abs() < 1e-7, "{optimizer:?}: {a} and {b} after {}", found.epochs);
+        for (a, b) in found.values.iter().zip(&best.values) {
+            assert!((a - b).abs() < 0.5, "{optimizer:?}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let items = drawn(&LINEAR, &values(24, 11), 1.5, 3_000, 12);
+    let model = model(&LINEAR);
+    for optimizer in [Optimizer::GaussNewton, Optimizer::Lbfgs, Optimizer::Adam] {
+        let settings =
+            Settings { optimizer, epochs: Some(4), batch: 512, k: Some(1.5), ..Settings::default() };
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| run(&items, &model, &settings).values)
+        };
+        assert_eq!(with(1), with(2));
+    }
+}
+
+#[test]
+fn bounds_hold_and_the_other_values_make_up_for_them() {
+    let mut truth = values(24, 13);
+    (truth[0], truth[3]) = (90.0, -80.0);
+    let items = drawn(&LINEAR, &truth, 1.5, 8_000, 14);
+    let mut bounded = model(&LINEAR);
+    bounded.slots[0].bounds = [0.0, 30.0];
+    bounded.slots[3].bounds = [-10.0, 10.0];
+    let settings = |optimizer| Settings { optimizer, k: Some(1.5), batch: 0, ..Settings::default() };
+    let found = run(&items, &bounded, &settings(Optimizer::GaussNewton));
+    assert_eq!((found.values[0], found.values[3]), (30.0, -10.0));
+    let adam =
+        Settings { epochs: Some(600), learning_rate: Some(2.0), patience: 600, ..settings(Optimizer::Adam) };
+    let first = run(&items, &bounded, &adam);
+    assert!((found.exact.train - first.exact.train).abs() < 1e-7, "{found:?} {first:?}");
+    let traces = gather(&items, &bounded, &Space::new(&bounded), 4096);
+    let refused = fit(
+        &bounded,
+        &Space::new(&bounded),
+        &traces,
+        &Traces::default(),
+        &settings(Optimizer::Lbfgs),
+        &mut |_| {},
+    );
+    assert!(refused.unwrap_err().to_string().contains("bounds"));
+}
+
+#[test]
+fn what_cannot_be_known_stays_and_is_named() {
+    // Features 0 and 1 always count the same, feature 2 never counts.
+    let mut items = drawn(&LINEAR, &values(24, 15), 1.5, 6_000, 16);
+    for (_, counts) in &mut items {
+        counts.linear.retain(|(index, _)| *index != 1 && *index != 2);
+        if let Some(&(0, count)) = counts.linear.first() {
+            counts.linear.insert(1, (1, count));
+        }
+    }
+    let mut model = model(&LINEAR);
+    for slot in 0..6 {
+        model.slots[slot].start = 7.0;
+    }
+    let outcome = run(&items, &model, &Settings { k: Some(1.5), ..Settings::default() });
+    // The start is kept, and so is the difference of the two that cannot be told apart.
+    assert_eq!(outcome.values[4..6], [7.0, 7.0]);
+    assert!((outcome.values[0] - outcome.values[2]).abs() < 1e-3, "{:?}", &outcome.values[..4]);
+    let space = Space::new(&model);
+    let traces = gather(&items, &model, &space, 4096);
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
+    let known = precision(&objective, &outcome.values);
+    assert_eq!(known.dead, [4, 5]);
+    let mut flat: Vec<Vec<usize>> =
+        known.flat.iter().map(|direction| direction.iter().map(|part| part.0).collect()).collect();
+    flat.sort();
+    assert_eq!(flat, [[0, 2], [1, 3]]);
+}
+
+#[test]
+fn copies_of_a_game_tell_nothing_new() {
+    let items = drawn(&LINEAR, &values(24, 17), 1.5, 3_000, 18);
+    let model = model(&LINEAR);
+    let space = Space::new(&model);
+    let errors = |items: &[(Facts, Counts)]| {
+        let traces = gather(items, &model, &space, 4096);
+        let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
+        precision(&objective, &values(24, 17)).errors
+    };
+    let four_times: Vec<_> = (0..4).flat_map(|_| items.clone()).collect();
+    for (once, four) in errors(&items).iter().zip(errors(&four_times)) {
+        assert!((once.unwrap() / four.unwrap() - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn tuning_stops_early_and_keeps_the_best() {
+    // The validation results are the opposite of the training results, so every step makes it worse.
+    let items = drawn(&LINEAR, &values(24, 19), 1.5, 2_000, 20);
+    let opposite: Vec<_> =
+        items.iter().map(|(f, c)| (Facts { target: 1.0 - f.target, ..*f }, c.clone())).collect();
+    let model = model(&LINEAR);
+    let space = Space::new(&model);
+    let settings =
+        Settings { patience: 3, k: Some(1.0), optimizer: Optimizer::Adam, batch: 512, ..Settings::default() };
+    let traces = |items: &[(Facts, Counts)]| gather(items, &model, &space, settings.chunk());
+    let outcome = fit(&model, &space, &traces(&items), &traces(&opposite), &settings, &mut |_| {}).unwrap();
+    assert_eq!((outcome.epochs, outcome.best_epoch), (3, 0));
+    assert_eq!(outcome.values, model.start());
+}
+
+#[test]
+fn a_pull_keeps_values_near_their_start() {
+    let items = drawn(&LINEAR, &values(24, 21), 1.5, 2_000, 22);
+    let model = model(&LINEAR);
+    let distance = |l2: f64| {
+        let settings = Settings { l2, k: Some(1.5), ..Settings::default() };
+        run(&items, &model, &settings).values.iter().map(|value| value.abs()).sum::<f64>()
+    };
+    assert!(distance(10.0) < distance(0.0) / 2.0, "{} {}", distance(10.0), distance(0.0));
+}
+
+#[test]
+fn nothing_to_tune_is_an_error() {
+    let model = model(&LINEAR);
+    let space = Space::new(&model);
+    let none = Traces::default();
+    let error = fit(&model, &space, &none, &none, &Settings::default(), &mut |_| {}).unwrap_err();
+    assert_eq!(error.exit_code(), 1);
+}
+
+/// Positions of random games.
+fn boards(count: usize, seed: u64) -> Vec<Chess> {
+    let mut rng = Rng::new(seed);
+    let mut found = Vec::with_capacity(count);
+    let (mut position, mut ply) = (Chess::default(), 0);
+    while found.len() < count {
         let moves = position.legal_moves();
         if moves.is_empty() || ply == 120 {
             (position, ply) = (Chess::default(), 0);
@@ -20,113 +383,54 @@ fn positions(count: usize, seed: u64, mut target: impl FnMut(&Chess, &mut Rng) -
         position.play_unchecked(moves[rng.below(moves.len())]);
         ply += 1;
         if ply % 5 == 0 {
-            let target = target(&position, &mut rng);
-            items.push(TuneItem { board: PackedBoard::pack(&position), turn: position.turn(), target });
+            found.push(position.clone());
         }
     }
-    items
+    found
 }
 
-/// Weights that a test is to find again.
-fn truth() -> Weights {
-    let mut pairs = Weights::untuned().pairs().to_vec();
-    let material = Term::named("material").unwrap().range();
-    pairs[material].copy_from_slice(&[[80, 120], [310, 290], [330, 320], [480, 530], [980, 940]]);
-    pairs[Term::named("tempo").unwrap().range()].copy_from_slice(&[[25, 15]]);
-    Weights::from_pairs(1.0, &pairs).unwrap()
-}
-
-fn quick() -> Settings {
-    let terms = vec!["material".into(), "tempo".into()];
-    Settings { epochs: 60, batch: 2048, learning_rate: 6.0, terms, k: Some(1.0), ..Settings::default() }
+fn tune_item(position: &Chess, target: f32) -> TuneItem {
+    TuneItem { board: PackedBoard::pack(position), turn: position.turn(), target, weight: 1.0, group: 0 }
 }
 
 #[test]
-fn known_weights_are_found_again() {
-    let hce = Hce::new(Arc::new(truth()));
-    let expected = |position: &Chess, _: &mut Rng| {
-        wdl::sigmoid(1.0, f64::from(hce.white(position.board(), position.turn()))) as f32
-    };
-    let (train, validation) = (positions(8_000, 1, expected), positions(1_000, 2, expected));
-    let settings = Settings { epochs: 150, ..quick() };
-    let outcome = fit(&train, &validation, &Weights::untuned(), &settings, &mut |_| {}).unwrap();
-    for (name, pairs) in [("material", 5), ("tempo", 1)] {
-        let range = Term::named(name).unwrap().range();
-        assert_eq!(range.len(), pairs);
-        for (found, real) in outcome.weights.pairs()[range.clone()].iter().zip(&truth().pairs()[range]) {
-            for half in 0..2 {
-                assert!((found[half] - real[half]).abs() <= 6, "{name}: {found:?} and {real:?}");
-            }
+fn traces_times_weights_are_the_evaluation() {
+    let pairs: Vec<[i32; 2]> = (0..COUNT as i32).map(|i| [i * 7 % 97 - 48, i * 13 % 89 - 44]).collect();
+    let start = Weights::from_pairs(1.0, &pairs).unwrap();
+    let hce = Hce::new(Arc::new(start.clone()));
+    let positions = boards(300, 30);
+    for terms in [vec![], vec!["psqt".to_string(), "material.queen".to_string()], vec!["tempo".to_string()]] {
+        // What is not tuned is folded into constants, and has to come out the same.
+        let model = hce::model(&start, &Selection { terms, ..Selection::default() }).unwrap();
+        let space = Space::new(&model);
+        let tracer = Boards::default();
+        for position in &positions {
+            let mut gather = Gather::new(&tracer, &model, &space, 1, 0);
+            gather.push(tune_item(position, 0.5)).unwrap();
+            let traces = gather.finish().unwrap();
+            let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0 };
+            let (score, _) = objective.scored(&space.parameters_of(&model.start()))[0];
+            let truth = hce.white(position.board(), position.turn()) as f32;
+            // The evaluation rounds towards 0.
+            assert!((score - truth).abs() < 1.0, "{score} and {truth}");
         }
     }
-    assert!(outcome.after.validation.unwrap() < outcome.before.validation.unwrap() / 50.0);
-    assert_eq!(outcome.parameters, 12);
-    // What is not tuned stays.
-    assert!(outcome.weights.part("psqt", "pawn").unwrap().iter().all(|pair| *pair == [0, 0]));
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
-    let train = positions(5_000, 3, |_, rng| rng.below(3) as f32 / 2.0);
-    let settings = Settings { epochs: 3, batch: 2048, k: Some(1.5), ..Settings::default() };
-    let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let mut losses = Vec::new();
-        let outcome = pool.install(|| {
-            fit(&train[..4_000], &train[4_000..], &Weights::untuned(), &settings, &mut |e| {
-                losses.push((e.train_loss, e.validation_loss));
-            })
-        });
-        let outcome = outcome.unwrap();
-        (outcome.weights.to_toml(), outcome.exact, losses)
+fn mirrored_boards_stay_mirrored() {
+    let selection = Selection {
+        terms: vec!["psqt".into(), "material".into()],
+        fixed: vec!["psqt.pawn".into()],
+        mirrored: vec!["psqt.king".into()],
     };
-    assert_eq!(with(1), with(2));
-}
-
-#[test]
-fn tuning_stops_early_and_keeps_the_best() {
-    // The validation results are the opposite of the training results, so every step makes it worse.
-    let hce = Hce::new(Arc::new(truth()));
-    let train = positions(2_000, 4, |p, _| f32::from(u8::from(hce.white(p.board(), p.turn()) > 0)));
-    let opposite: Vec<_> = train.iter().map(|item| TuneItem { target: 1.0 - item.target, ..*item }).collect();
-    let settings = Settings { patience: 4, ..quick() };
-    let start = Weights::from_pairs(1.0, &[[0, 0]; COUNT]).unwrap();
-    let outcome = fit(&train, &opposite, &start, &settings, &mut |_| {}).unwrap();
-    assert_eq!((outcome.epochs, outcome.best_epoch), (4, 0));
-    assert_eq!(outcome.weights, start);
-}
-
-#[test]
-fn a_pull_keeps_weights_near_their_start() {
-    let hce = Hce::new(Arc::new(truth()));
-    let target = |p: &Chess, _: &mut Rng| f32::from(u8::from(hce.white(p.board(), p.turn()) > 0));
-    let train = positions(2_000, 5, target);
-    let distance = |l2: f32| {
-        let settings = Settings { l2, epochs: 20, ..quick() };
-        let outcome = fit(&train, &[], &Weights::untuned(), &settings, &mut |_| {}).unwrap();
-        let start = Weights::untuned();
-        let pairs = outcome.weights.pairs().as_flattened().iter().zip(start.pairs().as_flattened());
-        pairs.map(|(a, b)| (a - b).abs()).sum::<i32>()
-    };
-    assert!(distance(10.0) < distance(0.0) / 2, "{} {}", distance(10.0), distance(0.0));
-}
-
-#[test]
-fn k_is_fitted_to_the_initial_weights() {
-    let hce = Hce::new(Arc::new(Weights::untuned()));
-    let target = |p: &Chess, rng: &mut Rng| {
-        let expected = wdl::sigmoid(1.4, f64::from(hce.white(p.board(), p.turn())));
-        f32::from(u8::from(rng.unit() < expected))
-    };
-    let settings = Settings { epochs: 1, k: None, ..quick() };
-    let outcome =
-        fit(&positions(10_000, 6, target), &[], &Weights::untuned(), &settings, &mut |_| {}).unwrap();
-    assert!((outcome.k - 1.4).abs() < 0.1, "{}", outcome.k);
-    assert_eq!(outcome.weights.k(), outcome.k);
-}
-
-#[test]
-fn nothing_to_tune_on_is_an_error() {
-    let error = fit(&[], &[], &Weights::untuned(), &Settings::default(), &mut |_| {}).unwrap_err();
-    assert_eq!(error.exit_code(), 1);
+    let model = hce::model(&Weights::untuned(), &selection).unwrap();
+    assert_eq!(Space::new(&model).parameters(), 2 * (5 + 4 * 64 + 32));
+    let wrong = Selection { terms: vec!["magic".into()], ..Selection::default() };
+    let reason = hce::model(&Weights::untuned(), &wrong).unwrap_err().to_string();
+    assert!(reason.contains("`magic` is not a term; there are material, psqt"), "{reason}");
+    let values: Vec<f64> = (0..model.slots.len()).map(|i| i as f64 * 0.5).collect();
+    let weights = hce::weights(&model, &values, 1.0).unwrap();
+    let king = weights.part("psqt", "king").unwrap();
+    assert!((0..64).all(|square| king[square] == king[square ^ 7]));
 }

@@ -1,132 +1,227 @@
-//! Positions as the tuner sees them: which weights count, for which side, and nothing else.
+//! Gathering positions into traces.
 //!
-//! In: boards with targets, and the weights that are not to change. Out: blocks of traces. A trace lists the
-//! numbers of the weights that count for White, then those that count for Black, one entry a count, so that a
-//! pass needs additions alone. Weights that stay fixed are summed into one constant a position.
+//! In: positions of any source, with a way to count their features. Out: chunks of traces. Positions are
+//! shuffled within slabs before they are cut into chunks, so that a mini-batch does not consist of a few games;
+//! only a slab at a time is held in the source's own form.
 
 use rayon::prelude::*;
 
-use super::TuneItem;
-use crate::error::{Error, Result};
-use crate::eval::hce::{self, COUNT, FULL_PHASE};
+use super::chunk::{Builder, CHUNK, Chunk, Counts, Facts};
+use super::model::{Model, Part, Space};
+use crate::error::Result;
+use crate::rng::{self, Rng};
 
-/// Positions in a block: the unit of parallel work and of shuffling, fixed so that sums do not depend on the
-/// number of threads.
-pub const BLOCK: usize = 1024;
+/// Positions that are shuffled together.
+const SLAB: usize = 1 << 18;
 
-/// Traces of up to [`BLOCK`] positions.
-#[derive(Debug, Clone, Default)]
-pub struct Block {
-    /// One row a position.
-    pub rows: Vec<Row>,
-    /// The entries of all rows, one row after another.
-    pub entries: Vec<u16>,
+/// Counts the features of a position.
+pub trait Tracer: Sync {
+    /// A position in the source's form.
+    type Item: Send + Sync;
+    /// What a thread needs to count.
+    type Scratch: Default;
+
+    /// Counts, by the model's features: linear ones White's minus Black's. `counts` comes empty.
+    ///
+    /// # Errors
+    /// If the item is no position; names it.
+    fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
 }
 
-/// One position.
-#[derive(Debug, Clone, Copy)]
-pub struct Row {
-    /// Number of entries that count for White.
-    pub plus: u16,
-    /// Number of entries, after those, that count for Black.
-    pub minus: u16,
-    /// Share of the midgame, from 0 to 1.
-    pub phase: f32,
-    /// What the fixed weights give, in centipawns from White's side.
-    pub constant: f32,
-    /// The result to predict, from White's side, from 0 to 1.
-    pub target: f32,
+/// Traces of many positions.
+#[derive(Debug, Default)]
+pub struct Traces {
+    /// All positions.
+    pub chunks: Vec<Chunk>,
+    /// Number of positions.
+    pub positions: usize,
 }
 
-/// Traces positions, in the order given by `order`, in blocks.
-///
-/// # Errors
-/// If an item does not hold a board; the message has its number.
-pub fn build(
-    items: &[TuneItem],
-    order: &[u32],
-    weights: &[[f32; 2]],
-    tuned: &[bool; COUNT],
-) -> Result<Vec<Block>> {
-    order.par_chunks(BLOCK).map(|chunk| block(items, chunk, weights, tuned)).collect()
-}
-
-fn block(items: &[TuneItem], chunk: &[u32], weights: &[[f32; 2]], tuned: &[bool; COUNT]) -> Result<Block> {
-    let mut tracer = hce::Trace::default();
-    let mut entries: Vec<u16> = Vec::with_capacity(chunk.len() * 64);
-    let mut rows: Vec<(usize, Row)> = Vec::with_capacity(chunk.len());
-    let mut minus: Vec<u16> = Vec::new();
-    for &index in chunk {
-        let item = &items[index as usize];
-        let board = (item.board.board())
-            .ok_or_else(|| Error::usage(format!("position {} of the dataset holds no board", index + 1)))?;
-        hce::trace(&board, item.turn, &mut tracer);
-        let phase = hce::phase(&board) as f32 / FULL_PHASE as f32;
-        let (start, mut fixed) = (entries.len(), [0.0f32; 2]);
-        minus.clear();
-        tracer.drain(|weight, count| {
-            if tuned[usize::from(weight)] {
-                let side = if count > 0 { &mut entries } else { &mut minus };
-                side.extend(std::iter::repeat_n(weight, usize::from(count.unsigned_abs())));
-            } else {
-                let [mg, eg] = weights[usize::from(weight)];
-                fixed = [fixed[0] + f32::from(count) * mg, fixed[1] + f32::from(count) * eg];
-            }
-        });
-        let plus = (entries.len() - start) as u16;
-        entries.extend_from_slice(&minus);
-        let constant = phase * fixed[0] + (1.0 - phase) * fixed[1];
-        rows.push((start, Row { plus, minus: minus.len() as u16, phase, constant, target: item.target }));
+impl Traces {
+    /// Sum of the weights of all positions.
+    pub fn total_weight(&self) -> f64 {
+        self.chunks.iter().map(Chunk::total_weight).sum()
     }
-    // Rows of equal lengths next to each other: the ends of the loops over entries become predictable.
-    rows.sort_by_key(|(_, row)| (row.plus, row.minus));
-    let mut sorted =
-        Block { rows: Vec::with_capacity(rows.len()), entries: Vec::with_capacity(entries.len()) };
-    for (start, row) in rows {
-        sorted.entries.extend_from_slice(&entries[start..start + usize::from(row.plus + row.minus)]);
-        sorted.rows.push(row);
+
+    /// Bytes that the traces take.
+    pub fn bytes(&self) -> usize {
+        self.chunks.iter().map(Chunk::bytes).sum()
     }
-    Ok(sorted)
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chess::PackedBoard;
-    use crate::eval::hce::{Hce, Weights};
-    use shakmaty::{CastlingMode, Chess, Color, Position, fen::Fen};
+    /// Gives the features other numbers.
+    fn renumber(&mut self, numbers: &[u16]) {
+        self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
+    }
 
-    #[test]
-    fn a_fixed_term_and_a_tuned_term_give_the_same_sum() {
-        let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1";
-        let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
-        let item = TuneItem { board: PackedBoard::pack(&position), turn: Color::Black, target: 0.5 };
-        let pairs: Vec<[i32; 2]> = (0..COUNT as i32).map(|i| [i * 7 % 97 - 48, i * 13 % 89 - 44]).collect();
-        let weights: Vec<[f32; 2]> = pairs.iter().map(|pair| pair.map(|v| v as f32)).collect();
-        let hce = Hce::new(std::sync::Arc::new(Weights::from_pairs(1.0, &pairs).unwrap()));
-        let truth = hce.white(position.board(), Color::Black) as f32;
-        for share in [0, 1, 2, 3] {
-            let mut tuned = [false; COUNT];
-            tuned.iter_mut().enumerate().for_each(|(i, t)| *t = i % 3 < share);
-            let blocks = build(&[item], &[0], &weights, &tuned).unwrap();
-            let row = blocks[0].rows[0];
-            let (plus, minus) = blocks[0].entries.split_at(usize::from(row.plus));
-            let sum = |entries: &[u16], half: usize| {
-                entries.iter().map(|&i| weights[i as usize][half]).sum::<f32>()
+    /// In how many positions each kept feature counts.
+    pub fn seen(&self, features: usize) -> Vec<u64> {
+        let of_chunk = |chunk: &Chunk| {
+            let mut seen = vec![0u64; features];
+            let mut last = vec![usize::MAX; features];
+            let mut see = |row: usize, index: u16| {
+                let index = usize::from(index);
+                if std::mem::replace(&mut last[index], row) != row {
+                    seen[index] += 1;
+                }
             };
-            let [mg, eg] = [0, 1].map(|half| sum(plus, half) - sum(minus, half));
-            let score = row.constant + row.phase * mg + (1.0 - row.phase) * eg;
-            assert!((score - truth).abs() < 1.0, "{share}: {score} and {truth}");
+            chunk.each(|row, entries| {
+                let lists = [entries.plus, entries.minus, entries.heavy];
+                lists.into_iter().flatten().for_each(|&index| see(row, index));
+            });
+            if let Some(parts) = &chunk.parts {
+                let mut from = [0; 2];
+                for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
+                    parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
+                    parts.complexity[from[1] as usize..complexity as usize]
+                        .iter()
+                        .for_each(|c| see(row, c.0));
+                    from = [safety, complexity];
+                }
+            }
+            seen
+        };
+        self.chunks.par_iter().map(of_chunk).reduce(
+            || vec![0; features],
+            |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                a
+            },
+        )
+    }
+}
+
+/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
+/// lies together, in weights, gradients and matrices.
+pub fn arrange(space: &mut Space, train: &mut Traces, validation: &mut Traces) {
+    let seen = train.seen(space.kept.len());
+    let mut order: Vec<usize> = (0..seen.len()).collect();
+    order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
+    let numbers = space.renumber(&order);
+    train.renumber(&numbers);
+    validation.renumber(&numbers);
+}
+
+/// Gathers traces, slab by slab.
+pub struct Gather<'a, T: Tracer> {
+    tracer: &'a T,
+    model: &'a Model,
+    space: &'a Space,
+    /// Values of all features, for those that are folded away.
+    start: Vec<[f64; 2]>,
+    chunk: usize,
+    seed: u64,
+    slab: Vec<T::Item>,
+    slabs: u64,
+    traces: Traces,
+}
+
+impl<'a, T: Tracer> Gather<'a, T> {
+    /// `chunk` is the number of positions in a chunk, at most [`CHUNK`]; `seed` that of the order.
+    pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
+        let start = model.pairs(&model.start());
+        let chunk = chunk.clamp(1, CHUNK);
+        Gather {
+            tracer,
+            model,
+            space,
+            start,
+            chunk,
+            seed,
+            slab: Vec::new(),
+            slabs: 0,
+            traces: Traces::default(),
         }
     }
 
-    #[test]
-    fn a_broken_board_is_named_by_its_number() {
-        let good = PackedBoard::pack(&Chess::default());
-        let item = |board| TuneItem { board, turn: Color::White, target: 0.5 };
-        let items = [item(good), item(PackedBoard([0xff; 24]))];
-        let weights = vec![[0.0; 2]; COUNT];
-        let error = build(&items, &[0, 1], &weights, &[true; COUNT]).unwrap_err();
-        assert!(error.to_string().contains("position 2"), "{error}");
+    /// Adds a position.
+    ///
+    /// # Errors
+    /// If a position of a slab that is full now cannot be traced.
+    pub fn push(&mut self, item: T::Item) -> Result<()> {
+        self.slab.push(item);
+        if self.slab.len() == SLAB { self.flush() } else { Ok(()) }
+    }
+
+    /// All traces.
+    ///
+    /// # Errors
+    /// If a position cannot be traced.
+    pub fn finish(mut self) -> Result<Traces> {
+        self.flush()?;
+        Ok(self.traces)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let mut slab = std::mem::take(&mut self.slab);
+        Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
+        self.slabs += 1;
+        let this = &*self;
+        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
+        self.traces.chunks.extend(chunks?);
+        self.traces.positions += slab.len();
+        slab.clear();
+        self.slab = slab;
+        Ok(())
+    }
+
+    fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
+        let mut builder = Builder::default();
+        let (mut scratch, mut counts, mut kept) =
+            (T::Scratch::default(), Counts::default(), Counts::default());
+        for item in items {
+            counts.clear();
+            let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;
+            self.keep(&counts, &mut facts, &mut kept);
+            builder.push(facts, &kept);
+        }
+        Ok(builder.finish())
+    }
+
+    /// Numbers the features anew, and folds those that cannot change into the constant.
+    fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
+        kept.clear();
+        let mut folded = [0.0; 2];
+        for &(feature, count) in &counts.linear {
+            let feature = usize::from(feature);
+            match self.space.number(feature) {
+                Some(number) => kept.linear.push((number, count)),
+                None => {
+                    let [mg, eg] = self.start[feature];
+                    let count = f64::from(count);
+                    folded = [folded[0] + count * mg, folded[1] + count * eg];
+                }
+            }
+        }
+        let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
+        facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
+        // Evaluations with these parts keep every feature under its own number.
+        debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
+        kept.safety.extend_from_slice(&counts.safety);
+        kept.complexity.extend_from_slice(&counts.complexity);
+    }
+}
+
+/// Counts that another engine has made.
+pub struct Traced;
+
+impl Tracer for Traced {
+    type Item = (Facts, Counts);
+    type Scratch = ();
+
+    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
+        counts.clone_from(&item.1);
+        Ok(item.0)
+    }
+}
+
+/// The part of the evaluation that a feature belongs to decides the list that its count goes to.
+pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
+    match part {
+        Part::Linear if white != black => counts.linear.push((index, white - black)),
+        Part::Safety if white != 0.0 || black != 0.0 => {
+            counts.safety.push(super::chunk::BothSides { index, white, black });
+        }
+        Part::Complexity if white != 0.0 => counts.complexity.push((index, white)),
+        _ => {}
     }
 }

@@ -1,6 +1,8 @@
 //! `patzer tune`: its files and its choices. How well it fits is for the tests of `tune` and `train`.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use patzer::eval::Evaluation;
 use patzer::eval::hce::{TERMS, Weights};
@@ -100,4 +102,214 @@ fn without_a_dataset_the_user_is_told_how_to_make_one() {
     let output = patzer(folder.path(), &["tune"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("`patzer extract games.pgn`"));
+}
+
+/// Lines of FEN and result: material decides, mostly.
+fn epd(lines: usize) -> String {
+    let fens = [
+        ("r1bq1rk1/ppp2ppp/2n1bn2/3p4/3P4/2N1BN2/PPP2PPP/R2QKB1R w KQ -", ["0.5", "0.5", "1.0", "0.0"]),
+        ("8/5k2/8/3K4/8/8/7R/8 b - -", ["1.0", "1.0", "1.0", "0.5"]),
+        ("8/5k2/8/3K4/8/8/7r/8 w - -", ["0.0", "0.0", "0.5", "0.0"]),
+        ("4k3/pppp4/8/8/8/8/PPPPP3/4K3 w - -", ["1.0", "0.5", "1.0", "0.0"]),
+        ("4k3/ppppp3/8/8/8/8/PPPP4/4K3 b - -", ["0.0", "0.5", "0.0", "1.0"]),
+        ("4k3/pp3n2/8/8/8/8/PP2B3/4K3 w - -", ["0.5", "1.0", "0.5", "0.0"]),
+        ("3qk3/pp6/8/8/8/8/PP6/3RK3 w - -", ["0.0", "0.0", "0.0", "0.5"]),
+        ("3rk3/pp6/8/8/8/8/PP6/3QK3 b - -", ["1.0", "1.0", "1.0", "0.5"]),
+    ];
+    let line = |i: usize| {
+        let (fen, results) = fens[i % fens.len()];
+        format!("{fen} [{}]\n", results[i / fens.len() % 4])
+    };
+    (0..lines).map(line).collect()
+}
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+
+/// What a program writes that reads positions.
+fn piped(command: &mut std::process::Command, input: &str) -> Option<String> {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    child.stdin.take()?.write_all(input.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+}
+
+/// A folder with traces as the Rust example writes them, and their terms.
+fn traced() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let example = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("examples").join("write_traces");
+    let traces = piped(&mut Command::new(example), &epd(64)).expect("the example runs");
+    fs::write(folder.path().join("traces.txt"), traces).unwrap();
+    fs::copy(format!("{EXAMPLES}/traces/terms.toml"), folder.path().join("terms.toml")).unwrap();
+    folder
+}
+
+const TRACES: &str = "tune --traces traces.txt --terms terms.toml --validation 0 --l2 0.001";
+
+#[test]
+fn the_examples_write_the_same_traces_in_every_language() {
+    let folder = traced();
+    let rust = fs::read_to_string(folder.path().join("traces.txt")).unwrap();
+    assert_eq!(rust.lines().count(), 64);
+    // Interpreters and compilers are not everywhere.
+    if let Some(python) =
+        piped(Command::new("python3").arg(format!("{EXAMPLES}/traces/write_traces.py")), &epd(64))
+    {
+        assert_eq!(python, rust);
+    }
+    let program = folder.path().join("write_traces");
+    let compiled =
+        Command::new("cc").arg(format!("{EXAMPLES}/traces/write_traces.c")).arg("-o").arg(&program).status();
+    if compiled.is_ok_and(|status| status.success()) {
+        assert_eq!(piped(&mut Command::new(program), &epd(64)).unwrap(), rust);
+    }
+}
+
+#[test]
+fn traces_of_another_engine_become_its_source_code() {
+    let folder = traced();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let said = done(folder.path(), &format!("{TRACES} -o weights.hpp --export rust,json,csv,toml,c"));
+    assert!(said.contains("the data cannot tell") && said.contains("never counted"), "{said}");
+    let cpp = read("weights.hpp");
+    assert!(cpp.contains("inline constexpr Score MATERIAL[5] = {S("), "{cpp}");
+    assert!(read("weights.h").contains("static const Score PSQT[6][64] = {"));
+    let rust = read("weights.rs");
+    assert!(
+        rust.contains("pub const PSQT: [[[i32; 2]; 64]; 6] = [") && rust.contains("pub const TEMPO: i32 = ")
+    );
+    let json: serde_json::Value = serde_json::from_str(&read("weights.json")).unwrap();
+    assert_eq!(json["terms"]["psqt"][5].as_array().unwrap().len(), 64);
+    let rook = json["terms"]["material"][3][1].as_i64().unwrap();
+    assert!(cpp.contains(&format!(", {rook})")));
+    assert_eq!(read("weights.csv").lines().count(), 1 + 391);
+    // One can go on from what came out.
+    done(folder.path(), &format!("{} -o again.toml", TRACES.replace("terms.toml", "weights.toml")));
+    let table = fs::read_to_string(folder.path().join("runs/weights/weights.csv")).unwrap();
+    assert!(table.starts_with("name,before,after,rounded,standard_error,spread,positions,fixed\n"));
+}
+
+#[test]
+#[cfg(unix)]
+fn exported_code_compiles() {
+    let folder = traced();
+    done(folder.path(), &format!("{TRACES} -o weights.rs"));
+    fs::write(folder.path().join("main.rs"), "mod weights; fn main() { println!(\"{}\", weights::TEMPO); }")
+        .unwrap();
+    let rustc =
+        Command::new("rustc").args(["--edition", "2021", "main.rs"]).current_dir(folder.path()).output();
+    assert!(rustc.is_ok_and(|output| output.status.success()));
+}
+
+#[test]
+fn bad_lines_are_counted_and_named_and_strict_stops_at_the_first() {
+    let folder = traced();
+    let path = folder.path().join("traces.txt");
+    let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(String::from).collect();
+    lines.insert(2, "1.0 24 9999:1".to_string());
+    lines.push("what is this".to_string());
+    fs::write(&path, lines.join("\n")).unwrap();
+    fs::write(folder.path().join("x.epd"), epd(64).replacen("[0.5]", "[draw]", 1)).unwrap();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, notes) = run(TRACES);
+    assert_eq!(code, Some(0), "{notes}");
+    for part in
+        ["traces.txt: line 3: index 9999 is beyond the 391 entries", "line 66", "66 positions read, 2 bad"]
+    {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    let (code, notes) = run(&format!("{TRACES} --strict"));
+    assert_eq!(code, Some(1));
+    assert!(notes.starts_with("error: traces.txt: line 3: index 9999"), "{notes}");
+    let epd = "tune --hce x.epd --no-resolve --validation 0 --l2 0.001";
+    let (code, notes) = run(epd);
+    assert_eq!(code, Some(0), "{notes}");
+    assert!(
+        notes.contains("x.epd: line 1: no result") && notes.contains("1 dropped (bad line 1)"),
+        "{notes}"
+    );
+    assert!(run(&format!("{epd} --strict")).1.starts_with("error: x.epd: line 1: no result"));
+    // The same with the leaves of quiescence search.
+    let (code, notes) = run(&epd.replace("--no-resolve ", ""));
+    assert!(code == Some(0) && notes.contains("x.epd: line 1"), "{notes}");
+}
+
+#[test]
+fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
+    let folder = folder();
+    let json = |line: &str| -> serde_json::Value {
+        serde_json::from_str(&done(folder.path(), &format!("{line} --validation 0 --l2 0.001 --k 1 --json")))
+            .unwrap()
+    };
+    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt");
+    let bundled = json("tune --hce labelled.parquet");
+    let traced = json("tune --traces traces.txt --terms traces.toml --export csv");
+    assert_eq!(bundled["positions"], traced["positions"]);
+    for key in ["train_loss_before", "train_loss_exact", "train_loss"] {
+        let [a, b] = [&bundled, &traced].map(|result| result[key].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-7, "{key}: {a} and {b}");
+    }
+}
+
+#[test]
+fn traces_in_columns_are_those_in_lines() {
+    use parquet::data_type::{DoubleType, FloatType, Int32Type};
+    let folder = traced();
+    let text = fs::read_to_string(folder.path().join("traces.txt")).unwrap();
+    let schema = "message m { REQUIRED DOUBLE result; OPTIONAL INT32 phase; \
+        REQUIRED GROUP index (LIST) { REPEATED GROUP list { OPTIONAL INT32 element; } } REPEATED FLOAT coefficient; }";
+    let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+    let file = fs::File::create(folder.path().join("traces.parquet")).unwrap();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(file, schema.into(), Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let results: Vec<f64> = lines.iter().map(|line| line[0].parse().unwrap()).collect();
+    let phases: Vec<i32> = lines.iter().map(|line| line[1].parse().unwrap()).collect();
+    let counts = |line: &[&str]| {
+        line[2..]
+            .iter()
+            .map(|pair| pair.split_once(':').unwrap())
+            .map(|(i, c)| (i.parse().unwrap(), c.parse().unwrap()))
+            .collect::<Vec<(i32, f32)>>()
+    };
+    let all: Vec<(i32, f32)> = lines.iter().flat_map(|line| counts(line)).collect();
+    let repetition: Vec<i16> =
+        lines.iter().flat_map(|line| (2..line.len()).map(|i| i16::from(i > 2))).collect();
+    macro_rules! column {
+        ($kind:ty, $values:expr, $definition:expr, $repetition:expr) => {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<$kind>().write_batch($values, $definition, $repetition).unwrap();
+            column.close().unwrap();
+        };
+    }
+    column!(DoubleType, &results, None, None);
+    column!(Int32Type, &phases, Some(&vec![1; lines.len()]), None);
+    let indices: Vec<i32> = all.iter().map(|pair| pair.0).collect();
+    column!(Int32Type, &indices, Some(&vec![2; all.len()]), Some(&repetition));
+    let coefficients: Vec<f32> = all.iter().map(|pair| pair.1).collect();
+    column!(FloatType, &coefficients, Some(&vec![1; all.len()]), Some(&repetition));
+    group.close().unwrap();
+    writer.close().unwrap();
+    done(folder.path(), &format!("{TRACES} -o text.json"));
+    done(folder.path(), &format!("{} -o columns.json", TRACES.replace("traces.txt", "traces.parquet")));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("text.json"), read("columns.json"));
+}
+
+#[test]
+fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
+    let folder = folder();
+    let hce = "tune --hce labelled.parquet --terms material,tempo --l2 0.001 --k 1";
+    done(folder.path(), &format!("{hce} --wdl 0.5 --score-k 2 --weigh-games -o blend.hce.toml"));
+    done(folder.path(), &format!("{hce} -o plain.hce.toml"));
+    assert!(weights(&folder, "blend.hce.toml").pairs() != weights(&folder, "plain.hce.toml").pairs());
+    done(folder.path(), &format!("{hce} --validation 0.3 --seeds 3 -o spread.hce.toml"));
+    let table = fs::read_to_string(folder.path().join("runs/spread.hce/weights.csv")).unwrap();
+    let tempo = table.lines().find(|line| line.starts_with("tempo.turn midgame")).unwrap();
+    assert!(tempo.split(',').nth(5).unwrap().parse::<f64>().unwrap() > 0.0, "{tempo}");
 }

@@ -212,7 +212,7 @@ proptest! {
 
     /// Positions of which some have no score: games are cut, the rest survives.
     #[test]
-    fn positions_survive_every_format(samples in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz", "x.bz2"])) {
+    fn positions_survive_every_format(samples in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz"])) {
         for format in FORMATS {
             let whole = format.needs.contains(Facts::SCORE) || format.refuses != Facts::NONE;
             let cut = if whole { Facts::GAME.and(Facts::DISTANCES) } else { Facts::NONE };

@@ -6,5 +6,6 @@ mod eval;
 mod filters;
 mod formats;
 mod nnue;
+mod pgn;
 mod positions;
 mod stats;

@@ -56,6 +56,11 @@ pub struct ConvertArgs {
     /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     filter_set: Vec<String>,
+
+    /// Write how often each weight of the bundled evaluation counts, as text, and beside it the terms, for
+    /// `patzer tune --traces`
+    #[arg(long, conflicts_with_all = ["format", "dialect", "no_score"])]
+    traces: bool,
 }
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -72,6 +77,9 @@ const EXAMPLES: &str = "Examples:\n  \
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.inputs)?;
+    if args.traces {
+        return super::traces::export(&args.inputs, &args.filter, &args.filter_set, &args.output, ui);
+    }
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
     let readers = args.inputs.iter().map(|path| AnyReader::open(path, args.input_format));

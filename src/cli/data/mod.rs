@@ -7,6 +7,7 @@ mod show;
 mod shuffle;
 mod split;
 mod stats;
+mod traces;
 mod validate;
 
 use clap::Subcommand;

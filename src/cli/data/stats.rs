@@ -99,10 +99,10 @@ struct Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = &self.stats;
+        writeln!(f, "{:<24}{:>14}", "positions", grouped(s.positions))?;
         let mut line = |label: &str, count: u64| -> fmt::Result {
             writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.positions))
         };
-        line("positions", s.positions)?;
         line("  duplicates", s.duplicates)?;
         line("  in check", s.tally.marks.in_check)?;
         line("  move captures", s.tally.marks.capture)?;
@@ -167,9 +167,12 @@ fn quantile(histogram: &[u64], part: f64) -> usize {
     reached.unwrap_or(0)
 }
 
+/// Where the table starts a new line.
+const LIMITS: &[i32] =
+    &[-2000, -1000, -600, -400, -300, -200, -100, -50, 0, 50, 100, 200, 300, 400, 600, 1000, 2000];
+
 /// How the games went on, by score.
 fn write_agreement(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
-    const JOINED: usize = 4;
     let buckets: Vec<_> = s.tally.scores.buckets().collect();
     if buckets.iter().all(|bucket| bucket.outcomes.total() == 0) {
         return Ok(());
@@ -179,10 +182,7 @@ fn write_agreement(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
         "\n{:<24}{:>14}{:>10}{:>8}{:>8}{:>8}",
         "score, side to move", "positions", "result", "won", "drawn", "lost"
     )?;
-    // The outermost stand alone, those between in groups.
-    let inner = &buckets[1..buckets.len() - 1];
-    let rows = [&buckets[..1]].into_iter().chain(inner.chunks(JOINED)).chain([&buckets[buckets.len() - 1..]]);
-    for group in rows {
+    for group in buckets.chunk_by(|_, b| b.from.is_none_or(|from| !LIMITS.contains(&from))) {
         let mut outcomes = Outcomes::default();
         group.iter().for_each(|bucket| outcomes.merge(&bucket.outcomes));
         let Some(mean) = outcomes.mean() else { continue };

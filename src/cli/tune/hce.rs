@@ -1,119 +1,139 @@
-//! `patzer tune --hce`: leaves and results in, weights out.
+//! `patzer tune --hce`: leaves and results in, weights of the bundled evaluation out.
 
 use std::path::{Path, PathBuf};
 
-use shakmaty::Color;
-
+use super::fitting::{Labels, Loaded, Seen, fit};
+use super::traces::export;
 use super::{TuneArgs, TuneResult};
-use crate::chess::PackedBoard;
 use crate::cli::Ui;
-use crate::cli::prepare::{Split, prepare};
-use crate::cli::run_folder::{Log, write_settings};
+use crate::cli::prepare::{Account, Offer, Split, stream};
+use crate::cli::run_folder::write_settings;
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::eval::hce::{TERMS, export};
-use crate::io;
-use crate::positions::Sample;
-use crate::tune::{self, Settings, TuneItem};
+use crate::eval::hce::TERMS;
+use crate::rng;
+use crate::tune::TuneItem;
+use crate::tune::hce::{Boards, Selection, model, terms, weights};
+use crate::tune::model::{Model, Space};
+use crate::tune::output::{Format, Tuned};
+use crate::tune::traces::{Gather, arrange};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Hand-crafted evaluation")]
 pub(super) struct HceArgs {
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce", help = terms_help())]
-    terms: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "NAMES|FILE", help = terms_help())]
+    pub(super) terms: Vec<String>,
 
     /// Weights to start from: a .hce.toml file, or default-hce, untuned-hce
     #[arg(long, default_value = "untuned-hce", value_name = "EVAL", requires = "hce")]
     start: PathBuf,
 
-    /// Also write the weights as source code, beside the output
-    #[arg(long, value_enum, value_name = "LANGUAGE", requires = "hce")]
-    export: Option<Language>,
+    /// Also write the weights so, beside the output; with commas between them
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    pub(super) export: Vec<Format>,
+
+    /// Boards whose files a to d are to be the same as h to e, such as psqt.king; with commas between them
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
+    mirror: Vec<String>,
+
+    /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners
+    #[arg(long, requires = "hce")]
+    plain_taper: bool,
 }
 
 fn terms_help() -> String {
     let names: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
-    format!("Terms to tune, with commas between them, of {} [default: all]", names.join(", "))
-}
-
-/// Languages that weights can be exported to.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Language {
-    /// C++ arrays, in a .hpp file
-    Cpp,
-    /// Rust constants, in a .rs file
-    Rust,
+    format!(
+        "With --hce: terms to tune, with commas between them, of {} [default: all]. With --traces: the TOML file \
+         that names the terms",
+        names.join(", ")
+    )
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
-    let start = match Evaluation::load(&args.hce_args.start)? {
+    let hce = &args.hce_args;
+    let start = match Evaluation::load(&hce.start)? {
         Evaluation::Hce(weights) => weights,
         Evaluation::Nnue(_) => {
-            return Err(Error::data(&args.hce_args.start, "is a network; --hce starts from weights"));
+            return Err(Error::data(&hce.start, "is a network; --hce starts from weights"));
         }
     };
-    let settings = settings(args);
+    let settings = args.fit.settings(args);
     settings.validate()?;
-    if args.hce_args.export.is_some() && args.output.as_deref() == Some(Path::new("-")) {
+    let selection =
+        Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
+    let model = model(&start, &selection)?;
+    if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     let (output, folder) = args.places("new.hce.toml")?;
-    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
-    let data = prepare(&args.data, split, ui, item)?;
-    ui.note(data.summary());
-    let mut log = Log::new(&folder);
-    let bar = ui.progress("tuning", settings.epochs as u64);
-    let outcome = tune::fit(&data.train, &data.validation, &start, &settings, &mut |epoch| {
-        bar.inc(1);
-        log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+    let boards = Boards { plain_taper: hce.plain_taper };
+    let validation = args.validation.unwrap_or(0.1);
+    let labels = Labels::new(args, ui, |visit| {
+        let split = Split { validation: 0.0, seed: 0 };
+        stream(&args.data, split, ui, &mut |offer| {
+            visit(seen(offer));
+            Ok(None)
+        })
+        .map(drop)
     })?;
-    bar.finish_and_clear();
-    outcome.weights.save(&output)?;
-    if let Some(language) = args.hce_args.export {
-        let (extension, code) = match language {
-            Language::Cpp => ("hpp", export::cpp(&outcome.weights)),
-            Language::Rust => ("rs", export::rust(&outcome.weights)),
+    let mut sources = Vec::new();
+    let mut load = |seed: u64| {
+        let split = Split { validation, seed };
+        let (loaded, account) = gather(args, &boards, &model, &labels, split, ui)?;
+        if sources.is_empty() {
+            ui.note(account.summary(loaded.train.positions, loaded.validation.positions));
+            sources = account.sources;
+        }
+        Ok(loaded)
+    };
+    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
+    weights.save(&output)?;
+    let terms = terms(&weights);
+    let values = terms.model(&[])?;
+    let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
+    export(&tuned, &output, &hce.export)?;
+    write_settings(&folder, &settings, &args.data, &sources)?;
+    Ok(TuneResult::of_fit(fitted, &model, output))
+}
+
+fn seen(offer: &Offer) -> Seen {
+    let white =
+        offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+    (offer.result, white, offer.group)
+}
+
+fn gather(
+    args: &TuneArgs,
+    boards: &Boards,
+    model: &Model,
+    labels: &Labels,
+    split: Split,
+    ui: &Ui,
+) -> Result<(Loaded, Account)> {
+    let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
+    let mut train = Gather::new(boards, model, &space, chunk, split.seed);
+    let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
+    let account = stream(&args.data, split, ui, &mut |offer| {
+        let (target, weight) = match labels.of(seen(offer)) {
+            Ok(label) => label,
+            Err(reason) => return Ok(Some(reason)),
         };
-        io::write(&output.with_extension(extension), code.as_bytes())?;
+        let group = rng::mix(0, offer.group) as u8;
+        let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
+        if offer.held_out {
+            validation.push(item)?
+        } else {
+            train.push(item)?
+        }
+        Ok(None)
+    })?;
+    let (mut train, mut validation) = (train.finish()?, validation.finish()?);
+    if train.positions == 0 {
+        let summary = account.summary(0, validation.positions);
+        return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
     }
-    write_settings(&folder, &settings, &args.data, &data.sources)?;
-    log.finish()?;
-    Ok(TuneResult {
-        positions: data.train.len(),
-        validation_positions: data.validation.len(),
-        parameters: outcome.parameters,
-        epochs: outcome.epochs,
-        best_epoch: outcome.best_epoch,
-        k: outcome.k,
-        train_loss_before: Some(outcome.before.train),
-        validation_loss_before: outcome.before.validation,
-        train_loss: outcome.after.train,
-        validation_loss: outcome.after.validation,
-        positions_per_second: outcome.positions_per_second,
-        output,
-        remarks: vec![format!(
-            "rounding to whole centipawns cost {:+.1e} of train loss",
-            outcome.after.train - outcome.exact_losses.train
-        )],
-    })
-}
-
-fn settings(args: &TuneArgs) -> Settings {
-    let default = Settings::default();
-    let learning_rate = args.learning_rate.unwrap_or(default.learning_rate);
-    Settings {
-        epochs: args.epochs.unwrap_or(default.epochs),
-        batch: args.batch.unwrap_or(default.batch),
-        learning_rate,
-        final_learning_rate: default.final_learning_rate.min(learning_rate),
-        terms: args.hce_args.terms.clone(),
-        k: args.k.map(f64::from),
-        seed: args.seed.unwrap_or(default.seed),
-        ..default
-    }
-}
-
-/// The board to judge, against the game's result.
-fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result<TuneItem, &'static str> {
-    Ok(TuneItem { board, turn, target: f32::from(sample.result + 1) / 2.0 })
+    arrange(&mut space, &mut train, &mut validation);
+    Ok((Loaded { space, train, validation }, account))
 }

@@ -1,7 +1,10 @@
 //! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
 
+mod fitting;
 mod hce;
 mod net;
+mod traces;
+mod values;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,8 +13,9 @@ use serde::Serialize;
 
 use crate::cli::prepare::DataArgs;
 use crate::cli::{Status, Ui, run_folder};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tune::Settings;
+use crate::tune::model::Model;
 use crate::{interrupt, io};
 
 /// Fit a network, or the weights of the hand-crafted evaluation
@@ -23,7 +27,9 @@ use crate::{interrupt, io};
     patzer tune --filter unique                      newest dataset → new.nnue\n  \
     patzer tune --hidden 64 --epochs 40 -o big.nnue  a wider network, for longer\n  \
     patzer tune --hce --filter unique                hand-crafted evaluation → new.hce.toml\n  \
-    patzer tune --hce --terms material,psqt          only these terms; the others keep their weights")]
+    patzer tune --hce --terms material,psqt          only these terms; the others keep their weights\n  \
+    patzer tune --hce games.epd --no-resolve         lines of FEN and result, as they are\n  \
+    patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation")]
 pub struct TuneArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -36,15 +42,32 @@ pub struct TuneArgs {
     hce_args: hce::HceArgs,
 
     #[command(flatten)]
+    traces: traces::TraceArgs,
+
+    #[command(flatten)]
+    fit: fitting::FitArgs,
+
+    #[command(flatten)]
     net_args: net::NetArgs,
 
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Most passes over the training positions [default: the recipe's; {} with --hce]", hce_defaults().epochs))]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Fitting",
+        help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]"
+    )]
     epochs: Option<usize>,
 
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of Adam [default: the recipe's; {} with --hce]", hce_defaults().batch))]
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting", help = format!("First learning rate, with --hce in centipawns a step [default: the recipe's; {} with --hce]", hce_defaults().learning_rate))]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Fitting",
+        help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]"
+    )]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
@@ -77,10 +100,6 @@ fn run_folder(output: &Path) -> PathBuf {
     Path::new("runs").join(name)
 }
 
-fn hce_defaults() -> Settings {
-    Settings::default()
-}
-
 /// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
 #[derive(Debug, Serialize)]
 struct TuneResult {
@@ -96,11 +115,58 @@ struct TuneResult {
     validation_loss_before: Option<f64>,
     train_loss: f64,
     validation_loss: Option<f64>,
+    /// Before the values were rounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    train_loss_exact: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optimizer: Option<&'static str>,
     positions_per_second: f64,
     output: PathBuf,
     /// What differs between a network and weights, for people.
     #[serde(skip)]
     remarks: Vec<String>,
+    /// The values before and after, for people.
+    #[serde(skip)]
+    table: String,
+}
+
+impl TuneResult {
+    /// The result of a fit of weights.
+    fn of_fit(fitted: fitting::Fitted, model: &Model, output: PathBuf) -> TuneResult {
+        let outcome = &fitted.outcome;
+        let mut remarks = vec![
+            format!(
+                "{} in {} passes, {:.2} s: train loss {:.7} before rounding",
+                outcome.optimizer.name(),
+                outcome.passes,
+                outcome.seconds,
+                outcome.exact.train
+            ),
+            format!(
+                "rounding to whole centipawns cost {:+.1e} of train loss",
+                outcome.rounded.train - outcome.exact.train
+            ),
+        ];
+        remarks.extend(fitted.remarks);
+        TuneResult {
+            positions: fitted.positions,
+            validation_positions: fitted.validation_positions,
+            parameters: outcome.parameters,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch,
+            k: outcome.k,
+            train_loss_before: Some(outcome.before.train),
+            validation_loss_before: outcome.before.validation,
+            train_loss: outcome.rounded.train,
+            validation_loss: outcome.rounded.validation,
+            train_loss_exact: Some(outcome.exact.train),
+            optimizer: Some(outcome.optimizer.name()),
+            positions_per_second: outcome.positions_per_second,
+            output,
+            remarks,
+            table: fitted.table.text(model),
+        }
+    }
 }
 
 impl fmt::Display for TuneResult {
@@ -115,7 +181,8 @@ impl fmt::Display for TuneResult {
         for remark in &self.remarks {
             writeln!(f, "          {remark}")?;
         }
-        writeln!(f, "          {:.0} positions/s → {}", self.positions_per_second, self.output.display())
+        writeln!(f, "          {:.0} positions/s → {}", self.positions_per_second, self.output.display())?;
+        if self.table.is_empty() { Ok(()) } else { write!(f, "\n{}", self.table) }
     }
 }
 
@@ -132,7 +199,15 @@ fn change(before: Option<f64>, after: f64) -> String {
 /// If the data, a recipe or weights cannot be read, a setting makes no sense, or the output cannot be written.
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let result = if args.hce { hce::tune(args, ui)? } else { net::tune(args, ui)? };
+    let result = if !args.traces.traces.is_empty() {
+        traces::tune(args, ui)?
+    } else if args.hce {
+        hce::tune(args, ui)?
+    } else if !args.hce_args.terms.is_empty() {
+        return Err(Error::usage("--terms needs --hce or --traces"));
+    } else {
+        net::tune(args, ui)?
+    };
     if interrupt::requested() {
         ui.warn("interrupted before the end; the result is the best until then");
     }

@@ -135,7 +135,7 @@ struct Scored {
 
 fn scored(sample: &Sample, turn: Color, score: Score) -> Option<Scored> {
     let cp = turn.fold_wb(score, -score) as f32;
-    let result = (f32::from(sample.result) + 1.0) / 2.0;
+    let result = (sample.outcome() + 1.0) / 2.0;
     (!is_mate(score)).then_some(Scored { cp, result, game: sample.game })
 }
 

@@ -5,6 +5,8 @@
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
+use super::structure::Structure;
+
 /// A board with its attacks.
 ///
 /// Attacks of pawns and kings are there from the start; those of the other pieces come in while
@@ -14,9 +16,11 @@ pub struct Context<'a> {
     pub board: &'a Board,
     /// Side to move.
     pub turn: Color,
+    /// What the pawns alone decide.
+    pub structure: Structure,
     /// The kings' squares; a board without one is evaluated without the terms about it.
     pub kings: ByColor<Option<Square>>,
-    /// Squares attacked by each kind of piece of each side.
+    /// Squares attacked by each kind of piece of each side; sliders see through own pieces that move likewise.
     pub by_role: ByColor<ByRole<Bitboard>>,
     /// Squares attacked by anything of each side.
     pub attacked: ByColor<Bitboard>,
@@ -35,8 +39,8 @@ pub struct Context<'a> {
 pub struct Visit {
     /// What it is.
     pub role: Role,
-    /// Where it stands, as its own side sees the board.
-    pub relative: Square,
+    /// Where it stands.
+    pub square: Square,
     /// What it attacks, own pieces included.
     pub attacks: Bitboard,
 }
@@ -44,11 +48,12 @@ pub struct Visit {
 impl<'a> Context<'a> {
     /// Starts with the attacks of pawns and kings.
     #[inline(always)]
-    pub fn new(board: &'a Board, turn: Color) -> Context<'a> {
+    pub fn new(board: &'a Board, turn: Color, structure: Structure) -> Context<'a> {
         const NONE: ByColor<Bitboard> = ByColor { black: Bitboard::EMPTY, white: Bitboard::EMPTY };
         let mut context = Context {
             board,
             turn,
+            structure,
             kings: ByColor { black: board.king_of(Color::Black), white: board.king_of(Color::White) },
             by_role: ByColor::new_with(|_| ByRole::new_with(|_| Bitboard::EMPTY)),
             attacked: NONE,
@@ -78,23 +83,35 @@ impl<'a> Context<'a> {
     /// all terms that look at single pieces: the ends of such loops are hard to predict, so few are fast.
     #[inline(always)]
     pub fn walk(&mut self, us: Color, mut visit: impl FnMut(&mut Self, Visit)) {
+        let ours = self.board.by_color(us);
         let occupied = self.board.occupied();
-        for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
-            let mut all = Bitboard::EMPTY;
-            for square in self.pieces(us, role) {
-                let attacks = match role {
-                    Role::Knight => attacks::knight_attacks(square),
-                    Role::Bishop => attacks::bishop_attacks(square, occupied),
-                    Role::Rook => attacks::rook_attacks(square, occupied),
-                    _ => attacks::queen_attacks(square, occupied),
-                };
-                all |= attacks;
-                self.twice[us] |= self.attacked[us] & attacks;
-                self.attacked[us] |= attacks;
-                visit(self, Visit { role, relative: relative_square(us, square), attacks });
-            }
-            self.by_role[us][role] = all;
+        // A bishop behind its queen still bears on the diagonal, and two rooks on a file are one battery.
+        let diagonal = occupied ^ (ours & self.board.bishops_and_queens());
+        let straight = occupied ^ (ours & self.board.rooks_and_queens());
+        self.visit_all(us, Role::Knight, attacks::knight_attacks, &mut visit);
+        self.visit_all(us, Role::Bishop, |from| attacks::bishop_attacks(from, diagonal), &mut visit);
+        self.visit_all(us, Role::Rook, |from| attacks::rook_attacks(from, straight), &mut visit);
+        let queen = |from| attacks::bishop_attacks(from, diagonal) | attacks::rook_attacks(from, straight);
+        self.visit_all(us, Role::Queen, queen, &mut visit);
+    }
+
+    #[inline(always)]
+    fn visit_all(
+        &mut self,
+        us: Color,
+        role: Role,
+        reach: impl Fn(Square) -> Bitboard,
+        visit: &mut impl FnMut(&mut Self, Visit),
+    ) {
+        let mut all = Bitboard::EMPTY;
+        for square in self.pieces(us, role) {
+            let attacks = reach(square);
+            all |= attacks;
+            self.twice[us] |= self.attacked[us] & attacks;
+            self.attacked[us] |= attacks;
+            visit(self, Visit { role, square, attacks });
         }
+        self.by_role[us][role] = all;
     }
 
     /// The pieces of one kind of one side.
@@ -171,17 +188,39 @@ mod tests {
             "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
         ] {
             let board = fen.parse::<Fen>().unwrap().into_setup().board;
-            let mut context = Context::new(&board, Color::White);
+            let mut context = Context::new(&board, Color::White, Structure::of(&board));
             context.walk(Color::White, |_, _| ());
             context.walk(Color::Black, |_, _| ());
             for color in Color::ALL {
                 for square in Square::ALL {
-                    let attackers = board.attacks_to(square, color, board.occupied()).count();
+                    let attackers = seen_from(&board, square, color);
                     assert_eq!(context.attacked[color].contains(square), attackers >= 1, "{fen} {square}");
                     assert_eq!(context.twice[color].contains(square), attackers >= 2, "{fen} {square}");
                 }
             }
         }
+    }
+
+    /// How many pieces of a colour attack a square, seeing through own pieces that move likewise: found by taking
+    /// those off the board for each piece, one by one.
+    fn seen_from(board: &Board, square: Square, color: Color) -> usize {
+        let attacks = |from: Square| {
+            let piece = board.piece_at(from).unwrap();
+            let own = board.by_color(color);
+            let through = match piece.role {
+                Role::Bishop => own & board.bishops_and_queens(),
+                Role::Rook => own & board.rooks_and_queens(),
+                _ => Bitboard::EMPTY,
+            };
+            if piece.role != Role::Queen {
+                return attacks::attacks(from, piece, board.occupied() ^ through);
+            }
+            let bishop = Role::Bishop.of(color);
+            let rook = Role::Rook.of(color);
+            attacks::attacks(from, bishop, board.occupied() ^ (own & board.bishops_and_queens()))
+                | attacks::attacks(from, rook, board.occupied() ^ (own & board.rooks_and_queens()))
+        };
+        board.by_color(color).into_iter().filter(|&from| attacks(from).contains(square)).count()
     }
 
     #[test]

@@ -6,39 +6,40 @@
 
 use shakmaty::{Board, Color};
 
-use super::sink::{Packed, Table};
+use super::cache::Cache;
+use super::sink::Table;
+use crate::chess::score::Score;
 
-/// White's sum of weights minus Black's.
+/// The worth of a board in centipawns from White's side.
 #[inline]
-pub fn sum(table: &Table, board: &Board, turn: Color) -> Packed {
+pub fn white(table: &Table, cache: &mut Cache, board: &Board, turn: Color) -> Score {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") && std::arch::is_x86_feature_detected!("bmi1") {
         // SAFETY: the processor has just been found to have these instructions.
-        return unsafe { sum_with_counting(table, board, turn) };
+        return unsafe { white_with_counting(table, cache, board, turn) };
     }
-    super::sum(table, board, turn)
+    super::remembered(table, cache, board, turn)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1")]
-fn sum_with_counting(table: &Table, board: &Board, turn: Color) -> Packed {
-    super::sum(table, board, turn)
+fn white_with_counting(table: &Table, cache: &mut Cache, board: &Board, turn: Color) -> Score {
+    super::remembered(table, cache, board, turn)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{COUNT, Weights};
     use super::*;
 
     #[test]
     fn both_ways_give_the_same() {
-        let mut table = [Packed::default(); super::super::COUNT];
-        table
-            .iter_mut()
-            .enumerate()
-            .for_each(|(i, w)| *w = Packed::new(i as i32 * 31 % 97, i as i32 * 17 % 89));
+        let pairs: Vec<_> = (0..COUNT as i32).map(|i| [i * 31 % 97, i * 17 % 89]).collect();
+        let table = Table::new(&Weights::from_pairs(1.0, &pairs).unwrap());
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
         let board = fen.parse::<shakmaty::fen::Fen>().unwrap().into_setup().board;
         let turn = Color::Black;
-        assert_eq!(sum(&table, &board, turn), super::super::sum(&table, &board, turn));
+        let plain = super::super::plain(&table, &board, turn);
+        assert_eq!(white(&table, &mut Cache::new(), &board, turn), plain);
     }
 }

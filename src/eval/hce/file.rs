@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn faults_are_named_with_their_line() {
         let good = distinct().to_toml();
-        let missing = good.replace("doubled =", "# doubled =");
-        assert_eq!(fault(&missing), "x.hce.toml: `pawns.doubled` is missing");
+        let missing = good.replace("islands =", "# islands =");
+        assert_eq!(fault(&missing), "x.hce.toml: `pawns.islands` is missing");
         let no_term = good.replace("[tempo]", "[pawns.tempo]");
         assert!(fault(&no_term).contains("line"), "{}", fault(&no_term));
         let unknown = format!("{good}[magic]\n");
@@ -256,7 +256,7 @@ mod tests {
             let text = good.replace("queen = [900, 900]", bad);
             assert!(fault(&text).contains(reason), "{bad}: {}", fault(&text));
         }
-        let short = good.replacen("isolated = [[0, 0], ", "isolated = [", 1);
-        assert!(fault(&short).contains("`pawns.isolated` has 3 pairs and needs 4"), "{}", fault(&short));
+        let short = good.replacen("islands = [[0, 0], ", "islands = [", 1);
+        assert!(fault(&short).contains("`pawns.islands` has 4 pairs and needs 5"), "{}", fault(&short));
     }
 }

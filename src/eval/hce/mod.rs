@@ -4,12 +4,15 @@
 //! generic over a [`Sink`]: in play they sum weights, for tuning they leave the counts behind. The evaluation is
 //! linear in its weights, so counts times weights is the evaluation, exactly.
 
+mod cache;
 mod context;
 mod dispatch;
 pub mod export;
 mod file;
 mod layout;
+mod scale;
 mod sink;
+mod structure;
 mod terms;
 mod weights;
 
@@ -19,13 +22,17 @@ use shakmaty::{Board, ByColor, Chess, Color, Position};
 
 use crate::chess::score::{MATE_IN_MAX, Score};
 use crate::eval::Evaluator;
+use cache::Cache;
 use context::Context;
+use scale::{Scales, counts};
 use sink::{Packed, Table, Total};
+use structure::Structure;
 
 pub use file::describe;
 pub use layout::{COUNT, Part, Shape, Term, parts};
+pub use scale::FULL_SCALE;
 pub use sink::{Sink, Trace};
-pub use terms::TERMS;
+pub use terms::{TERMS, Wings};
 pub use weights::{LARGEST, Weights};
 
 /// The phase of a position with all its pieces; without knights, bishops, rooks and queens it is 0.
@@ -40,30 +47,64 @@ pub fn phase(board: &Board) -> i32 {
     (phase as i32).min(FULL_PHASE)
 }
 
-/// The value between a midgame and an endgame value at a phase, in centipawns, rounded towards 0 so that both
-/// colours are treated alike.
+/// How much of the endgame value counts on a board, from 0 to [`FULL_SCALE`]: less where the side that is ahead
+/// would find it hard to win.
+pub fn scale(board: &Board) -> i32 {
+    Scales::of(&counts(board)).choose(board, &Structure::of(board))
+}
+
+/// The value between a midgame and an endgame value at a phase, in centipawns, the endgame value scaled, rounded
+/// towards 0 so that both colours are treated alike.
 #[inline]
-pub const fn taper(mg: i32, eg: i32, phase: i32) -> Score {
-    (mg * phase + eg * (FULL_PHASE - phase)) / FULL_PHASE
+pub const fn taper(mg: i32, eg: i32, phase: i32, scale: i32) -> Score {
+    (mg * phase * FULL_SCALE + eg * (FULL_PHASE - phase) * scale) / (FULL_PHASE * FULL_SCALE)
 }
 
-/// White's sum of weights minus Black's.
+/// Counts all terms on a board.
 #[inline(always)]
-fn sum(table: &Table, board: &Board, turn: Color) -> Packed {
-    let mut total = Total { table, sums: ByColor::default() };
-    terms::count_all(Context::new(board, turn), &mut total);
-    total.sums.white - total.sums.black
+fn count_all<S: Sink>(board: &Board, turn: Color, sink: &mut S) {
+    let mut context = Context::new(board, turn, Structure::of(board));
+    terms::material(&counts(board), sink);
+    terms::structure(&context, sink);
+    terms::pieces(&mut context, sink);
 }
 
-/// Leaves behind how often each weight counts on a board: for tuning.
+#[inline(always)]
+fn finish(sum: Packed, board: &Board, scale: i32) -> Score {
+    taper(sum.mg(), sum.eg(), phase(board), scale).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+}
+
+/// The worth of a board from White's side, everything worked out anew: what [`remembered`] has to agree with.
+fn plain(table: &Table, board: &Board, turn: Color) -> Score {
+    let mut total = Total::new(table, Packed::default());
+    count_all(board, turn, &mut total);
+    finish(total.sum(), board, scale(board))
+}
+
+/// The worth of a board from White's side, with what the cache remembers.
+#[inline(always)]
+fn remembered(table: &Table, cache: &mut Cache, board: &Board, turn: Color) -> Score {
+    let material = *cache.material(table, board);
+    let pawns = cache.structure(table, board);
+    let mut start = material.sum;
+    start += pawns.sum;
+    let mut total = Total::new(table, start);
+    let mut context = Context::new(board, turn, pawns.structure);
+    terms::pieces(&mut context, &mut total);
+    finish(total.sum(), board, material.scales.choose(board, &context.structure))
+}
+
+/// Leaves behind how often each weight counts on a board: for tuning. The evaluation is
+/// `taper(Σ count·midgame, Σ count·endgame, phase, scale)`.
 pub fn trace(board: &Board, turn: Color, trace: &mut Trace) {
-    terms::count_all(Context::new(board, turn), trace);
+    count_all(board, turn, trace);
 }
 
-/// The evaluator; copies share their weights.
+/// The evaluator; copies share their weights, and each has a memory of its own.
 #[derive(Debug, Clone)]
 pub struct Hce {
     table: Arc<Table>,
+    cache: Cache,
 }
 
 /// What one term of the evaluation gives each side, in centipawns.
@@ -80,25 +121,19 @@ pub struct Share {
 impl Hce {
     /// An evaluator with these weights.
     pub fn new(weights: Arc<Weights>) -> Hce {
-        let mut table = [Packed::default(); COUNT];
-        for (packed, [mg, eg]) in table.iter_mut().zip(weights.pairs()) {
-            *packed = Packed::new(*mg, *eg);
-        }
-        Hce { table: Arc::new(table) }
+        Hce { table: Arc::new(Table::new(&weights)), cache: Cache::new() }
     }
 
     /// The worth of a board in centipawns from White's side; needs no castling or en passant rights.
-    #[inline]
     pub fn white(&self, board: &Board, turn: Color) -> Score {
-        let sum = dispatch::sum(&self.table, board, turn);
-        taper(sum.mg(), sum.eg(), phase(board)).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+        plain(&self.table, board, turn)
     }
 
     /// What each term gives each side, in the order of the terms; untapered.
     pub fn breakdown(&self, position: &Chess) -> Vec<Share> {
         let mut shares =
             Shares { table: &self.table, sums: TERMS.iter().map(|_| ByColor::default()).collect() };
-        terms::count_all(Context::new(position.board(), position.turn()), &mut shares);
+        count_all(position.board(), position.turn(), &mut shares);
         let values = |sum: Packed| [sum.mg(), sum.eg()];
         let share = |(term, sums): (&&Term, &ByColor<Packed>)| Share {
             term: term.name,
@@ -112,7 +147,7 @@ impl Hce {
 impl Evaluator for Hce {
     #[inline]
     fn evaluate(&mut self, position: &Chess, _ply: usize) -> Score {
-        let white = self.white(position.board(), position.turn());
+        let white = dispatch::white(&self.table, &mut self.cache, position.board(), position.turn());
         position.turn().fold_wb(white, -white)
     }
 }
@@ -127,7 +162,7 @@ impl Sink for Shares<'_> {
     fn add(&mut self, color: Color, index: usize, count: i32) {
         let term = TERMS.iter().position(|term| term.range().contains(&index));
         if let Some(sums) = term.and_then(|term| self.sums.get_mut(term)) {
-            let weight = self.table[index];
+            let weight = self.table.weight(index);
             sums[color] += Packed::new(weight.mg() * count, weight.eg() * count);
         }
     }

@@ -7,11 +7,20 @@
 use shakmaty::{ByColor, Color};
 
 use super::layout::COUNT;
+use super::terms::{PLACES, Wings, place_weights};
+use super::weights::Weights;
 
 /// Receives the counts of weights.
 pub trait Sink {
     /// Weight number `index` counts `count` times for `color`.
     fn add(&mut self, color: Color, index: usize, count: i32);
+
+    /// A piece stands on a place (64 × kind + square, as its side sees it) while the kings stand on these wings:
+    /// up to three weights count once each.
+    #[inline(always)]
+    fn place(&mut self, color: Color, wings: Wings, place: usize) {
+        place_weights(wings, place).for_each(|index| self.add(color, index, 1));
+    }
 }
 
 /// A midgame and an endgame value in one integer, so that one addition adds both.
@@ -42,18 +51,65 @@ impl Packed {
 }
 
 /// Weights as the evaluation reads them.
-pub(super) type Table = [Packed; COUNT];
+#[derive(Debug)]
+pub(super) struct Table {
+    weights: Box<[Packed; COUNT]>,
+    /// The sum of the weights of each place, by wings.
+    places: Box<[[Packed; PLACES]; 4]>,
+}
+
+impl Table {
+    pub fn new(weights: &Weights) -> Table {
+        let mut table = Table {
+            weights: Box::new([Packed::default(); COUNT]),
+            places: Box::new([[Packed::default(); PLACES]; 4]),
+        };
+        for (packed, [mg, eg]) in table.weights.iter_mut().zip(weights.pairs()) {
+            *packed = Packed::new(*mg, *eg);
+        }
+        for wings in Wings::ALL {
+            for (place, sum) in table.places[wings.index()].iter_mut().enumerate() {
+                place_weights(wings, place).for_each(|index| *sum += table.weights[index]);
+            }
+        }
+        table
+    }
+
+    /// One weight.
+    pub fn weight(&self, index: usize) -> Packed {
+        self.weights[index]
+    }
+}
 
 /// Sums weights: the sink of play.
 pub(super) struct Total<'a> {
-    pub table: &'a Table,
-    pub sums: ByColor<Packed>,
+    table: &'a Table,
+    sums: ByColor<Packed>,
+}
+
+impl Total<'_> {
+    /// Starts with what White has more than Black already.
+    #[inline(always)]
+    pub fn new(table: &Table, start: Packed) -> Total<'_> {
+        Total { table, sums: ByColor { black: Packed::default(), white: start } }
+    }
+
+    /// White's sum minus Black's.
+    #[inline(always)]
+    pub fn sum(&self) -> Packed {
+        self.sums.white - self.sums.black
+    }
 }
 
 impl Sink for Total<'_> {
     #[inline(always)]
     fn add(&mut self, color: Color, index: usize, count: i32) {
-        self.sums[color].0 += self.table[index].0 * i64::from(count);
+        self.sums[color].0 += self.table.weights[index].0 * i64::from(count);
+    }
+
+    #[inline(always)]
+    fn place(&mut self, color: Color, wings: Wings, place: usize) {
+        self.sums[color] += self.table.places[wings.index()][place];
     }
 }
 
@@ -82,7 +138,7 @@ pub struct Trace {
 
 impl Default for Trace {
     fn default() -> Trace {
-        Trace { counts: Box::new([0; COUNT]), touched: Vec::with_capacity(256) }
+        Trace { counts: Box::new([0; COUNT]), touched: Vec::with_capacity(512) }
     }
 }
 
@@ -92,7 +148,10 @@ impl Sink for Trace {
         if count == 0 {
             return;
         }
-        self.touched.push(index as u16);
+        // Most weights are touched once or twice; a count that is not 0 is in the list already.
+        if self.counts[index] == 0 {
+            self.touched.push(index as u16);
+        }
         self.counts[index] += color.fold_wb(count, -count) as i16;
     }
 }

@@ -43,34 +43,72 @@ fn phase_runs_from_full_to_none() {
 
 #[test]
 fn tapering_rounds_towards_zero_on_both_sides() {
-    assert_eq!(taper(100, 0, 24), 100);
-    assert_eq!(taper(100, 0, 0), 0);
-    assert_eq!(taper(1, 0, 23), 0);
-    assert_eq!(taper(-1, 0, 23), 0);
-    assert_eq!(taper(-30, 10, 12), -10);
+    assert_eq!(taper(100, 0, 24, 64), 100);
+    assert_eq!(taper(100, 0, 0, 64), 0);
+    assert_eq!(taper(1, 0, 23, 64), 0);
+    assert_eq!(taper(-1, 0, 23, 64), 0);
+    assert_eq!(taper(-30, 10, 12, 64), -10);
+    // A quarter of the endgame value.
+    assert_eq!(taper(-30, 40, 12, 16), -10);
 }
 
 #[test]
 fn pawn_structure_is_what_the_textbook_says() {
     // White: a2 isolated, doubled c-pawns (isolated), g4 h4 phalanx. Black: e6 defends d5.
     let fen = "4k3/8/4p3/3p4/6PP/2P5/P1P5/4K3 w - - 0 1";
-    assert_eq!(counts(fen, "pawns", "doubled"), [1]);
-    assert_eq!(counts(fen, "pawns", "isolated"), [1, 0, 2, 0]);
+    assert_eq!(counts(fen, "pawns", "number")[4..6], [0, 1]);
+    assert_eq!(counts(fen, "pawns", "islands"), [0, -1, 0, 1, 0]);
+    // Rows: free, opposed; files a/h, b/g, c/f, d/e.
+    assert_eq!(counts(fen, "pawns", "doubled"), [0, 0, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(counts(fen, "pawns", "isolated"), [1, 0, 2, 0, 0, 0, 0, 0]);
     assert_eq!(counts(fen, "pawns", "phalanx"), [0, 0, 2, 0, 0, 0]);
     assert_eq!(counts(fen, "pawns", "defended"), [0, 0, -1, 0, 0, 0]);
-    // The pawn on d3 cannot be supported and is held back by the one on e5.
-    assert_eq!(counts("4k3/8/5p2/4p3/2P5/3P4/8/4K3 w - - 0 1", "pawns", "backward"), [1]);
+    // g4 and h4 for White, d5 for Black, in the row of rank 4.
+    assert_eq!(counts(fen, "pawns", "connected")[8..12], [1, 1, 0, -1]);
+    // The pawn on d3 cannot be supported and is held back by the one on e5; no pawn opposes it.
+    let backward = counts("4k3/8/5p2/4p3/2P5/3P4/8/4K3 w - - 0 1", "pawns", "backward");
+    assert_eq!(backward, [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
-fn passed_pawns_are_those_that_no_pawn_can_stop() {
-    // a5 and the front of the doubled f-pawns are passed; c4 is held by d6; Black's h3 is passed.
+fn candidates_have_as_many_helpers_as_guards() {
+    // e4 is held by d6 alone and d4 helps; without d4 nothing does. Black's d6 has no pawn before it in the second.
+    let with = counts("4k3/8/3p4/8/3PP3/8/8/4K3 w - - 0 1", "pawns", "candidate");
+    assert_eq!(with[6 + 2], 1);
+    let without = counts("4k3/8/3p4/8/4P3/8/8/4K3 w - - 0 1", "pawns", "candidate");
+    assert_eq!(without[2], 1);
+    assert_eq!(without[6 + 2], 0);
+}
+
+#[test]
+fn the_way_of_a_passed_pawn_is_looked_at() {
+    // a5 and f5 are passed, h3 for Black. a6 and f6 are free and safe, h2 is attacked by White's king.
     let fen = "6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1";
     assert_eq!(counts(fen, "passed", "rank"), [0, 0, 0, 2, -1, 0]);
-    // f6 is empty and not attacked, a6 neither; h2 is attacked by White's king.
-    assert_eq!(counts(fen, "passed", "safe"), [0, 0, 0, 2, 0, 0]);
-    assert_eq!(counts("4k3/4r3/8/4P3/8/8/8/4K3 w - - 0 1", "passed", "safe"), [0; 6]);
+    assert_eq!(counts(fen, "passed", "file"), [0, 0, 1, 0]);
+    let mut next = vec![0; 24];
+    next[18 + 3] = 2;
+    next[12 + 4] = -1;
+    assert_eq!(counts(fen, "passed", "next"), next);
     assert_eq!(counts("4k3/8/4r3/4P3/8/8/8/4K3 w - - 0 1", "passed", "blocked"), [0, 0, 0, 1, 0, 0]);
+    // The rook on e7 attacks the whole way; nothing attacks a's.
+    assert_eq!(counts("4k3/4r3/8/4P3/8/8/8/4K3 w - - 0 1", "passed", "safe_path"), [0]);
+    assert_eq!(counts("7k/8/8/P7/8/8/8/4K3 w - - 0 1", "passed", "free_path"), [1]);
+}
+
+#[test]
+fn a_pawn_outruns_a_king_outside_its_square() {
+    // Four steps to a8 from a4. The king on e6 is four moves away, in the square with either side to move; on f6
+    // it is five, in time only if it moves first.
+    for (fen, race) in [
+        ("8/8/4k3/8/P7/8/8/7K w - - 0 1", [0, 0, 1, 0]),
+        ("8/8/5k2/8/P7/8/8/7K w - - 0 1", [0, 0, 0, 1]),
+        ("8/8/5k2/8/P7/8/8/7K b - - 0 1", [0, 0, 1, 0]),
+        // With a knight left the enemy may hold it otherwise.
+        ("8/8/5k2/8/P7/8/8/6nK w - - 0 1", [0, 0, 0, 0]),
+    ] {
+        assert_eq!(counts(fen, "passed", "race"), race, "{fen}");
+    }
 }
 
 #[test]
@@ -91,7 +129,7 @@ fn rooks_count_files_and_the_seventh() {
     let fen = "4k3/p6R/8/8/8/8/4P3/RR2K3 w - - 0 1";
     assert_eq!(counts(fen, "rooks", "open_file"), [2]);
     assert_eq!(counts(fen, "rooks", "semi_open_file"), [1]);
-    assert_eq!(counts(fen, "rooks", "seventh"), [1]);
+    assert_eq!(counts(fen, "rooks", "seventh"), [1, 1, 0]);
 }
 
 #[test]
@@ -110,24 +148,91 @@ fn bishops_know_pairs_and_colours() {
     assert_eq!(counts("4k3/8/8/8/8/B7/8/2B1K3 w - - 0 1", "bishops", "pair"), [0]);
     // c1 is dark; of the pawns a3, b2, b3 two are on dark squares.
     assert_eq!(counts("4k3/8/8/8/8/PP6/1P6/2B1K3 w - - 0 1", "bishops", "pawns"), [2]);
+    // d4, dark, is rammed by d5; e5 is on its colour, h6 and d5 on neither diagonal from c1? h6 is.
+    let fen = "4k3/8/7p/3p4/3P4/8/8/2B1K3 w - - 0 1";
+    assert_eq!(counts(fen, "bishops", "rammed"), [1]);
+    assert_eq!(counts(fen, "bishops", "targets"), [1]);
+    assert_eq!(counts(fen, "bishops", "enemy_pawns")[1], 1);
+    assert_eq!(counts("4k3/8/8/8/8/8/1B6/4K3 w - - 0 1", "bishops", "long_diagonal"), [1]);
+    assert_eq!(counts("4k3/8/8/8/8/2P5/1B6/4K3 w - - 0 1", "bishops", "long_diagonal"), [0]);
+}
+
+#[test]
+fn bishops_see_through_their_queen_and_rooks_through_rooks() {
+    // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
+    let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
+    assert_eq!(behind[7], 1);
+    // The knight stops it: its own square is useful.
+    assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
+}
+
+#[test]
+fn outposts_are_out_of_reach_of_pawns() {
+    // e5, defended by d4, with no pawns on the files d and f: inside, defended. a5 is at the edge, defended by b4.
+    assert_eq!(counts("4k3/8/8/4N3/3P4/8/8/4K3 w - - 0 1", "knights", "outpost"), [0, 0, 0, 1]);
+    assert_eq!(counts("4k3/8/8/B7/1P6/8/8/4K3 w - - 0 1", "bishops", "outpost"), [0, 1, 0, 0]);
+    // The pawn on f7 can come to f6.
+    assert_eq!(counts("4k3/5p2/8/4N3/3P4/8/8/4K3 w - - 0 1", "knights", "outpost"), [0; 4]);
+    // The knight on f3 attacks e5.
+    assert_eq!(counts("4k3/8/8/8/3P4/5N2/8/4K3 w - - 0 1", "knights", "reach"), [1, 0]);
 }
 
 #[test]
 fn the_shelter_counts_ranks_to_the_nearest_pawn() {
     // King g1: f2 and g2 one rank up, h-file without own pawn and with an enemy pawn on h5, four up.
     let fen = "k7/8/8/7p/8/8/5PP1/6K1 w - - 0 1";
-    let white = "rows: file a/h, b/g, c/f";
-    let shelter = counts(fen, "king", "shelter");
-    // Black's king on a8 sees no own pawn on files a, b, c: 7 in rows 0, 1 and 2.
-    let mut expected = vec![0; 32];
-    expected[7] += 1; // h
-    expected[8 + 1] += 1; // g
-    expected[16 + 1] += 1; // f
-    for row in 0..3 {
-        expected[row * 8 + 7] -= 1;
-    }
-    assert_eq!(shelter, expected, "{white}");
+    let mut expected = vec![0; 128];
+    expected[8 * 5 + 1] += 1; // f
+    expected[8 * 7 + 7] += 1; // h
+    expected[64 + 8 * 6 + 1] += 1; // g, its own
+    // Black's king on a8 sees no own pawn on files a and b.
+    expected[64 + 7] -= 1;
+    expected[8 + 7] -= 1;
+    assert_eq!(counts(fen, "king", "shelter"), expected);
     assert_eq!(counts(fen, "king", "storm")[4], 1);
+    // The enemy pawn on g3 is blocked by the own one on g2: the second half of the table, two ranks up.
+    let blocked = counts("k7/8/8/8/8/6p1/6P1/6K1 w - - 0 1", "king", "storm");
+    assert_eq!(blocked[32 + 8 + 2], 1);
+}
+
+#[test]
+fn pins_and_discoveries_are_told_apart() {
+    // The rook on e1 pins the knight on e5; a white one there would be ready to discover a check.
+    assert_eq!(counts("4k3/8/8/4n3/8/8/8/3KR3 w - - 0 1", "pins", "pinned"), [0, -1, 0, 0, 0]);
+    assert_eq!(counts("4k3/8/8/4N3/8/8/8/3KR3 w - - 0 1", "pins", "discovery"), [-1]);
+    assert_eq!(counts("4k3/8/8/4N3/4P3/8/8/3KR3 w - - 0 1", "pins", "discovery"), [0]);
+    assert_eq!(counts("3q3k/8/8/3p4/8/8/8/3RK3 w - - 0 1", "pins", "queen"), [-1]);
+}
+
+#[test]
+fn danger_needs_attackers() {
+    let quiet = counts("6k1/5ppp/8/8/8/8/5PPP/6K1 w - - 0 1", "attack", "danger");
+    assert_eq!(quiet, vec![0; 32], "both sides in the same lowest degree");
+    // Queen and rook before the king: Qh7 is a safe check, and mate.
+    let attack = counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "danger");
+    let degree = attack.iter().position(|&n| n == 1).unwrap();
+    assert!(degree > 8, "{degree}");
+    assert_eq!(counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "any_check")[3], 1);
+}
+
+#[test]
+fn piece_square_tables_know_the_wings_of_the_kings() {
+    // White's king on the queen side, Black's on the king side; one knight.
+    let fen = "6k1/8/8/8/8/2N5/8/1K6 w - - 0 1";
+    let c3 = shakmaty::Square::C3 as usize;
+    assert_eq!(counts(fen, "psqt", "knight")[c3], 1);
+    assert_eq!(counts(fen, "psqt_own", "knight")[c3], 1);
+    assert_eq!(counts(fen, "psqt_enemy", "knight"), vec![0; 64]);
+    // Black's king, g8 as White's g1, has an enemy king on the queen side.
+    assert_eq!(counts(fen, "psqt_enemy", "king")[shakmaty::Square::G1 as usize], -1);
+}
+
+#[test]
+fn imbalance_multiplies_numbers_of_pieces() {
+    // Two knights and a pawn against a rook: pp 1, np 2, nn 4 for White, rr 1 for Black; r·p 1, r·n 2 for Black.
+    let fen = "3rk3/8/8/8/8/8/4P3/1N2K1N1 w - - 0 1";
+    assert_eq!(counts(fen, "imbalance", "own"), [1, 2, 4, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0]);
+    assert_eq!(counts(fen, "imbalance", "enemy"), [0, 0, 0, -1, -2, 0, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -136,6 +241,7 @@ fn threats_are_seen() {
     let fen = "7k/8/8/4n3/3P4/8/8/K7 w - - 0 1";
     assert_eq!(counts(fen, "threats", "by_pawn"), [1, 0, 0, 0]);
     assert_eq!(counts(fen, "threats", "hanging"), [1]);
+    assert_eq!(counts(fen, "threats", "loose"), [1]);
     // d2-d4 would attack the knight on e5.
     assert_eq!(counts("7k/8/8/4n3/8/8/3P4/K7 w - - 0 1", "threats", "by_push"), [1]);
 }
@@ -152,4 +258,66 @@ fn a_bare_board_and_one_of_queens_are_evaluated() {
         .into_position(shakmaty::CastlingMode::Standard)
         .unwrap();
     assert_eq!(hce.evaluate(&position, 0), -900);
+}
+
+/// Positions of random games, and after each a jump to another game, so that entries of the cache meet.
+fn positions() -> Vec<Chess> {
+    let mut rng = crate::rng::Rng::new(7);
+    let mut positions = Vec::new();
+    for _ in 0..40 {
+        let mut position = Chess::default();
+        for _ in 0..120 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.play_unchecked(moves[rng.below(moves.len())]);
+            positions.push(position.clone());
+        }
+    }
+    positions
+}
+
+fn distinct_weights() -> Weights {
+    let pairs: Vec<_> = (0..COUNT as i32).map(|i| [i * 31 % 197 - 90, i * 17 % 189 - 80]).collect();
+    Weights::from_pairs(1.0, &pairs).unwrap()
+}
+
+#[test]
+fn what_is_remembered_is_what_would_be_worked_out() {
+    let mut hce = Hce::new(Arc::new(distinct_weights()));
+    for position in positions() {
+        let plain = hce.white(position.board(), position.turn());
+        let white = position.turn().fold_wb(plain, -plain);
+        assert_eq!(hce.evaluate(&position, 0), white, "{position:?}");
+    }
+}
+
+#[test]
+fn counts_times_weights_are_the_evaluation() {
+    let weights = distinct_weights();
+    let hce = Hce::new(Arc::new(weights.clone()));
+    let mut counts = Trace::default();
+    for position in positions() {
+        let (board, turn) = (position.board(), position.turn());
+        trace(board, turn, &mut counts);
+        let (mut mg, mut eg) = (0, 0);
+        counts.drain(|index, count| {
+            let [a, b] = weights.pairs()[usize::from(index)];
+            (mg, eg) = (mg + a * i32::from(count), eg + b * i32::from(count));
+        });
+        assert_eq!(taper(mg, eg, phase(board), scale(board)), hce.white(board, turn), "{position:?}");
+    }
+}
+
+#[test]
+fn a_position_with_colours_changed_is_worth_the_opposite() {
+    let hce = Hce::new(Arc::new(distinct_weights()));
+    for position in positions() {
+        let mut board = position.board().clone();
+        let white = hce.white(&board, position.turn());
+        board.flip_vertical();
+        board.swap_colors();
+        assert_eq!(hce.white(&board, !position.turn()), -white, "{position:?}");
+    }
 }

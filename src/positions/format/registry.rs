@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::any::{Batches, Sink, Target};
-use super::facts::Facts;
+use super::facts::{FACTS, Facts};
 use super::metadata::Metadata;
 use super::stream::{Input, Packed};
 use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
@@ -217,4 +217,29 @@ pub fn help() -> String {
         format!("  {:<9}{} ({})\n", format.name, format.doc, endings.join(", "))
     };
     format!("Formats:\n{}", FORMATS.iter().map(line).collect::<String>())
+}
+
+/// Two tables in Markdown, of the formats and of what they carry, as docs/formats.md has them.
+pub fn markdown() -> String {
+    let mut text = "| format | endings | what it is |\n|---|---|---|\n".to_string();
+    for format in FORMATS {
+        let endings: Vec<String> = format.endings.iter().map(|ending| format!("`.{ending}`")).collect();
+        text += &format!("| `{}` | {} | {}. {} |\n", format.name, endings.join(" "), format.doc, format.note);
+    }
+    text += "\n| fact |";
+    FORMATS.iter().for_each(|format| text += &format!(" {} |", format.name));
+    text += &format!("\n|---|{}\n", "---|".repeat(FORMATS.len()));
+    for row in FACTS {
+        text += &format!("| {}: {} |", row.name, row.doc);
+        for format in FORMATS {
+            text += match () {
+                () if format.refuses.contains(row.fact) => " refused |",
+                () if format.needs.contains(row.fact) => " needed |",
+                () if format.carries.contains(row.fact) => " yes |",
+                () => " |",
+            };
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -1,11 +1,12 @@
 //! Attack on the king: pieces that bear on the squares around the enemy king, and checks that they could give.
 //!
-//! Counts are for the attacker. The number of attacking pieces has one weight a number, which lets danger grow
-//! faster than linearly while the evaluation stays linear in its weights.
+//! Counts are for the attacker. Danger grows faster than linearly; so beside single counts there is one weight
+//! for each number of attackers, and one for each degree of danger, an index of fixed parts in the manner of
+//! Stockfish's and Ethereal's king danger. The evaluation stays linear in its weights.
 
-use shakmaty::{Color, Role, attacks};
+use shakmaty::{Bitboard, Color, Role, attacks};
 
-use crate::eval::hce::context::{Context, Visit};
+use crate::eval::hce::context::{Context, Visit, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -15,17 +16,26 @@ pub const TERM: Term = Term {
     about: "attack on the enemy king; its zone is its square and those around it",
     parts: &[
         Part::list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen"),
-        Part::list("attackers", 8, "number of knights, bishops, rooks and queens that attack the zone, 0 to 7"),
+        Part::grid("attackers", 2, 8, "rows: with, without own queen; columns: number of attackers, 0 to 7"),
         Part::list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen"),
-        Part::single("weak_zone", "a square of the zone that we attack and only their king or queen defends"),
+        Part::list("any_check", 4, "there is a safe check by a knight, bishop, rook, queen"),
+        Part::list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen"),
+        Part::list("danger", 32, "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns"),
+        Part::list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs"),
+        Part::list("defence", 16, "squares there that the enemy attacks too, by pairs"),
     ],
 };
 
 const ZONE: usize = layout::at("attack", "zone");
 const ATTACKERS: usize = layout::at("attack", "attackers");
 const SAFE_CHECK: usize = layout::at("attack", "safe_check");
-const WEAK_ZONE: usize = layout::at("attack", "weak_zone");
+const ANY_CHECK: usize = layout::at("attack", "any_check");
+const UNSAFE_CHECK: usize = layout::at("attack", "unsafe_check");
+const DANGER: usize = layout::at("attack", "danger");
+const FLANK: usize = layout::at("attack", "flank");
+const DEFENCE: usize = layout::at("attack", "defence");
 
+/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let hits = (piece.attacks & c.zone[us.other()]).count();
@@ -33,25 +43,57 @@ pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S
     c.attackers[us] += usize::from(hits > 0);
 }
 
+/// The attack as a whole.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let them = us.other();
     let Some(king) = c.kings[them] else { return };
-    sink.add(us, ATTACKERS + c.attackers[us].min(7), 1);
+    let queens = c.pieces(us, Role::Queen);
+    sink.add(us, ATTACKERS + 8 * usize::from(queens.is_empty()) + c.attackers[us].min(7), 1);
 
     let zone = c.zone[them];
     let theirs = &c.by_role[them];
     let solid = theirs.pawn | theirs.knight | theirs.bishop | theirs.rook | c.twice[them];
-    sink.add(us, WEAK_ZONE, (zone & c.attacked[us] & !solid).count() as i32);
+    let weak = (zone & c.attacked[us] & !solid).count() as i32;
+    let mut danger = 2 * (c.attacked[us] & zone).count() as i32 + 2 * (c.twice[us] & zone).count() as i32;
+    danger += 3 * weak - 2 * (c.pieces(them, Role::Pawn) & zone).count() as i32;
+    danger -= if queens.is_empty() { 15 } else { 0 };
 
     let ours = &c.by_role[us];
     let occupied = c.board.occupied();
     let diagonal = attacks::bishop_attacks(king, occupied);
     let straight = attacks::rook_attacks(king, occupied);
     // A check is safe where nothing of theirs stands guard, or only the king or queen against two of ours.
-    let safe = !c.board.by_color(us) & (!c.attacked[them] | (c.twice[us] & !solid));
-    sink.add(us, SAFE_CHECK, (attacks::knight_attacks(king) & ours.knight & safe).count() as i32);
-    sink.add(us, SAFE_CHECK + 1, (diagonal & ours.bishop & safe).count() as i32);
-    sink.add(us, SAFE_CHECK + 2, (straight & ours.rook & safe).count() as i32);
-    sink.add(us, SAFE_CHECK + 3, ((diagonal | straight) & ours.queen & safe).count() as i32);
+    let not_ours = !c.board.by_color(us);
+    let safe = not_ours & (!c.attacked[them] | (c.twice[us] & !solid));
+    let kinds = [
+        (attacks::knight_attacks(king), ours.knight, 6, 9),
+        (diagonal, ours.bishop, 5, 5),
+        (straight, ours.rook, 4, 9),
+        (diagonal | straight, ours.queen, 3, 6),
+    ];
+    for (kind, (lines, reach, nearness, check)) in kinds.into_iter().enumerate() {
+        let checks = lines & reach & not_ours;
+        let safe_checks = (checks & safe).count() as i32;
+        let any = i32::from(safe_checks > 0);
+        sink.add(us, SAFE_CHECK + kind, safe_checks);
+        sink.add(us, ANY_CHECK + kind, any);
+        sink.add(us, UNSAFE_CHECK + kind, i32::from((checks & !safe).any()));
+        danger += nearness * i32::from(!reach.is_disjoint(zone)) + check * any;
+    }
+    sink.add(us, DANGER + (danger.max(0) as usize / 2).min(31), 1);
+
+    let wing = relative(us, Bitboard(0xffff_ffff_ff00_0000)) & WINGS[king.file() as usize];
+    let attacked = wing & c.attacked[us];
+    let pressure = attacked.count() + (attacked & c.twice[us]).count();
+    sink.add(us, FLANK + (pressure / 2).min(15), 1);
+    sink.add(us, DEFENCE + ((wing & c.attacked[them]).count() / 2).min(15), 1);
 }
+
+/// The four files of a king's wing by its file.
+const WINGS: [Bitboard; 8] = {
+    const QUEEN_SIDE: Bitboard = Bitboard(0x0f0f_0f0f_0f0f_0f0f);
+    const CENTRE: Bitboard = Bitboard(0x3c3c_3c3c_3c3c_3c3c);
+    const KING_SIDE: Bitboard = Bitboard(0xf0f0_f0f0_f0f0_f0f0);
+    [QUEEN_SIDE, QUEEN_SIDE, QUEEN_SIDE, CENTRE, CENTRE, KING_SIDE, KING_SIDE, KING_SIDE]
+};

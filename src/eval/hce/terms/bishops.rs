@@ -1,36 +1,65 @@
-//! Bishops: the pair, and own pawns that stand in a bishop's way.
+//! Bishops: the pair, pawns on their colour, diagonals, outposts.
 
-use shakmaty::{Bitboard, Color, Role};
+use shakmaty::{Bitboard, Color, Role, attacks};
 
-use super::knights::outposts;
-use crate::eval::hce::context::Context;
+use super::knights::safe_squares;
+use crate::eval::hce::context::{Context, Visit, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
 /// Bishops.
 pub const TERM: Term = Term {
     name: "bishops",
-    about: "bishop pair, bad bishop, outpost",
+    about: "bishop pair, bad bishops, diagonals, outposts",
     parts: &[
         Part::single("pair", "bishops on squares of both colours"),
         Part::single("pawns", "an own pawn on the colour of a bishop, for each bishop"),
-        Part::single("outpost", "a bishop on an outpost: defended by a pawn, never to be attacked by one"),
+        Part::single("rammed", "an own pawn on the colour of a bishop, right before an enemy pawn, for each bishop"),
+        Part::list("enemy_pawns", 9, "a bishop by number of enemy pawns on its colour, 0 to 8"),
+        Part::single("targets", "an enemy pawn on a diagonal of a bishop, whatever stands between"),
+        Part::single("long_diagonal", "only pawns in the way, a bishop would see two of the four centre squares"),
+        Part::single("aims_at_king", "only pawns in the way, a bishop would see a square of the king's zone"),
+        Part::list("outpost", 4, "on a square that no pawn can attack: at the edge, defended there; inside, defended"),
     ],
 };
 
 const PAIR: usize = layout::at("bishops", "pair");
 const PAWNS: usize = layout::at("bishops", "pawns");
+const RAMMED: usize = layout::at("bishops", "rammed");
+const ENEMY_PAWNS: usize = layout::at("bishops", "enemy_pawns");
+const TARGETS: usize = layout::at("bishops", "targets");
+const LONG_DIAGONAL: usize = layout::at("bishops", "long_diagonal");
+const AIMS: usize = layout::at("bishops", "aims_at_king");
 const OUTPOST: usize = layout::at("bishops", "outpost");
 
+const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
+
+/// One bishop; other pieces are not looked at.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    if piece.role != Role::Bishop {
+        return;
+    }
+    let them = us.other();
+    let light = Bitboard::LIGHT_SQUARES.contains(piece.square);
+    let colour = if light { Bitboard::LIGHT_SQUARES } else { Bitboard::DARK_SQUARES };
+    let (ours, theirs) = (c.pieces(us, Role::Pawn) & colour, c.pieces(them, Role::Pawn));
+    let rammed = ours & theirs.shift(us.fold_wb(-8, 8));
+    sink.add(us, PAWNS, ours.count() as i32);
+    sink.add(us, RAMMED, rammed.count() as i32);
+    sink.add(us, ENEMY_PAWNS + (theirs & colour).count().min(8), 1);
+    let open = attacks::bishop_attacks(piece.square, Bitboard::EMPTY);
+    sink.add(us, TARGETS, (open & theirs).count() as i32);
+    let seen = attacks::bishop_attacks(piece.square, c.board.pawns());
+    sink.add(us, LONG_DIAGONAL, i32::from((seen & CENTRE).more_than_one()));
+    sink.add(us, AIMS, i32::from(!seen.is_disjoint(c.zone[them])));
+}
+
+/// The pair and outposts.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let bishops = c.pieces(us, Role::Bishop);
-    let pawns = c.pieces(us, Role::Pawn);
-    let light = (bishops & Bitboard::LIGHT_SQUARES).count();
-    let dark = (bishops & Bitboard::DARK_SQUARES).count();
-    sink.add(us, PAIR, i32::from(light > 0 && dark > 0));
-    let light_pawns = (pawns & Bitboard::LIGHT_SQUARES).count();
-    let dark_pawns = (pawns & Bitboard::DARK_SQUARES).count();
-    sink.add(us, PAWNS, (light * light_pawns + dark * dark_pawns) as i32);
-    sink.add(us, OUTPOST, (bishops & outposts(c, us)).count() as i32);
+    let pair = !bishops.is_disjoint(Bitboard::LIGHT_SQUARES) && !bishops.is_disjoint(Bitboard::DARK_SQUARES);
+    sink.add(us, PAIR, i32::from(pair));
+    super::knights::outposts(c, us, relative(us, bishops) & safe_squares(c, us), OUTPOST, sink);
 }

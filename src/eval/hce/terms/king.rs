@@ -1,4 +1,6 @@
-//! King shelter: the own pawns before the king, the enemy pawns that come at it, and open files.
+//! King shelter: the own pawns before the king, the enemy pawns that come at it, and its defenders.
+//!
+//! Source: Ethereal's shelter and storm tables by file and distance.
 
 use shakmaty::{Bitboard, Color, File, Role};
 
@@ -9,51 +11,61 @@ use crate::eval::hce::sink::Sink;
 /// King shelter.
 pub const TERM: Term = Term {
     name: "king",
-    about: "pawns and files around the king; for its own file and the two beside it",
+    about: "pawns and pieces around the king; for its own file and those beside it",
     parts: &[
         Part::grid(
             "shelter",
-            4,
+            16,
             8,
-            "rows: file a/h, b/g, c/f, d/e; columns: ranks from the king up to the nearest own pawn, 7 = none",
+            "rows: a file beside the king's, a to h, then its own; columns: ranks up to the nearest own pawn, 7 = none",
         ),
         Part::grid(
             "storm",
-            4,
             8,
-            "rows: file a/h, b/g, c/f, d/e; columns: ranks from the king up to the nearest enemy pawn, 7 = none",
+            8,
+            "rows: file a/h, b/g, c/f, d/e, then those where an own pawn blocks; columns: ranks up to the enemy pawn",
         ),
-        Part::single("open_file", "the king's file has no pawn"),
-        Part::single("semi_open_file", "the king's file has enemy pawns only"),
+        Part::list("nearest_pawn", 8, "files from the king to the nearest pawn of either side, 0 to 7"),
+        Part::list("defenders", 10, "own pawns, knights and bishops on the king's square's neighbours, 0 to 8"),
     ],
 };
 
 const SHELTER: usize = layout::at("king", "shelter");
 const STORM: usize = layout::at("king", "storm");
-const OPEN: usize = layout::at("king", "open_file");
-const SEMI_OPEN: usize = layout::at("king", "semi_open_file");
+const NEAREST: usize = layout::at("king", "nearest_pawn");
+const DEFENDERS: usize = layout::at("king", "defenders");
 
+/// Pawns and kings alone.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let Some(king) = c.kings[us] else { return };
     let king = relative_square(us, king);
+    let own_file = king.file() as u32;
     let ours = relative(us, c.pieces(us, Role::Pawn));
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
     let rank = Bitboard::from_rank(king.rank());
     let in_front = rank | above(rank);
-    let middle = (king.file() as u32).clamp(1, 6);
-    for file in middle - 1..=middle + 1 {
+    for file in own_file.saturating_sub(1)..=(own_file + 1).min(7) {
         let squares = Bitboard::from_file(File::new(file)) & in_front;
-        let row = file.min(7 - file) as usize * 8;
         // Never 7 ranks away: a pawn stands on rank 8 at most on boards that are no chess.
         let steps = |pawns: Bitboard| {
             (pawns & squares).first().map_or(7, |pawn| (pawn.rank() as usize - king.rank() as usize).min(7))
         };
-        sink.add(us, SHELTER + row + steps(ours), 1);
-        sink.add(us, STORM + row + steps(theirs), 1);
+        let (own, enemy) = (steps(ours), steps(theirs));
+        sink.add(us, SHELTER + 64 * usize::from(file == own_file) + 8 * file as usize + own, 1);
+        let blocked = own != 7 && enemy == own + 1;
+        sink.add(us, STORM + 32 * usize::from(blocked) + 8 * file.min(7 - file) as usize + enemy, 1);
     }
-    let file = Bitboard::from_file(king.file());
-    if ours.is_disjoint(file) {
-        sink.add(us, if theirs.is_disjoint(file) { OPEN } else { SEMI_OPEN }, 1);
+    let files = c.board.pawns().into_iter().map(|pawn| (pawn.file() as u32).abs_diff(own_file));
+    if let Some(nearest) = files.min() {
+        sink.add(us, NEAREST + nearest as usize, 1);
     }
+}
+
+/// The defenders.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let kinds = c.board.pawns() | c.board.knights() | c.board.bishops();
+    let defenders = c.zone[us] & c.board.by_color(us) & kinds;
+    sink.add(us, DEFENDERS + defenders.count().min(9), i32::from(c.kings[us].is_some()));
 }

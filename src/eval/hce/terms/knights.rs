@@ -1,4 +1,4 @@
-//! Knights: outposts.
+//! Knights, and what they share with bishops: outposts, and pawns to hide behind.
 
 use shakmaty::{Bitboard, Color, Role};
 
@@ -9,30 +9,48 @@ use crate::eval::hce::sink::Sink;
 /// Knights.
 pub const TERM: Term = Term {
     name: "knights",
-    about: "outposts of knights",
+    about: "outposts of knights, and minor pieces behind pawns",
     parts: &[
-        Part::single("outpost", "a knight on an outpost: defended by a pawn, never to be attacked by one"),
+        Part::list("outpost", 4, "on a square that no pawn can attack: at the edge, defended there; inside, defended"),
+        Part::list("reach", 2, "a knight, a bishop attacks a defended square that no enemy pawn can attack"),
         Part::single("behind_pawn", "a knight or bishop right behind a pawn of either side"),
     ],
 };
 
 const OUTPOST: usize = layout::at("knights", "outpost");
+const REACH: usize = layout::at("knights", "reach");
 const BEHIND_PAWN: usize = layout::at("knights", "behind_pawn");
 
+/// Outposts and pawns in front.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let knights = c.pieces(us, Role::Knight);
-    sink.add(us, OUTPOST, (knights & outposts(c, us)).count() as i32);
+    let squares = safe_squares(c, us);
+    outposts(c, us, relative(us, knights) & squares, OUTPOST, sink);
+    let own = &c.by_role[us];
+    let goals = relative(us, squares) & own.pawn & !c.board.by_color(us);
+    sink.add(us, REACH, i32::from(!own.knight.is_disjoint(goals)));
+    sink.add(us, REACH + 1, i32::from(!own.bishop.is_disjoint(goals)));
     let minors = relative(us, knights | c.pieces(us, Role::Bishop));
     let pawns = relative(us, c.board.pawns());
     sink.add(us, BEHIND_PAWN, (minors & pawns.shift(-8)).count() as i32);
 }
 
-/// Squares on ranks 4 to 6 that an own pawn defends and that no enemy pawn can come to attack.
+/// Squares on ranks 4 to 6 that no enemy pawn can come to attack, as the side sees them.
 #[inline(always)]
-pub(super) fn outposts(c: &Context<'_>, us: Color) -> Bitboard {
+pub(super) fn safe_squares(c: &Context<'_>, us: Color) -> Bitboard {
     const RANKS: Bitboard = Bitboard(0x0000_ffff_ff00_0000);
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
+    RANKS.without(beside(below(theirs)))
+}
+
+/// Counts pieces on such squares by edge and defence.
+#[inline(always)]
+pub(super) fn outposts<S: Sink>(c: &Context<'_>, us: Color, pieces: Bitboard, part: usize, sink: &mut S) {
+    const INSIDE: Bitboard = Bitboard(0x7e7e_7e7e_7e7e_7e7e);
     let defended = relative(us, c.by_role[us].pawn);
-    relative(us, (defended & RANKS).without(beside(below(theirs))))
+    for square in pieces {
+        let (inside, defended) = (INSIDE.contains(square), defended.contains(square));
+        sink.add(us, part + 2 * usize::from(inside) + usize::from(defended), 1);
+    }
 }

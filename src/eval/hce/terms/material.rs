@@ -3,10 +3,10 @@
 //! The mean of a piece-square table says the same, so the two together are determined only up to a constant a
 //! piece. That is meant: material can be tuned without tables, and reads as itself in a weight file.
 
-use shakmaty::{Color, Role};
+use shakmaty::{ByColor, Color};
 
-use crate::eval::hce::context::Context;
 use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::scale::Counts;
 use crate::eval::hce::sink::Sink;
 
 /// Material.
@@ -22,17 +22,12 @@ pub const TERM: Term = Term {
     ],
 };
 
-const PIECES: [(Role, usize); 5] = [
-    (Role::Pawn, layout::at("material", "pawn")),
-    (Role::Knight, layout::at("material", "knight")),
-    (Role::Bishop, layout::at("material", "bishop")),
-    (Role::Rook, layout::at("material", "rook")),
-    (Role::Queen, layout::at("material", "queen")),
-];
+const START: usize = layout::at("material", "pawn");
 
+/// Numbers of pieces alone.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-    for (role, index) in PIECES {
-        sink.add(us, index, c.pieces(us, role).count() as i32);
+pub fn material<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
+    for (kind, &count) in counts[us].iter().enumerate() {
+        sink.add(us, START + kind, count);
     }
 }

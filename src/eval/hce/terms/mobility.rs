@@ -1,7 +1,8 @@
 //! Mobility: how many useful squares a piece attacks.
 //!
 //! A square is useful unless an own pawn or the own king stands there or an enemy pawn attacks it. One weight for
-//! each number of squares, so that no shape of the curve is assumed.
+//! each number of squares, so that no shape of the curve is assumed. Bishops and queens see through each other on
+//! their diagonals, rooks and queens on their files and ranks, as in Ethereal.
 
 use shakmaty::{Color, Role};
 
@@ -26,6 +27,7 @@ const BISHOP: usize = layout::at("mobility", "bishop");
 const ROOK: usize = layout::at("mobility", "rook");
 const QUEEN: usize = layout::at("mobility", "queen");
 
+/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let table = match piece.role {
@@ -36,7 +38,3 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     };
     sink.add(us, table + (piece.attacks & c.useful[us]).count(), 1);
 }
-
-/// Nothing but what the pieces have.
-#[inline(always)]
-pub fn count<S: Sink>(_: &Context<'_>, _: Color, _: &mut S) {}

@@ -2,55 +2,106 @@
 //!
 //! In: a [`Context`](super::context::Context) and a side. Out: counts of weights for that side, put into a
 //! [`Sink`](super::sink::Sink). The list below is the only place that names all terms: to add one, write its file
-//! and add its name here. A term that looks at single pieces has a `visit` beside its `count`, called from the one
-//! walk over all pieces.
+//! and add its name here, with the functions that it has:
+//!
+//! - `material` depends on the numbers of pieces alone, `structure` on pawns and kings alone; a cache may keep both;
+//! - `visit` looks at a single piece, called from the one walk over all pieces;
+//! - `pieces` looks at everything once all attacks are known.
 
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
 use super::context::Context;
 use super::layout::Term;
+use super::scale::Counts;
 use super::sink::Sink;
 
 macro_rules! terms {
-    ($($name:ident),* $(,)?) => {
+    ($($name:ident: $($function:ident)*;)*) => {
         $(mod $name;)*
 
         /// All terms, in the order of weight files.
         pub const TERMS: &[&Term] = &[$(&$name::TERM),*];
 
-        /// Counts every weight of every term for one side.
+        /// The terms that depend on numbers of pieces alone, for one side.
         #[inline(always)]
-        fn count<S: Sink>(context: &Context<'_>, us: Color, sink: &mut S) {
-            $($name::count(context, us, sink);)*
+        fn material_of<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
+            $($(call!(material $function, $name, (counts, us, sink));)*)*
+        }
+
+        /// The terms that depend on pawns and kings alone, for one side.
+        #[inline(always)]
+        fn structure_of<S: Sink>(context: &Context<'_>, us: Color, sink: &mut S) {
+            $($(call!(structure $function, $name, (context, us, sink));)*)*
+        }
+
+        /// The terms about single pieces, for one side.
+        #[inline(always)]
+        fn visits_of<S: Sink>(context: &mut Context<'_>, us: Color, sink: &mut S) {
+            context.walk(us, |context, piece| {
+                $($(call!(visit $function, $name, (context, us, piece, sink));)*)*
+            });
+        }
+
+        /// All other terms, for one side.
+        #[inline(always)]
+        fn pieces_of<S: Sink>(context: &Context<'_>, us: Color, sink: &mut S) {
+            $($(call!(pieces $function, $name, (context, us, sink));)*)*
         }
     };
 }
 
-terms! {
-    material,
-    psqt,
-    mobility,
-    pawns,
-    passed,
-    bishops,
-    knights,
-    rooks,
-    king,
-    attack,
-    threats,
-    tempo,
+/// A call of a term's function if it is of the wanted kind, else nothing.
+macro_rules! call {
+    (material material, $name:ident, $arguments:tt) => { $name::material $arguments };
+    (structure structure, $name:ident, $arguments:tt) => { $name::structure $arguments };
+    (visit visit, $name:ident, $arguments:tt) => { $name::visit $arguments };
+    (pieces pieces, $name:ident, $arguments:tt) => { $name::pieces $arguments };
+    ($wanted:ident $other:ident, $name:ident, $arguments:tt) => {};
 }
 
-/// Counts every weight of every term for both sides.
+terms! {
+    material: material;
+    imbalance: material;
+    psqt: structure visit;
+    psqt_own:;
+    psqt_enemy:;
+    mobility: visit;
+    pawns: structure;
+    passed: structure pieces;
+    bishops: visit pieces;
+    knights: pieces;
+    rooks: visit pieces;
+    king: structure pieces;
+    near_king: visit;
+    attack: visit pieces;
+    threats: pieces;
+    pins: pieces;
+    space: pieces;
+    closed: visit;
+    tempo: pieces;
+}
+
+pub use psqt::{PLACES, Wings, weights as place_weights};
+
+/// Counts what depends on numbers of pieces alone.
 #[inline(always)]
-pub fn count_all<S: Sink>(mut context: Context<'_>, sink: &mut S) {
-    for us in [Color::White, Color::Black] {
-        context.walk(us, |context, piece| {
-            psqt::visit(us, piece, sink);
-            mobility::visit(context, us, piece, sink);
-            attack::visit(context, us, piece, sink);
-        });
-    }
-    count(&context, Color::White, sink);
-    count(&context, Color::Black, sink);
+pub fn material<S: Sink>(counts: &ByColor<Counts>, sink: &mut S) {
+    material_of(counts, Color::White, sink);
+    material_of(counts, Color::Black, sink);
+}
+
+/// Counts what depends on pawns and kings alone.
+#[inline(always)]
+pub fn structure<S: Sink>(context: &Context<'_>, sink: &mut S) {
+    structure_of(context, Color::White, sink);
+    structure_of(context, Color::Black, sink);
+}
+
+/// Counts everything else.
+#[inline(always)]
+pub fn pieces<S: Sink>(context: &mut Context<'_>, sink: &mut S) {
+    visits_of(context, Color::White, sink);
+    visits_of(context, Color::Black, sink);
+    pieces_of(context, Color::White, sink);
+    pieces_of(context, Color::Black, sink);
 }

@@ -1,9 +1,12 @@
 //! Passed pawns: no enemy pawn can stop them any more, on their file or from beside.
+//!
+//! Where they and the kings stand is told apart from what the pieces do about them. Sources: Ethereal for the
+//! state of the next square, Stockfish for the distances of the kings, any textbook for the rule of the square.
 
-use shakmaty::{Color, Role};
+use shakmaty::{Bitboard, Color, Rank, Role, Square};
 
-use super::pawns::END_RANKS;
-use crate::eval::hce::context::{Context, below, beside, relative, relative_square};
+use super::pawns::file_pair;
+use crate::eval::hce::context::{Context, above, beside, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -13,42 +16,99 @@ pub const TERM: Term = Term {
     about: "passed pawns",
     parts: &[
         Part::list("rank", 6, "a passed pawn by rank 2 to 7"),
-        Part::list("blocked", 6, "a passed pawn with an enemy piece on its next square, by rank 2 to 7"),
-        Part::list("safe", 6, "a passed pawn whose next square the enemy does not attack, by rank 2 to 7"),
+        Part::list("file", 4, "a passed pawn by file a/h, b/g, c/f, d/e"),
+        Part::list("protected", 6, "a passed pawn that an own pawn defends, by rank 2 to 7"),
+        Part::list("beside", 6, "a passed pawn right beside another one, by rank 2 to 7"),
         Part::grid("own_king", 4, 8, "rows: rank 4 to 7; columns: moves of the own king to the next square, 0 to 7"),
         Part::grid("enemy_king", 4, 8, "rows: rank 4 to 7; columns: moves of the enemy king to the next square"),
+        Part::grid(
+            "next",
+            4,
+            6,
+            "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe",
+        ),
+        Part::list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7"),
+        Part::single("safe_path", "the enemy attacks no square on the way to promotion"),
+        Part::single("free_path", "the way is safe and nothing stands on it"),
+        Part::list("race", 4, "the enemy has no pieces: king in the square, out of it; the same with a free way"),
     ],
 };
 
 const RANK: usize = layout::at("passed", "rank");
-const BLOCKED: usize = layout::at("passed", "blocked");
-const SAFE: usize = layout::at("passed", "safe");
+const FILE: usize = layout::at("passed", "file");
+const PROTECTED: usize = layout::at("passed", "protected");
+const BESIDE: usize = layout::at("passed", "beside");
 const OWN_KING: usize = layout::at("passed", "own_king");
 const ENEMY_KING: usize = layout::at("passed", "enemy_king");
+const NEXT: usize = layout::at("passed", "next");
+const BLOCKED: usize = layout::at("passed", "blocked");
+const SAFE_PATH: usize = layout::at("passed", "safe_path");
+const FREE_PATH: usize = layout::at("passed", "free_path");
+const RACE: usize = layout::at("passed", "race");
 
+/// Pawns and kings alone.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-    let them = us.other();
-    let ours = relative(us, c.pieces(us, Role::Pawn)).without(END_RANKS);
-    let theirs = relative(us, c.pieces(them, Role::Pawn));
-    let guarded = below(theirs | beside(theirs));
-    let blockers = relative(us, c.board.by_color(them));
-    let attacked = relative(us, c.attacked[them]);
-    for square in ours.without(guarded | below(ours)) {
+pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let passed = relative(us, c.structure.passed[us]);
+    let protected = passed & relative(us, c.by_role[us].pawn);
+    let neighbours = passed & beside(passed);
+    for square in passed {
         let rank = square.rank() as usize - 1;
-        let Some(next) = square.offset(8) else { continue };
         sink.add(us, RANK + rank, 1);
-        sink.add(us, BLOCKED + rank, i32::from(blockers.contains(next)));
-        sink.add(us, SAFE + rank, i32::from(!attacked.contains(next)));
+        sink.add(us, FILE + file_pair(square), 1);
+        sink.add(us, PROTECTED + rank, i32::from(protected.contains(square)));
+        sink.add(us, BESIDE + rank, i32::from(neighbours.contains(square)));
+        let Some(next) = square.offset(8) else { continue };
         if rank < 2 {
             continue;
         }
-        let row = (rank - 2) * 8;
-        if let Some(king) = c.kings[us] {
-            sink.add(us, OWN_KING + row + relative_square(us, king).distance(next) as usize, 1);
-        }
-        if let Some(king) = c.kings[them] {
-            sink.add(us, ENEMY_KING + row + relative_square(us, king).distance(next) as usize, 1);
+        for (color, part) in [(us, OWN_KING), (us.other(), ENEMY_KING)] {
+            if let Some(king) = c.kings[color] {
+                let moves = relative_square(us, king).distance(next) as usize;
+                sink.add(us, part + (rank - 2) * 8 + moves, 1);
+            }
         }
     }
+}
+
+/// What the pieces do about them.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let passed = c.structure.passed[us];
+    if passed.is_empty() {
+        return;
+    }
+    let them = us.other();
+    let occupied = relative(us, c.board.occupied());
+    let blockers = relative(us, c.board.by_color(them));
+    let attacked = relative(us, c.attacked[them]);
+    let alone = (c.board.by_color(them) & !c.board.pawns() & !c.board.kings()).is_empty();
+    for square in relative(us, passed) {
+        let rank = square.rank() as usize - 1;
+        let Some(next) = square.offset(8) else { continue };
+        let (free, safe) = (!occupied.contains(next), !attacked.contains(next));
+        sink.add(us, NEXT + 12 * usize::from(free) + 6 * usize::from(safe) + rank, 1);
+        sink.add(us, BLOCKED + rank, i32::from(blockers.contains(next)));
+        let path = above(Bitboard::from_square(square));
+        let safe_path = path.is_disjoint(attacked);
+        let free_path = path.is_disjoint(occupied);
+        sink.add(us, SAFE_PATH, i32::from(safe_path));
+        sink.add(us, FREE_PATH, i32::from(safe_path && free_path));
+        if alone && let Some(king) = c.kings[them] {
+            let target = Square::from_coords(square.file(), Rank::Eighth);
+            let moves = relative_square(us, king).distance(target);
+            // From its second rank a pawn may take two steps at once.
+            let steps = (7 - square.rank() as u32).min(5);
+            let outside = moves > steps + u32::from(c.turn == them);
+            sink.add(us, RACE + 2 * usize::from(free_path) + usize::from(outside), 1);
+        }
+    }
+}
+
+/// Whether an own pawn that is alone on its file stands above, for rooks behind it.
+#[inline(always)]
+pub(super) fn lone_pawns(c: &Context<'_>, us: Color) -> Bitboard {
+    let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
+    let files = theirs | above(theirs) | crate::eval::hce::context::below(theirs);
+    relative(us, c.pieces(us, Role::Pawn)).without(files)
 }

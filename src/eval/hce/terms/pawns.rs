@@ -1,61 +1,100 @@
-//! Pawn structure: doubled, isolated, backward, phalanx and defended pawns.
+//! Pawn structure: isolated, backward, doubled, connected pawns, candidates, islands.
+//!
+//! Everything here depends on pawns alone. A pawn is opposed if an enemy pawn stands in front of it on its file.
+//! The classes are those of the classical Stockfish and of Ethereal.
 
-use shakmaty::{Bitboard, Color, Rank, Role};
+use shakmaty::{Bitboard, Color, Role, Square};
 
 use crate::eval::hce::context::{Context, above, below, beside, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
+use crate::eval::hce::structure::END_RANKS;
 
 /// Pawn structure.
 pub const TERM: Term = Term {
     name: "pawns",
     about: "pawn structure",
     parts: &[
-        Part::single("doubled", "a pawn with an own pawn in front of it on its file"),
-        Part::list("isolated", 4, "a pawn without own pawns on the files beside it, by file: a/h, b/g, c/f, d/e"),
-        Part::single("backward", "a pawn that none can support and whose next square an enemy pawn attacks"),
+        Part::list("number", 9, "number of own pawns, 0 to 8"),
+        Part::list("islands", 5, "number of groups of files with own pawns, 0 to 4"),
+        Part::grid("doubled", 2, 4, "a pawn behind an own pawn; rows: free, opposed; files a/h, b/g, c/f, d/e"),
+        Part::grid("isolated", 2, 4, "a pawn without own pawns on the files beside it; rows and files likewise"),
+        Part::grid(
+            "backward",
+            2,
+            6,
+            "a pawn that none can support and whose next square an enemy pawn attacks; free, opposed; rank 2 to 7",
+        ),
+        Part::grid("connected", 6, 4, "a pawn beside or defended by an own pawn; rank 2 to 7; file a/h to d/e"),
         Part::list("phalanx", 6, "a pawn with an own pawn right beside it, by rank 2 to 7"),
         Part::list("defended", 6, "a pawn that an own pawn defends, by rank 2 to 7 (never 2)"),
+        Part::grid(
+            "candidate",
+            2,
+            6,
+            "a pawn with no pawn before it, held from beside; rows: fewer helpers than guards, enough; rank 2 to 7",
+        ),
     ],
 };
 
+const NUMBER: usize = layout::at("pawns", "number");
+const ISLANDS: usize = layout::at("pawns", "islands");
 const DOUBLED: usize = layout::at("pawns", "doubled");
 const ISOLATED: usize = layout::at("pawns", "isolated");
 const BACKWARD: usize = layout::at("pawns", "backward");
+const CONNECTED: usize = layout::at("pawns", "connected");
 const PHALANX: usize = layout::at("pawns", "phalanx");
 const DEFENDED: usize = layout::at("pawns", "defended");
+const CANDIDATE: usize = layout::at("pawns", "candidate");
 
+/// Files from the edge to the centre, 0 to 3.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-    let ours = relative(us, c.pieces(us, Role::Pawn)).without(END_RANKS);
-    let attacked = relative(us, c.by_role[us.other()].pawn);
-    let files = ours | above(ours) | below(ours);
+pub(super) fn file_pair(square: Square) -> usize {
+    let file = square.file() as usize;
+    file.min(7 - file)
+}
 
-    sink.add(us, DOUBLED, (ours & below(ours)).count() as i32);
-    let isolated = ours.without(beside(files));
-    for (file, squares) in FILE_PAIRS.into_iter().enumerate() {
-        sink.add(us, ISOLATED + file, (isolated & squares).count() as i32);
+/// Pawns and kings alone.
+#[inline(always)]
+pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let ours = relative(us, c.pieces(us, Role::Pawn)).without(END_RANKS);
+    let theirs = relative(us, c.pieces(us.other(), Role::Pawn)).without(END_RANKS);
+    let attacked = relative(us, c.by_role[us.other()].pawn);
+    let defended = ours & relative(us, c.by_role[us].pawn);
+    let opposed = below(theirs);
+    let rank = |square: Square| square.rank() as usize - 1;
+
+    let files = (ours | below(ours)) & Bitboard(0xff);
+    let islands = files.without(files.shift(1)).count();
+    sink.add(us, NUMBER + ours.count().min(8), 1);
+    sink.add(us, ISLANDS + islands, 1);
+    for square in ours & below(ours) {
+        sink.add(us, DOUBLED + 4 * usize::from(opposed.contains(square)) + file_pair(square), 1);
+    }
+    for square in ours.without(beside(ours | above(ours) | below(ours))) {
+        sink.add(us, ISOLATED + 4 * usize::from(opposed.contains(square)) + file_pair(square), 1);
     }
     // Squares that an own pawn attacks or could come to attack.
     let support = beside(above(ours));
-    let stops = ours.shift(8) & attacked;
-    sink.add(us, BACKWARD, stops.without(support).count() as i32);
-    // A count for each rank is faster than a walk over pawns whose end nobody can predict.
-    let (phalanx, defended) = (ours & beside(ours), ours & relative(us, c.by_role[us].pawn));
-    for rank in 0..6 {
-        let squares = Bitboard::from_rank(Rank::new(rank + 1));
-        sink.add(us, PHALANX + rank as usize, (phalanx & squares).count() as i32);
-        sink.add(us, DEFENDED + rank as usize, (defended & squares).count() as i32);
+    for stop in (ours.shift(8) & attacked).without(support) {
+        let square = Square::new(stop as u32 - 8);
+        sink.add(us, BACKWARD + 6 * usize::from(opposed.contains(square)) + rank(square), 1);
+    }
+    let phalanx = ours & beside(ours);
+    for square in phalanx | defended {
+        sink.add(us, CONNECTED + 4 * rank(square) + file_pair(square), 1);
+    }
+    for square in phalanx {
+        sink.add(us, PHALANX + rank(square), 1);
+    }
+    for square in defended {
+        sink.add(us, DEFENDED + rank(square), 1);
+    }
+    let passed = relative(us, c.structure.passed[us]);
+    for square in ours.without(opposed | below(ours) | passed) {
+        let sides = beside(Bitboard::from_square(square));
+        let guards = above(sides) & theirs;
+        let helpers = (sides | below(sides)) & ours;
+        sink.add(us, CANDIDATE + 6 * usize::from(helpers.count() >= guards.count()) + rank(square), 1);
     }
 }
-
-/// Files a and h, b and g, c and f, d and e.
-const FILE_PAIRS: [Bitboard; 4] = [
-    Bitboard(0x8181_8181_8181_8181),
-    Bitboard(0x4242_4242_4242_4242),
-    Bitboard(0x2424_2424_2424_2424),
-    Bitboard(0x1818_1818_1818_1818),
-];
-
-/// No legal pawn stands there; a board from elsewhere must not lead out of a table.
-pub(super) const END_RANKS: Bitboard = Bitboard(0xff00_0000_0000_00ff);

@@ -1,9 +1,11 @@
 //! Piece-square tables: what a piece gains by standing where it stands.
 //!
-//! Squares are seen from the piece's own side, so one table serves both colours.
+//! Squares are seen from the piece's own side, so one table serves both colours. Up to three tables count for a
+//! piece, by the wings of both kings; the sink of play reads them as one.
 
-use shakmaty::{Color, Role};
+use shakmaty::{Color, Role, Square};
 
+use super::{psqt_enemy, psqt_own};
 use crate::eval::hce::context::{Context, Visit, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
@@ -22,26 +24,68 @@ pub const TERM: Term = Term {
     ],
 };
 
-const PAWN: usize = layout::at("psqt", "pawn");
-const KING: usize = layout::at("psqt", "king");
+const START: usize = layout::at("psqt", "pawn");
 
-/// The table of a knight, bishop, rook or queen; the tables lie in the order of the roles.
+/// Entries of the tables of all kinds of pieces.
+pub const PLACES: usize = 6 * 64;
+
+/// Whether each king, own and enemy, stands on files a to d; a king that is missing does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wings {
+    own: bool,
+    enemy: bool,
+}
+
+impl Wings {
+    /// All there are, in the order of [`Wings::index`].
+    pub const ALL: [Wings; 4] = {
+        const fn wings(own: bool, enemy: bool) -> Wings {
+            Wings { own, enemy }
+        }
+        [wings(false, false), wings(true, false), wings(false, true), wings(true, true)]
+    };
+
+    /// A number below 4.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        usize::from(self.own) + 2 * usize::from(self.enemy)
+    }
+
+    #[inline(always)]
+    fn of(c: &Context<'_>, us: Color) -> Wings {
+        let queen_side = |color| c.kings[color].is_some_and(|king: Square| (king.file() as u32) < 4);
+        Wings { own: queen_side(us), enemy: queen_side(us.other()) }
+    }
+}
+
+/// The weights that count for a place, which is 64 × piece + square.
 #[inline(always)]
-fn table(role: Role) -> usize {
-    PAWN + (role as usize - Role::Pawn as usize) * 64
+pub fn weights(wings: Wings, place: usize) -> impl Iterator<Item = usize> {
+    let king = place >= 5 * 64;
+    let own = (wings.own && !king).then_some(psqt_own::START + place);
+    let enemy = wings.enemy.then_some(psqt_enemy::START + place);
+    [Some(START + place), own, enemy].into_iter().flatten()
 }
 
 #[inline(always)]
-pub fn visit<S: Sink>(us: Color, piece: Visit, sink: &mut S) {
-    sink.add(us, table(piece.role) + piece.relative as usize, 1);
+fn place(role: Role, relative: Square) -> usize {
+    (role as usize - Role::Pawn as usize) * 64 + relative as usize
 }
 
+/// Pawns and king, which change rarely.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let wings = Wings::of(c, us);
     for square in relative(us, c.pieces(us, Role::Pawn)) {
-        sink.add(us, PAWN + square as usize, 1);
+        sink.place(us, wings, place(Role::Pawn, square));
     }
     if let Some(king) = c.kings[us] {
-        sink.add(us, KING + relative_square(us, king) as usize, 1);
+        sink.place(us, wings, place(Role::King, relative_square(us, king)));
     }
+}
+
+/// One piece.
+#[inline(always)]
+pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    sink.place(us, Wings::of(c, us), place(piece.role, relative_square(us, piece.square)));
 }

@@ -1,8 +1,9 @@
-//! Rooks: open and semi-open files, the seventh rank.
+//! Rooks: open and semi-open files, the seventh rank, batteries, and rooks shut in by their king.
 
 use shakmaty::{Bitboard, Color, Rank, Role};
 
-use crate::eval::hce::context::{Context, above, below, relative};
+use super::passed::lone_pawns;
+use crate::eval::hce::context::{Context, Visit, below, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -13,25 +14,64 @@ pub const TERM: Term = Term {
     parts: &[
         Part::single("open_file", "a rook on a file without pawns"),
         Part::single("semi_open_file", "a rook on a file without own pawns, but with enemy pawns"),
-        Part::single("seventh", "a rook on its seventh rank"),
+        Part::single("held_file", "such a file where an enemy pawn defends one of its pawns"),
+        Part::list("king_file", 2, "a rook on a file that crosses the enemy king's zone; with, without own pawns"),
+        Part::single("queen_file", "a rook on a file with a queen of either side"),
+        Part::single("doubled", "a rook on a file with another own rook, for each of them"),
+        Part::list("seventh", 3, "a rook on its seventh rank; with the enemy king or pawns to attack; a queen so"),
         Part::single("behind_passed", "a rook below an own pawn that is alone on its file, on the same file"),
+        Part::list("trapped", 4, "a rook with 0 to 3 squares on the shorter side of its king on the first rank"),
     ],
 };
 
 const OPEN: usize = layout::at("rooks", "open_file");
 const SEMI_OPEN: usize = layout::at("rooks", "semi_open_file");
+const HELD: usize = layout::at("rooks", "held_file");
+const KING_FILE: usize = layout::at("rooks", "king_file");
+const QUEEN_FILE: usize = layout::at("rooks", "queen_file");
+const DOUBLED: usize = layout::at("rooks", "doubled");
 const SEVENTH: usize = layout::at("rooks", "seventh");
 const BEHIND: usize = layout::at("rooks", "behind_passed");
+const TRAPPED: usize = layout::at("rooks", "trapped");
 
+/// One rook; other pieces are not looked at.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    if piece.role != Role::Rook {
+        return;
+    }
+    let them = us.other();
+    let file = Bitboard::from_file(piece.square.file());
+    let closed = !file.is_disjoint(c.pieces(us, Role::Pawn));
+    let theirs = file & c.pieces(them, Role::Pawn);
+    sink.add(us, if theirs.is_empty() { OPEN } else { SEMI_OPEN }, i32::from(!closed));
+    sink.add(us, HELD, i32::from(!closed && !theirs.is_disjoint(c.by_role[them].pawn)));
+    sink.add(us, KING_FILE + usize::from(!closed), i32::from(!file.is_disjoint(c.zone[them])));
+    sink.add(us, QUEEN_FILE, i32::from(!file.is_disjoint(c.board.queens())));
+    sink.add(us, DOUBLED, i32::from((file & c.pieces(us, Role::Rook)).more_than_one()));
+    let squares = (piece.attacks & c.useful[us]).count();
+    if squares <= 3
+        && let Some(king) = c.kings[us]
+        && relative_square(us, king).rank() == Rank::First
+        && (king.file() < shakmaty::File::E) == (piece.square.file() < king.file())
+    {
+        sink.add(us, TRAPPED + squares, 1);
+    }
+}
+
+/// The seventh rank and passed pawns.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let rooks = relative(us, c.pieces(us, Role::Rook));
-    let ours = relative(us, c.pieces(us, Role::Pawn));
-    let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
-    let files = |pawns: Bitboard| pawns | above(pawns) | below(pawns);
-    let (own_files, enemy_files) = (files(ours), files(theirs));
-    sink.add(us, OPEN, rooks.without(own_files | enemy_files).count() as i32);
-    sink.add(us, SEMI_OPEN, (rooks & enemy_files).without(own_files).count() as i32);
-    sink.add(us, SEVENTH, (rooks & Bitboard::from_rank(Rank::Seventh)).count() as i32);
-    sink.add(us, BEHIND, (rooks & below(ours)).without(enemy_files).count() as i32);
+    let queens = relative(us, c.pieces(us, Role::Queen));
+    let seventh = Bitboard::from_rank(Rank::Seventh);
+    let targets = relative(us, c.board.by_color(us.other()));
+    let pawns = targets & relative(us, c.board.pawns()) & seventh;
+    let king = targets & relative(us, c.board.kings()) & (seventh | Bitboard::from_rank(Rank::Eighth));
+    let worth_it = i32::from((pawns | king).any());
+    let on_seventh = (rooks & seventh).count() as i32;
+    sink.add(us, SEVENTH, on_seventh);
+    sink.add(us, SEVENTH + 1, on_seventh * worth_it);
+    sink.add(us, SEVENTH + 2, (queens & seventh).count() as i32 * worth_it);
+    sink.add(us, BEHIND, (rooks & below(lone_pawns(c, us))).count() as i32);
 }

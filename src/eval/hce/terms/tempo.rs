@@ -15,7 +15,8 @@ pub const TERM: Term = Term {
 
 const TURN: usize = layout::at("tempo", "turn");
 
+/// The turn.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     sink.add(us, TURN, i32::from(c.turn == us));
 }

@@ -1,8 +1,10 @@
 //! Threats: pieces attacked by something cheaper, or not defended enough.
+//!
+//! The classes are those of the classical Stockfish and of Ethereal.
 
-use shakmaty::{Bitboard, Color, Rank, Role};
+use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
-use crate::eval::hce::context::{Context, relative};
+use crate::eval::hce::context::{Context, beside, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -14,8 +16,14 @@ pub const TERM: Term = Term {
         Part::list("by_pawn", 4, "a knight, bishop, rook, queen attacked by a pawn"),
         Part::list("by_minor", 5, "a weak pawn, knight, bishop, or any rook, queen attacked by a knight or bishop"),
         Part::list("by_rook", 5, "a weak pawn, knight, bishop, rook, or any queen attacked by a rook"),
+        Part::single("minor_by_minor", "a knight or bishop attacked by a knight or bishop"),
+        Part::single("minor_by_major", "such a piece, poorly defended, attacked by a rook or queen"),
+        Part::single("by_queen", "a poorly defended piece attacked by the queen"),
         Part::single("by_king", "a weak piece attacked by the king"),
-        Part::single("hanging", "a piece attacked and not defended at all"),
+        Part::single("on_queen", "a queen attacked by anything"),
+        Part::list("next_on_queen", 3, "a safe square to attack a queen: for a knight, a slider, a slider that is backed"),
+        Part::single("loose", "a piece that nothing defends"),
+        Part::single("hanging", "a weak piece or pawn that nothing defends"),
         Part::single("by_push", "a piece that a safe push of a pawn would attack"),
     ],
 };
@@ -23,14 +31,21 @@ pub const TERM: Term = Term {
 const BY_PAWN: usize = layout::at("threats", "by_pawn");
 const BY_MINOR: usize = layout::at("threats", "by_minor");
 const BY_ROOK: usize = layout::at("threats", "by_rook");
+const MINOR_BY_MINOR: usize = layout::at("threats", "minor_by_minor");
+const MINOR_BY_MAJOR: usize = layout::at("threats", "minor_by_major");
+const BY_QUEEN: usize = layout::at("threats", "by_queen");
 const BY_KING: usize = layout::at("threats", "by_king");
+const ON_QUEEN: usize = layout::at("threats", "on_queen");
+const NEXT_ON_QUEEN: usize = layout::at("threats", "next_on_queen");
+const LOOSE: usize = layout::at("threats", "loose");
 const HANGING: usize = layout::at("threats", "hanging");
 const BY_PUSH: usize = layout::at("threats", "by_push");
 
 const VICTIMS: [Role; 5] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
+/// All threats of one side.
 #[inline(always)]
-pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let them = us.other();
     let ours = &c.by_role[us];
     let theirs = c.board.by_color(them).without(c.board.kings());
@@ -38,19 +53,47 @@ pub fn count<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let strong = c.by_role[them].pawn | (c.twice[them] & !c.twice[us]);
     let weak = theirs & c.attacked[us] & !strong;
     let minor = ours.knight | ours.bishop;
-    for (i, role) in VICTIMS.into_iter().enumerate() {
-        let all = c.pieces(them, role);
-        if role != Role::Pawn {
-            sink.add(us, BY_PAWN + i - 1, (all & ours.pawn).count() as i32);
+    // Nothing to threaten with is common enough to be worth a look.
+    if !theirs.is_disjoint(c.attacked[us]) {
+        for (i, role) in VICTIMS.into_iter().enumerate() {
+            let all = c.pieces(them, role);
+            if role != Role::Pawn {
+                sink.add(us, BY_PAWN + i - 1, (all & ours.pawn).count() as i32);
+            }
+            let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
+            sink.add(us, BY_MINOR + i, (by_minor & minor).count() as i32);
+            let by_rook = if role == Role::Queen { all } else { all & weak };
+            sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
         }
-        let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
-        sink.add(us, BY_MINOR + i, (by_minor & minor).count() as i32);
-        let by_rook = if role == Role::Queen { all } else { all & weak };
-        sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
+        let minors = pieces & (c.board.knights() | c.board.bishops());
+        let backed = c.by_role[them].pawn | c.twice[them] | !c.twice[us];
+        let poor = c.attacked[us] & !(c.attacked[them] & backed);
+        sink.add(us, MINOR_BY_MINOR, (minors & minor).count() as i32);
+        sink.add(us, MINOR_BY_MAJOR, (minors & (ours.rook | ours.queen) & poor).count() as i32);
+        sink.add(us, BY_QUEEN, (pieces & ours.queen & poor).count() as i32);
+        sink.add(us, BY_KING, (weak & ours.king).count() as i32);
+        sink.add(us, HANGING, (weak & !c.attacked[them]).count() as i32);
     }
-    sink.add(us, BY_KING, (weak & ours.king).count() as i32);
-    sink.add(us, HANGING, (weak & !c.attacked[them]).count() as i32);
+    sink.add(us, LOOSE, (pieces & !c.attacked[them]).count() as i32);
     sink.add(us, BY_PUSH, (pieces & push_attacks(c, us)).without(ours.pawn).count() as i32);
+    on_queens(c, us, strong, sink);
+}
+
+/// Attacks on the queen, now and with the next move.
+#[inline(always)]
+fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S) {
+    let ours = &c.by_role[us];
+    let safe = c.useful[us] & !strong;
+    for queen in c.pieces(us.other(), Role::Queen) {
+        sink.add(us, ON_QUEEN, i32::from(c.attacked[us].contains(queen)));
+        let occupied = c.board.occupied();
+        let sliders = (ours.bishop & attacks::bishop_attacks(queen, occupied))
+            | (ours.rook & attacks::rook_attacks(queen, occupied));
+        let knights = ours.knight & attacks::knight_attacks(queen) & safe;
+        sink.add(us, NEXT_ON_QUEEN, knights.count() as i32);
+        sink.add(us, NEXT_ON_QUEEN + 1, (sliders & safe).count() as i32);
+        sink.add(us, NEXT_ON_QUEEN + 2, (sliders & safe & c.twice[us]).count() as i32);
+    }
 }
 
 /// Squares that pawns would attack after a push to a square where they are not simply lost.
@@ -62,5 +105,5 @@ fn push_attacks(c: &Context<'_>, us: Color) -> Bitboard {
     let double = (single & Bitboard::from_rank(Rank::Third)).shift(8) & empty;
     let unsafe_squares = c.by_role[them].pawn | (c.attacked[them] & !c.attacked[us]);
     let landed = (single | double).without(relative(us, unsafe_squares));
-    relative(us, crate::eval::hce::context::beside(landed).shift(8))
+    relative(us, beside(landed).shift(8))
 }

@@ -1,0 +1,84 @@
+//! Writes the traces of a small evaluation: material, piece-square tables, bishop pair, tempo.
+//!
+//! In: lines of `FEN [result]`, the result from 0 to 1 from White's side. Out: lines of traces.
+//!
+//! ```text
+//! cargo run --example write_traces < positions.epd > traces.txt
+//! patzer tune --traces traces.txt --terms examples/traces/terms.toml -o weights.rs
+//! ```
+//!
+//! The evaluation is written once, generic over what takes its counts: in play a sink that sums weights, here one that
+//! keeps them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+
+/// What an evaluation tells: this entry counts so often for this side (1 White, −1 Black).
+trait Sink {
+    fn add(&mut self, index: usize, side: i32, count: i32);
+}
+
+/// Keeps White's counts minus Black's.
+#[derive(Default)]
+struct Trace(BTreeMap<usize, i32>);
+
+impl Sink for Trace {
+    fn add(&mut self, index: usize, side: i32, count: i32) {
+        *self.0.entry(index).or_default() += side * count;
+    }
+}
+
+const MATERIAL: usize = 0;
+const PSQT: usize = 5;
+const BISHOP_PAIR: usize = 389;
+const TEMPO: usize = 390;
+const PHASE: [u32; 6] = [0, 1, 1, 2, 4, 0];
+
+/// The evaluation; returns the phase.
+fn evaluate(fen: &str, sink: &mut impl Sink) -> u32 {
+    let mut fields = fen.split(' ');
+    let (board, turn) = (fields.next().unwrap_or_default(), fields.next());
+    let (mut phase, mut bishops) = (0, [0, 0]);
+    for (row, rank) in board.split('/').enumerate() {
+        let mut file = 0;
+        for letter in rank.chars() {
+            if let Some(empty) = letter.to_digit(10) {
+                file += empty as usize;
+                continue;
+            }
+            let Some(piece) = "PNBRQK".find(letter.to_ascii_uppercase()) else { continue };
+            let white = letter.is_ascii_uppercase();
+            let side = if white { 1 } else { -1 };
+            // a1 is 0. Black's squares are seen from Black's side.
+            let square = (if white { 7 - row } else { row }) * 8 + file;
+            if piece < 5 {
+                sink.add(MATERIAL + piece, side, 1);
+            }
+            sink.add(PSQT + 64 * piece + square, side, 1);
+            phase += PHASE[piece];
+            bishops[usize::from(white)] += i32::from(piece == 2);
+            file += 1;
+        }
+    }
+    for (side, count) in [(1, bishops[1]), (-1, bishops[0])] {
+        sink.add(BISHOP_PAIR, side, i32::from(count >= 2));
+    }
+    sink.add(TEMPO, if turn == Some("w") { 1 } else { -1 }, 1);
+    phase
+}
+
+fn main() -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let Some((fen, result)) = line.trim().rsplit_once(' ') else { continue };
+        let mut trace = Trace::default();
+        let phase = evaluate(fen, &mut trace);
+        write!(out, "{} {phase}", result.trim_matches(['[', ']']))?;
+        for (index, count) in trace.0.iter().filter(|(_, count)| **count != 0) {
+            write!(out, " {index}:{count}")?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()
+}

@@ -1,0 +1,89 @@
+//! `patzer data convert --traces`: the bundled evaluation's counts for every position, and the terms that they are of.
+//!
+//! In: positions in any format. Out: a text file of traces, and beside it the TOML file that names their terms: what
+//! `patzer tune --traces FILE --terms FILE` takes, and an example of what another engine is to write.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::prepare::{DataArgs, Split, stream};
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+use crate::eval::hce::{FULL_PHASE, Trace, Weights};
+use crate::io::{self, Output};
+use crate::positions::AnyReader;
+use crate::tune::TuneItem;
+use crate::tune::{hce, text};
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Exported {
+    positions_read: u64,
+    positions_written: u64,
+    output: PathBuf,
+    terms: PathBuf,
+}
+
+impl fmt::Display for Exported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (output, terms) = (self.output.display(), self.terms.display());
+        writeln!(f, "traced    {} of {} positions → {output}", self.positions_written, self.positions_read)?;
+        writeln!(f, "          terms → {terms}")
+    }
+}
+
+/// Writes traces of all inputs, of their leaves where they are resolved.
+///
+/// # Errors
+/// If an input cannot be read or the outputs cannot be written.
+pub fn export(
+    inputs: &[PathBuf],
+    filter: &[String],
+    filter_set: &[String],
+    output: &Path,
+    ui: &Ui,
+) -> Result<Status> {
+    if output == Path::new("-") {
+        return Err(Error::usage(
+            "--traces writes the terms beside the output, so it needs the name of a file",
+        ));
+    }
+    let resolved = |path: &PathBuf| Ok(AnyReader::open(path, None)?.metadata().resolved.is_some());
+    let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
+    let args = DataArgs {
+        data: inputs.to_vec(),
+        filter: filter.to_vec(),
+        filter_set: filter_set.to_vec(),
+        no_resolve: !resolved.iter().all(|resolved| *resolved),
+        strict: false,
+    };
+    let mut out = Output::create(output)?;
+    let (mut scratch, mut written) = (Trace::default(), 0);
+    let account = stream(&args, Split { validation: 0.0, seed: 0 }, ui, &mut |offer| {
+        let item =
+            TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
+        let score = offer
+            .sample
+            .score
+            .map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+        // Fits every language's numbers.
+        let game = offer.group & ((1 << 53) - 1);
+        let position = hce::position(&item, &mut scratch, game, score)?;
+        let phase = (position.facts.phase * FULL_PHASE as f32).round();
+        text::write(&mut out, &position, phase).map_err(|e| Error::io(output, e))?;
+        written += 1;
+        Ok(None)
+    })?;
+    out.commit()?;
+    let terms = output.with_extension("toml");
+    io::write(&terms, hce::terms(&Weights::untuned()).to_toml()?.as_bytes())?;
+    ui.result(&Exported {
+        positions_read: account.read,
+        positions_written: written,
+        output: output.to_path_buf(),
+        terms,
+    })?;
+    Ok(Status::Done)
+}

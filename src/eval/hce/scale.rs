@@ -1,0 +1,119 @@
+//! Endgames that are more drawn than their evaluation says.
+//!
+//! In: a board. Out: the share of the endgame value that counts, in 64ths. It depends on what both sides have, on
+//! the colours of single bishops, and on whether all pawns stand on one wing; it is not tuned with the weights.
+//! The cases are those of the classical Stockfish and of Ethereal; the shares were read off 725,000 positions of
+//! engines' games, by the factor of the endgame value that predicts the results of each case best.
+
+use shakmaty::{Bitboard, Board, ByColor, Color};
+
+use super::structure::Structure;
+
+/// The scale of an endgame that is what it seems.
+pub const FULL_SCALE: i32 = 64;
+
+/// Pieces of one side by kind: pawns, knights, bishops, rooks, queens.
+pub type Counts = [i32; 5];
+
+/// The pieces of both sides by kind.
+#[inline(always)]
+pub fn counts(board: &Board) -> ByColor<Counts> {
+    let kinds = [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens()];
+    let of = |side: Bitboard| kinds.map(|kind| (kind & side).count() as i32);
+    ByColor { black: of(board.black()), white: of(board.white()) }
+}
+
+/// Shares in 64ths by what the counts alone leave open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scales {
+    /// In general.
+    pub normal: i32,
+    /// All pawns on one wing.
+    pub one_wing: i32,
+    /// Each side has one bishop, and they stand on squares of different colours.
+    pub opposite: i32,
+}
+
+impl Scales {
+    /// The shares that go with these pieces.
+    pub fn of(counts: &ByColor<Counts>) -> Scales {
+        let worth = counts.as_ref().map(|c| 3 * (c[1] + c[2]) + 5 * c[3] + 9 * c[4]);
+        let rank = |color: Color| (worth[color] + counts[color][0], worth[color]);
+        let strong = if rank(Color::White) > rank(Color::Black) { Color::White } else { Color::Black };
+        let pawns = counts[strong][0] as usize;
+        if pawns == 0 && worth[strong] - worth[!strong] <= 4 {
+            // Nothing left that could become a queen, and not enough ahead to mate by force.
+            let share = if worth[strong] <= 3 { 0 } else { 8 };
+            return Scales { normal: share, one_wing: share, opposite: share };
+        }
+        let each = |pieces: [i32; 4]| counts.iter().all(|c| c[1..] == pieces);
+        let one_wing = match pawns {
+            // What is left is to take the other side's pawns.
+            0 => FULL_SCALE,
+            _ if each([0, 0, 1, 0]) => 28,
+            _ => 50,
+        };
+        let opposite: [i32; 6] = if each([0, 1, 0, 0]) {
+            [8, 8, 8, 22, 28, 32]
+        } else if each([1, 1, 0, 0]) {
+            [8, 8, 12, 32, 44, 60]
+        } else if each([0, 1, 1, 0]) {
+            [8, 8, 40, 60, 60, 60]
+        } else {
+            [60; 6]
+        };
+        Scales { normal: FULL_SCALE, one_wing, opposite: opposite[pawns.min(5)] }
+    }
+
+    /// The share that holds on a board with these pieces.
+    #[inline(always)]
+    pub fn choose(&self, board: &Board, structure: &Structure) -> i32 {
+        let bishops = board.bishops();
+        let one_each = (bishops & board.white()).count() == 1 && (bishops & board.black()).count() == 1;
+        if one_each && (bishops & Bitboard::LIGHT_SQUARES).count() == 1 {
+            self.opposite
+        } else if structure.one_wing {
+            self.one_wing
+        } else {
+            self.normal
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::fen::Fen;
+
+    fn scale(fen: &str) -> i32 {
+        let board = fen.parse::<Fen>().unwrap().into_setup().board;
+        let mut flipped = board.clone();
+        flipped.flip_vertical();
+        flipped.swap_colors();
+        let scale = super::super::scale(&board);
+        assert_eq!(scale, super::super::scale(&flipped), "{fen}");
+        scale
+    }
+
+    #[test]
+    fn endgames_that_cannot_be_won_count_nothing() {
+        assert_eq!(scale("4k3/8/8/8/8/8/8/4KB2 w - - 0 1"), 0);
+        assert_eq!(scale("4k3/8/8/8/8/2n5/8/4KR2 w - - 0 1"), 8);
+        assert_eq!(scale("4k3/8/8/8/8/8/8/4KR2 w - - 0 1"), FULL_SCALE);
+        assert_eq!(scale("4k3/8/8/8/8/2p5/8/4KR2 w - - 0 1"), FULL_SCALE);
+    }
+
+    #[test]
+    fn bishops_of_opposite_colours_draw() {
+        assert_eq!(scale("4kb2/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), 22);
+        // f1 is light and c8 too.
+        assert_eq!(scale("2b1k3/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), FULL_SCALE);
+        assert_eq!(scale("r3kb2/8/8/8/8/8/PP3P2/4KB1R w - - 0 1"), 60);
+    }
+
+    #[test]
+    fn pawns_on_one_wing_are_easier_to_hold() {
+        assert_eq!(scale("4kr2/5pp1/8/8/8/8/5PPP/4KR2 w - - 0 1"), 28);
+        assert_eq!(scale("4kr2/p4pp1/8/8/8/8/P4PPP/4KR2 w - - 0 1"), FULL_SCALE);
+    }
+}

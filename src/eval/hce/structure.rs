@@ -1,0 +1,83 @@
+//! What pawns alone decide, worked out once for a pawn structure.
+//!
+//! In: a board. Out: passed pawns, how closed the centre is, whether all pawns stand on one wing. These facts and
+//! the sums of the terms about pawns and kings stay the same over most of a search, so the cache keeps them.
+
+use shakmaty::{Bitboard, Board, ByColor, Color};
+
+use super::context::{above, below, beside, relative};
+
+/// Facts about the pawns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Structure {
+    /// Each side's passed pawns, the foremost on each file.
+    pub passed: ByColor<Bitboard>,
+    /// How closed the position is, from 0 (open) to 8.
+    pub closed: u8,
+    /// Whether there are pawns, and all of them on files a to d or all on e to h.
+    pub one_wing: bool,
+}
+
+/// No legal pawn stands there; a board from elsewhere must not lead out of a table.
+pub const END_RANKS: Bitboard = Bitboard(0xff00_0000_0000_00ff);
+
+const QUEEN_SIDE: Bitboard = Bitboard(0x0f0f_0f0f_0f0f_0f0f);
+
+impl Structure {
+    /// Looks at the pawns of a board.
+    #[inline(always)]
+    pub fn of(board: &Board) -> Structure {
+        let pawns = board.pawns();
+        let passed = |us: Color| {
+            let ours = relative(us, pawns & board.by_color(us)).without(END_RANKS);
+            let theirs = relative(us, pawns & board.by_color(!us));
+            relative(us, ours.without(below(theirs | beside(theirs)) | below(ours)))
+        };
+        Structure {
+            passed: ByColor { black: passed(Color::Black), white: passed(Color::White) },
+            closed: closed(board),
+            one_wing: pawns.any() && (pawns.is_subset(QUEEN_SIDE) || pawns.is_disjoint(QUEEN_SIDE)),
+        }
+    }
+}
+
+/// Many pawns, many of them rammed, few open files: the index of closed positions that Ethereal 12 has.
+fn closed(board: &Board) -> u8 {
+    let pawns = board.pawns();
+    let rammed = (board.white() & pawns).shift(8) & board.black() & pawns;
+    let files = (pawns | above(pawns) | below(pawns)) & Bitboard(0xff);
+    let open = 8 - files.count() as i32;
+    ((pawns.count() as i32 + 3 * rammed.count() as i32 - 4 * open) / 3).clamp(0, 8) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::{Square, fen::Fen};
+
+    fn structure(fen: &str) -> Structure {
+        Structure::of(&fen.parse::<Fen>().unwrap().into_setup().board)
+    }
+
+    #[test]
+    fn passed_pawns_are_those_that_no_pawn_can_stop() {
+        // a5 and the front of the doubled f-pawns are passed; c4 is held by d6; Black's h3 is passed.
+        let found = structure("6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1");
+        assert_eq!(found.passed.white, Bitboard::from_square(Square::A5).with(Square::F5));
+        assert_eq!(found.passed.black, Bitboard::from_square(Square::H3));
+    }
+
+    #[test]
+    fn closed_positions_have_rammed_pawns_and_no_open_files() {
+        assert_eq!(structure("4k3/8/8/8/8/8/8/4K3 w - - 0 1").closed, 0);
+        assert_eq!(structure("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1").closed, 5);
+        assert_eq!(structure("4k3/8/pppppppp/PPPPPPPP/8/8/8/4K3 w - - 0 1").closed, 8);
+    }
+
+    #[test]
+    fn one_wing_is_all_pawns_on_one_half() {
+        assert!(structure("4k3/5ppp/8/8/8/8/4PPP1/4K3 w - - 0 1").one_wing);
+        assert!(!structure("4k3/5ppp/8/8/8/8/3PPPP1/4K3 w - - 0 1").one_wing);
+        assert!(!structure("4k3/8/8/8/8/8/8/4K3 w - - 0 1").one_wing);
+    }
+}

@@ -1,0 +1,62 @@
+//! Pins and discovered attacks on kings and queens.
+//!
+//! Sources: Stockfish's blockers for the king and weak queen, Ethereal's relative pins.
+
+use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
+
+use crate::eval::hce::context::Context;
+use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::sink::Sink;
+
+/// Pins.
+pub const TERM: Term = Term {
+    name: "pins",
+    about: "single pieces between a king or queen and an enemy slider",
+    parts: &[
+        Part::list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king"),
+        Part::single("discovery", "an enemy piece stands alone between the own king and an enemy slider"),
+        Part::single("queen", "one piece at most stands between the own queen and an enemy bishop or rook"),
+    ],
+};
+
+const PINNED: usize = layout::at("pins", "pinned");
+const DISCOVERY: usize = layout::at("pins", "discovery");
+const QUEEN: usize = layout::at("pins", "queen");
+
+/// The pins that one side suffers.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    let board = c.board;
+    let (ours, enemies) = (board.by_color(us), board.by_color(us.other()));
+    if let Some(king) = c.kings[us] {
+        for slider in enemies & aligned(king, board.bishops_and_queens(), board.rooks_and_queens()) {
+            if let Some(blocker) = blocker(board, king, slider) {
+                if ours.contains(blocker) {
+                    let role = board.role_at(blocker).unwrap_or(Role::Pawn);
+                    sink.add(us, PINNED + (role as usize - 1).min(4), 1);
+                } else {
+                    sink.add(us, DISCOVERY, 1);
+                }
+            }
+        }
+    }
+    for queen in ours & board.queens() {
+        for slider in enemies & aligned(queen, board.bishops(), board.rooks()) {
+            let between = attacks::between(queen, slider) & board.occupied();
+            sink.add(us, QUEEN, i32::from(!between.more_than_one()));
+        }
+    }
+}
+
+/// The sliders of both kinds on a square's lines.
+#[inline(always)]
+fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
+    (attacks::bishop_attacks(square, Bitboard::EMPTY) & diagonal)
+        | (attacks::rook_attacks(square, Bitboard::EMPTY) & straight)
+}
+
+/// The only piece between two squares.
+#[inline(always)]
+fn blocker(board: &Board, from: Square, to: Square) -> Option<Square> {
+    (attacks::between(from, to) & board.occupied()).single_square()
+}

@@ -1,0 +1,62 @@
+//! Space: room behind the own pawns, and squares that the enemy's pieces would rather not enter.
+//!
+//! Sources: Stockfish's space and restricted pieces, Ethereal's space.
+
+use shakmaty::{Bitboard, Color, Role};
+
+use crate::eval::hce::context::{Context, below, relative};
+use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::sink::Sink;
+
+/// Space.
+pub const TERM: Term = Term {
+    name: "space",
+    about: "room and control of squares",
+    parts: &[
+        Part::list("room", 24, "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23"),
+        Part::single("restricted", "a square both sides attack where the enemy's defence is not strong"),
+        Part::list("outnumbered", 2, "a square that the enemy attacks once and we twice: with an enemy on it, without"),
+        Part::single("centre", "a square of the sixteen in the centre that we alone attack, or more often"),
+        Part::single("stopped", "an own pawn whose next square is occupied"),
+        Part::single("pawn_defended", "an own pawn that anything defends"),
+        Part::single("pawn_weak", "an own pawn that the enemy attacks and nothing defends"),
+    ],
+};
+
+const ROOM: usize = layout::at("space", "room");
+const RESTRICTED: usize = layout::at("space", "restricted");
+const OUTNUMBERED: usize = layout::at("space", "outnumbered");
+const CENTRE: usize = layout::at("space", "centre");
+const STOPPED: usize = layout::at("space", "stopped");
+const PAWN_DEFENDED: usize = layout::at("space", "pawn_defended");
+const PAWN_WEAK: usize = layout::at("space", "pawn_weak");
+
+/// All of it for one side.
+#[inline(always)]
+pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+    const HOME: Bitboard = Bitboard(0x0000_0000_3c3c_3c00);
+    const MIDDLE: Bitboard = Bitboard(0x0000_3c3c_3c3c_0000);
+    let them = us.other();
+    let (mine, yours) = (c.attacked[us], c.attacked[them]);
+    let (mine_twice, yours_twice) = (c.twice[us], c.twice[them]);
+    let enemy_pawns = c.by_role[them].pawn;
+    let pawns = c.pieces(us, Role::Pawn);
+
+    let room = HOME.without(relative(us, pawns | enemy_pawns));
+    let behind = room & below(relative(us, pawns)) & !relative(us, yours);
+    sink.add(us, ROOM + (room.count() + behind.count()).min(23), 1);
+
+    let strong = enemy_pawns | (yours_twice & !mine_twice);
+    sink.add(us, RESTRICTED, (mine & yours & !strong).count() as i32);
+    let outnumbered = yours & mine_twice & !yours_twice;
+    let enemies = c.board.by_color(them);
+    sink.add(us, OUTNUMBERED, (outnumbered & enemies).count() as i32);
+    sink.add(us, OUTNUMBERED + 1, (outnumbered & !enemies).count() as i32);
+    let control = ((mine_twice & !yours_twice) | (mine & !yours)) & !enemy_pawns;
+    sink.add(us, CENTRE, (control & MIDDLE).count() as i32);
+
+    let next = pawns.shift(us.fold_wb(8, -8));
+    sink.add(us, STOPPED, (next & c.board.occupied()).count() as i32);
+    sink.add(us, PAWN_DEFENDED, (pawns & mine).count() as i32);
+    sink.add(us, PAWN_WEAK, (pawns & yours & !mine).count() as i32);
+}

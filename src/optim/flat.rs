@@ -1,0 +1,98 @@
+//! Directions in which a matrix of second derivatives is flat: what data cannot tell apart.
+//!
+//! In: a symmetric matrix without negative eigenvalues. Out: for each row that follows from the rows before it, the
+//! combination that is nothing. It is the Cholesky factorisation by rows, scaled to a diagonal of ones, in which a
+//! row whose pivot vanishes is passed over (Golub and Van Loan, 2013, section 4.2.8).
+
+use super::dot;
+
+/// A row counts as dependent when what is left of its diagonal is below this share of it.
+const TOLERANCE: f64 = 1e-8;
+
+/// Components smaller than this share of the largest are left out of a direction.
+const NEGLIGIBLE: f64 = 1e-4;
+
+/// A direction: the parameters that move, with how far, the largest by 1.
+pub type Direction = Vec<(usize, f64)>;
+
+/// Every flat direction, and the parameters of which the matrix knows nothing at all, which are not among them.
+pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
+    let scale: Vec<f64> = (0..size).map(|i| matrix[i * size + i].max(0.0).sqrt()).collect();
+    let unknown: Vec<usize> = (0..size).filter(|&i| scale[i] == 0.0).collect();
+    let mut lower = vec![0.0; size * size];
+    let mut passed = vec![false; size];
+    let mut found = Vec::new();
+    for i in 0..size {
+        let (done, rest) = lower.split_at_mut(i * size);
+        let row = &mut rest[..size];
+        if scale[i] == 0.0 {
+            passed[i] = true;
+            continue;
+        }
+        for j in (0..i).filter(|&j| !passed[j]) {
+            let above = &done[j * size..=j * size + j];
+            let value = matrix[i * size + j] / (scale[i] * scale[j]);
+            row[j] = (value - dot(&row[..j], &above[..j])) / above[j];
+        }
+        let left = 1.0 - dot(&row[..i], &row[..i]);
+        if left < TOLERANCE {
+            found.push(direction(done, row, size, i, &passed, &scale));
+            passed[i] = true;
+            row[..i].fill(0.0);
+        } else {
+            row[i] = left.sqrt();
+        }
+    }
+    (found, unknown)
+}
+
+/// Solves for the rows before `i` that make up row `i`.
+fn direction(done: &[f64], row: &[f64], size: usize, i: usize, passed: &[bool], scale: &[f64]) -> Direction {
+    let mut right = row[..i].to_vec();
+    let mut parts = vec![(i, 1.0 / scale[i])];
+    for j in (0..i).rev().filter(|&j| !passed[j]) {
+        let above = &done[j * size..=j * size + j];
+        let x = right[j] / above[j];
+        right[..j].iter_mut().zip(above).for_each(|(right, l)| *right -= x * l);
+        parts.push((j, -x / scale[j]));
+    }
+    let largest = parts.iter().map(|(_, part)| part.abs()).fold(0.0, f64::max);
+    parts.retain(|(_, part)| part.abs() > NEGLIGIBLE * largest);
+    parts.iter_mut().for_each(|(_, part)| *part /= largest);
+    parts.reverse();
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The normal matrix of rows of counts.
+    fn normal(rows: &[Vec<f64>]) -> Vec<f64> {
+        let size = rows[0].len();
+        let cell = |i: usize, j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();
+        (0..size * size).map(|at| cell(at / size, at % size)).collect()
+    }
+
+    #[test]
+    fn what_always_sums_to_nothing_is_found_with_its_shares() {
+        // Weights 0 to 2 count +1 once and −1 once in each row: their sum is unknown. Weight 3 is free, weight 4 is
+        // never seen, weight 5 is always twice weight 3.
+        let rows: Vec<Vec<f64>> = (0..30)
+            .map(|i| {
+                let mut row = vec![0.0; 6];
+                row[i % 3] += 1.0;
+                row[(i / 3) % 3] -= 1.0;
+                row[3] = f64::from(i as u8).sin();
+                row[5] = 2.0 * row[3];
+                row
+            })
+            .collect();
+        let (found, unknown) = directions(&normal(&rows), 6);
+        assert_eq!((found.len(), unknown), (2, vec![4]));
+        assert_eq!(found[0].iter().map(|part| part.0).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(found[0].iter().all(|(_, part)| (part - 1.0).abs() < 1e-6), "{found:?}");
+        assert_eq!(found[1].iter().map(|part| part.0).collect::<Vec<_>>(), [3, 5]);
+        assert!((found[1][0].1 + 2.0 * found[1][1].1).abs() < 1e-6, "{found:?}");
+    }
+}

@@ -1,0 +1,442 @@
+//! Positions as the tuner sees them: which weights count how often, and nothing else.
+//!
+//! In: counts of weights, position by position. Out: chunks of traces, laid out for speed. A trace lists the
+//! numbers of the weights that count once for White, then those that count once for Black; a weight that counts
+//! twice stands there twice, so that a pass over them needs additions alone. Rare large or broken counts follow
+//! with their coefficient. Rows of equal lengths lie together, so the ends of the loops over entries are
+//! predictable: a pass is bound by branch misses, not by memory.
+//!
+//! A chunk is the unit of parallel work and of mini-batches. Its size is fixed, so that sums over chunks do not
+//! depend on the number of threads.
+
+/// Positions in a chunk.
+pub const CHUNK: usize = 16_384;
+
+/// The largest whole count that is written as so many entries; beyond it a coefficient takes less room.
+const LARGEST_REPEAT: f32 = 3.0;
+
+/// What is known of a position besides its counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
+    pub target: f32,
+    /// Share of the midgame, usually from 0 to 1.
+    pub phase: f32,
+    /// Factor of the endgame half of the evaluation; 1 where nothing is scaled.
+    pub scale: f32,
+    /// What no weight changes, in centipawns from White's side.
+    pub constant: f32,
+    /// How much the position counts in the loss; 1 usually.
+    pub weight: f32,
+    /// Positions of one game share it; standard errors take groups, not positions, as independent.
+    pub group: u8,
+}
+
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
+    }
+}
+
+/// How often a weight of a non-linear part counts for White and for Black.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BothSides {
+    /// The weight.
+    pub index: u16,
+    /// Its count for White.
+    pub white: f32,
+    /// Its count for Black.
+    pub black: f32,
+}
+
+/// The counts of one position, by number of the weight.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counts {
+    /// Linear weights, White's count minus Black's, in order of the weights and none of them 0.
+    pub linear: Vec<(u16, f32)>,
+    /// Weights of the king-safety part.
+    pub safety: Vec<BothSides>,
+    /// Weights of the complexity part.
+    pub complexity: Vec<(u16, f32)>,
+}
+
+impl Counts {
+    /// Empties the lists for the next position.
+    pub fn clear(&mut self) {
+        self.linear.clear();
+        self.safety.clear();
+        self.complexity.clear();
+    }
+}
+
+/// Phase and target: what every row has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row {
+    /// Share of the midgame.
+    pub phase: f32,
+    /// The result to predict, from White's side, from 0 to 1.
+    pub target: f32,
+}
+
+/// Rows of equal lengths, one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Number of rows.
+    pub rows: u32,
+    /// Entries for White in each row.
+    pub plus: u16,
+    /// Entries for Black, after those.
+    pub minus: u16,
+    /// Entries with a coefficient, after those.
+    pub heavy: u16,
+}
+
+impl Run {
+    /// Entries in each row.
+    pub fn stride(&self) -> usize {
+        usize::from(self.plus) + usize::from(self.minus) + usize::from(self.heavy)
+    }
+}
+
+/// The non-linear parts of a chunk's rows.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// Where the safety and complexity lists of each row end.
+    pub ends: Vec<[u32; 2]>,
+    /// Safety counts, row after row.
+    pub safety: Vec<BothSides>,
+    /// Complexity counts, row after row.
+    pub complexity: Vec<(u16, f32)>,
+}
+
+/// Up to [`CHUNK`] positions. Columns that would hold the default in every row are empty.
+#[derive(Debug, Clone, Default)]
+pub struct Chunk {
+    /// How the rows are divided; in the order of the rows.
+    pub runs: Vec<Run>,
+    /// One a position.
+    pub rows: Vec<Row>,
+    /// The entries of all rows.
+    pub entries: Vec<u16>,
+    /// The coefficients of the heavy entries of all rows.
+    pub coefficients: Vec<f32>,
+    /// [`Facts::constant`], or nothing.
+    pub constants: Vec<f32>,
+    /// [`Facts::scale`], or nothing.
+    pub scales: Vec<f32>,
+    /// [`Facts::weight`], or nothing.
+    pub weights: Vec<f32>,
+    /// [`Facts::group`].
+    pub groups: Vec<u8>,
+    /// The non-linear parts, where there are any.
+    pub parts: Option<Box<Parts>>,
+}
+
+/// One row with its entries.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'a> {
+    /// Weights that count once more for White.
+    pub plus: &'a [u16],
+    /// Weights that count once more for Black.
+    pub minus: &'a [u16],
+    /// Weights with a coefficient.
+    pub heavy: &'a [u16],
+    /// Their coefficients.
+    pub coefficients: &'a [f32],
+}
+
+/// A place in a chunk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cursor {
+    run: usize,
+    /// Rows of the run that are done.
+    done: usize,
+    /// Number of the next row.
+    pub row: usize,
+    entry: usize,
+    coefficient: usize,
+}
+
+/// Rows of equal lengths: a run, or a piece of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Segment<'a> {
+    /// Number of its first row.
+    pub first: usize,
+    /// Number of rows.
+    pub rows: usize,
+    run: Run,
+    entries: &'a [u16],
+    coefficients: &'a [f32],
+}
+
+impl<'a> Segment<'a> {
+    /// The entries of a row, counted from the segment's first.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> Entries<'a> {
+        let stride = self.run.stride();
+        let (plus, rest) = self.entries[i * stride..][..stride].split_at(usize::from(self.run.plus));
+        let (minus, heavy) = rest.split_at(usize::from(self.run.minus));
+        let width = usize::from(self.run.heavy);
+        Entries { plus, minus, heavy, coefficients: &self.coefficients[i * width..][..width] }
+    }
+}
+
+impl Chunk {
+    /// Up to `limit` rows of equal lengths from the cursor on, which moves behind them; `None` at the end. Passes are
+    /// loops over these rather than callbacks, which the compiler would not make of vectors.
+    #[inline(always)]
+    pub fn segment(&self, cursor: &mut Cursor, limit: usize) -> Option<Segment<'_>> {
+        let run = *self.runs.get(cursor.run)?;
+        let rows = limit.min(run.rows as usize - cursor.done);
+        let (stride, heavy) = (run.stride(), usize::from(run.heavy));
+        let segment = Segment {
+            first: cursor.row,
+            rows,
+            run,
+            entries: &self.entries[cursor.entry..][..rows * stride],
+            coefficients: &self.coefficients[cursor.coefficient..][..rows * heavy],
+        };
+        cursor.entry += rows * stride;
+        cursor.coefficient += rows * heavy;
+        cursor.row += rows;
+        cursor.done += rows;
+        if cursor.done == run.rows as usize {
+            (cursor.run, cursor.done) = (cursor.run + 1, 0);
+        }
+        Some(segment)
+    }
+
+    /// Visits every row.
+    pub fn each(&self, mut visit: impl FnMut(usize, Entries<'_>)) {
+        let mut cursor = Cursor::default();
+        while let Some(segment) = self.segment(&mut cursor, usize::MAX) {
+            (0..segment.rows).for_each(|i| visit(segment.first + i, segment.row(i)));
+        }
+    }
+
+    /// Gives every weight another number, and sorts the entries of each row by it.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        let new = |index: u16| numbers[usize::from(index)];
+        let mut at = 0;
+        for run in &self.runs {
+            let stride = run.stride();
+            for _ in 0..run.rows {
+                let row = &mut self.entries[at..at + stride];
+                row.iter_mut().for_each(|entry| *entry = new(*entry));
+                let (plus, rest) = row.split_at_mut(usize::from(run.plus));
+                plus.sort_unstable();
+                // The heavy entries stay with their coefficients.
+                rest[..usize::from(run.minus)].sort_unstable();
+                at += stride;
+            }
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
+            parts.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
+        }
+    }
+
+    /// Factors of the midgame and the endgame half of a row.
+    #[inline(always)]
+    pub fn factors(&self, row: usize) -> [f32; 2] {
+        let phase = self.rows[row].phase;
+        let scale = if self.scales.is_empty() { 1.0 } else { self.scales[row] };
+        [phase, (1.0 - phase) * scale]
+    }
+
+    /// How much a row counts.
+    #[inline(always)]
+    pub fn weight(&self, row: usize) -> f32 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[row] }
+    }
+
+    /// What no weight changes, in centipawns from White's side.
+    #[inline(always)]
+    pub fn constant(&self, row: usize) -> f32 {
+        if self.constants.is_empty() { 0.0 } else { self.constants[row] }
+    }
+
+    /// Sum of the weights of the rows.
+    pub fn total_weight(&self) -> f64 {
+        match self.weights[..] {
+            [] => self.rows.len() as f64,
+            ref weights => weights.iter().map(|&weight| f64::from(weight)).sum(),
+        }
+    }
+
+    /// Bytes that the chunk takes.
+    pub fn bytes(&self) -> usize {
+        let parts = self.parts.as_ref().map_or(0, |parts| {
+            size_of_val(&parts.ends[..]) + size_of_val(&parts.safety[..]) + size_of_val(&parts.complexity[..])
+        });
+        let floats = self.coefficients.len() + self.constants.len() + self.scales.len() + self.weights.len();
+        size_of_val(&self.runs[..])
+            + size_of_val(&self.rows[..])
+            + size_of_val(&self.entries[..])
+            + 4 * floats
+            + self.groups.len()
+            + parts
+    }
+}
+
+/// Gathers positions, in any order, into a chunk.
+#[derive(Debug, Default)]
+pub struct Builder {
+    rows: Vec<Unsorted>,
+    entries: Vec<u16>,
+    coefficients: Vec<f32>,
+    safety: Vec<BothSides>,
+    complexity: Vec<(u16, f32)>,
+    minus: Vec<u16>,
+    heavy: Vec<u16>,
+}
+
+#[derive(Debug)]
+struct Unsorted {
+    lengths: [u16; 3],
+    facts: Facts,
+    /// Where its entries, coefficients, safety and complexity counts begin.
+    starts: [usize; 4],
+}
+
+impl Builder {
+    /// Adds a position. Counts of 0 are passed over; more than 65,535 entries of a kind cannot be and are cut.
+    pub fn push(&mut self, facts: Facts, counts: &Counts) {
+        let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
+        self.minus.clear();
+        self.heavy.clear();
+        for &(index, count) in &counts.linear {
+            if count.abs() > LARGEST_REPEAT || count.fract() != 0.0 {
+                self.heavy.push(index);
+                self.coefficients.push(count);
+                continue;
+            }
+            let side = if count > 0.0 { &mut self.entries } else { &mut self.minus };
+            side.extend(std::iter::repeat_n(index, count.abs() as usize));
+        }
+        let short = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
+        let lengths = [self.entries.len() - starts[0], self.minus.len(), self.heavy.len()].map(short);
+        self.entries.extend_from_slice(&self.minus);
+        self.entries.extend_from_slice(&self.heavy);
+        self.safety.extend_from_slice(&counts.safety);
+        self.complexity.extend_from_slice(&counts.complexity);
+        self.rows.push(Unsorted { lengths, facts, starts });
+    }
+
+    /// Number of positions so far.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none yet.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The chunk: rows sorted by their lengths, equal ones in the order in which they came.
+    pub fn finish(self) -> Chunk {
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|&i| self.rows[i].lengths);
+        let column = |of: fn(&Facts) -> f32, usual: f32| -> Vec<f32> {
+            if self.rows.iter().all(|row| of(&row.facts) == usual) {
+                return Vec::new();
+            }
+            order.iter().map(|&i| of(&self.rows[i].facts)).collect()
+        };
+        let mut chunk = Chunk {
+            constants: column(|facts| facts.constant, 0.0),
+            scales: column(|facts| facts.scale, 1.0),
+            weights: column(|facts| facts.weight, 1.0),
+            rows: Vec::with_capacity(order.len()),
+            groups: order.iter().map(|&i| self.rows[i].facts.group).collect(),
+            entries: Vec::with_capacity(self.entries.len()),
+            coefficients: Vec::with_capacity(self.coefficients.len()),
+            ..Chunk::default()
+        };
+        let nonlinear = !self.safety.is_empty() || !self.complexity.is_empty();
+        let mut parts = Parts::default();
+        for &i in &order {
+            let row = &self.rows[i];
+            chunk.rows.push(Row { phase: row.facts.phase, target: row.facts.target });
+            let [plus, minus, heavy] = row.lengths;
+            let run = Run { rows: 1, plus, minus, heavy };
+            match chunk.runs.last_mut() {
+                Some(last) if [last.plus, last.minus, last.heavy] == row.lengths => last.rows += 1,
+                _ => chunk.runs.push(run),
+            }
+            let [entries, coefficients, safety, complexity] = row.starts;
+            chunk.entries.extend_from_slice(&self.entries[entries..][..run.stride()]);
+            chunk.coefficients.extend_from_slice(&self.coefficients[coefficients..][..usize::from(heavy)]);
+            if nonlinear {
+                let next = self
+                    .rows
+                    .get(i + 1)
+                    .map_or([self.safety.len(), self.complexity.len()], |row| [row.starts[2], row.starts[3]]);
+                parts.safety.extend_from_slice(&self.safety[safety..next[0]]);
+                parts.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
+                parts.ends.push([parts.safety.len() as u32, parts.complexity.len() as u32]);
+            }
+        }
+        chunk.parts = nonlinear.then(|| Box::new(parts));
+        chunk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(linear: &[(u16, f32)]) -> Counts {
+        Counts { linear: linear.to_vec(), ..Counts::default() }
+    }
+
+    #[test]
+    fn rows_come_back_with_their_own_entries() {
+        let mut builder = Builder::default();
+        builder.push(
+            Facts { target: 1.0, constant: 5.0, group: 7, ..Facts::default() },
+            &counts(&[(3, 2.0), (9, -1.0), (11, 12.0), (12, -0.5)]),
+        );
+        builder.push(Facts { target: 0.0, ..Facts::default() }, &counts(&[(1, -3.0)]));
+        let chunk = builder.finish();
+        // The row without plus entries comes first.
+        assert_eq!(chunk.rows.iter().map(|row| row.target).collect::<Vec<_>>(), [0.0, 1.0]);
+        assert_eq!((&chunk.constants[..], &chunk.groups[..]), (&[0.0, 5.0][..], &[0, 7][..]));
+        assert!(chunk.scales.is_empty() && chunk.weights.is_empty());
+        let mut seen = Vec::new();
+        chunk.each(|row, e| {
+            seen.push((row, e.plus.to_vec(), e.minus.to_vec(), e.heavy.to_vec(), e.coefficients.to_vec()));
+        });
+        assert_eq!(seen[0], (0, vec![], vec![1, 1, 1], vec![], vec![]));
+        assert_eq!(seen[1], (1, vec![3, 3], vec![9], vec![11, 12], vec![12.0, -0.5]));
+    }
+
+    #[test]
+    fn equal_lengths_share_a_run() {
+        let mut builder = Builder::default();
+        for i in 0..10 {
+            builder.push(Facts::default(), &counts(&[(i, 1.0), (20, if i % 2 == 0 { 1.0 } else { -1.0 })]));
+        }
+        let chunk = builder.finish();
+        assert_eq!(chunk.runs.iter().map(|run| (run.rows, run.plus)).collect::<Vec<_>>(), [(5, 1), (5, 2)]);
+        assert_eq!(chunk.bytes(), 2 * size_of::<Run>() + 10 * 8 + 20 * 2 + 10);
+    }
+
+    #[test]
+    fn non_linear_parts_follow_their_rows() {
+        let mut builder = Builder::default();
+        for i in [2u16, 1, 0] {
+            let mut counts = counts(&vec![(i, f32::from(i))]);
+            counts.linear.retain(|(_, count)| *count != 0.0);
+            counts.safety =
+                (0..i).map(|index| BothSides { index, white: f32::from(i), black: 0.0 }).collect();
+            counts.complexity = vec![(i, 1.0)];
+            builder.push(Facts { target: f32::from(i) / 2.0, ..Facts::default() }, &counts);
+        }
+        let chunk = builder.finish();
+        let parts = chunk.parts.unwrap();
+        assert_eq!(parts.ends, [[0, 1], [1, 2], [3, 3]]);
+        assert_eq!(parts.safety.iter().map(|s| s.white).collect::<Vec<_>>(), [1.0, 2.0, 2.0]);
+        assert_eq!(parts.complexity, [(0, 1.0), (1, 1.0), (2, 1.0)]);
+    }
+}

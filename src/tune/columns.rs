@@ -1,0 +1,238 @@
+//! Traces as Parquet: the columns `result`, `phase`, `index` and `coefficient`, the last two lists of equal lengths;
+//! optional `black`, a list of Black's coefficients where `coefficient` is then White's; and optional `scale`,
+//! `constant`, `weight`, `game`, `score`, with the meaning that they have in the text form.
+//!
+//! In: a file, as pyarrow, DuckDB or Arrow in any language writes it, numbers of any width. Out: positions, and the
+//! number of every row that is bad.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use parquet::column::reader::ColumnReader;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::serialized_reader::SerializedFileReader;
+use rayon::prelude::*;
+
+use super::chunk::{Counts, Facts};
+use super::lines::{Account, BadLine};
+use super::model::{Model, Part};
+use super::text::{Position, checked, tidy};
+use crate::error::{Error, Result};
+use crate::io;
+
+/// Bad rows that are named one by one.
+const NAMED: usize = 5;
+
+/// Whether a file is Parquet.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn recognise(path: &Path) -> Result<bool> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    io::raw(path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
+    Ok(head == b"PAR1")
+}
+
+/// The numbers of a column and where those of each row end.
+#[derive(Default)]
+struct Column {
+    values: Vec<f64>,
+    ends: Vec<usize>,
+}
+
+impl Column {
+    fn row(&self, row: usize) -> &[f64] {
+        let from = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.values[from..self.ends[row]]
+    }
+}
+
+/// The columns of a row group.
+struct Group {
+    rows: usize,
+    result: Column,
+    phase: Column,
+    index: Column,
+    coefficient: Column,
+    black: Option<Column>,
+    /// scale, constant, weight, game, score.
+    facts: [Option<Column>; 5],
+}
+
+const FACTS: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
+
+/// Reads every row, as [`super::lines::each`] reads lines.
+///
+/// # Errors
+/// If the file is damaged or lacks a column, `take` fails, or, with `strict`, at the first bad row.
+pub fn each(
+    path: &Path,
+    model: &Model,
+    full_phase: f64,
+    strict: bool,
+    take: &mut dyn FnMut(Position) -> Result<()>,
+) -> Result<Account> {
+    let fault = |e: ParquetError| Error::data(path, format!("is damaged: {e}"));
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let reader = SerializedFileReader::new(file).map_err(fault)?;
+    let (mut account, mut before) = (Account::default(), 0);
+    for number in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(number).map_err(fault)?;
+        let group = Group::read(&*group, path)?;
+        let rows: Vec<std::result::Result<Position, String>> =
+            (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
+        for (row, position) in rows.into_iter().enumerate() {
+            account.read += 1;
+            let number = before + row as u64 + 1;
+            match position {
+                Ok(position) => take(position)?,
+                Err(reason) if strict => return Err(Error::at(path, format!("row {number}"), reason)),
+                Err(reason) => {
+                    account.bad += 1;
+                    if account.first_bad.len() < NAMED {
+                        account.first_bad.push(BadLine { number, reason });
+                    }
+                }
+            }
+        }
+        before += group.rows as u64;
+    }
+    Ok(account)
+}
+
+impl Group {
+    fn read(group: &dyn RowGroupReader, path: &Path) -> Result<Group> {
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let find = |name: &str| {
+            let columns = group.metadata().columns();
+            columns.iter().position(|column| {
+                column.column_path().parts().first().is_some_and(|part| part.eq_ignore_ascii_case(name))
+            })
+        };
+        let optional = |name: &str| -> Result<Option<Column>> {
+            find(name).map(|at| column(group, at, rows, path, name)).transpose()
+        };
+        let needed = |name: &str| -> Result<Column> {
+            optional(name)?.ok_or_else(|| {
+                Error::data(
+                    path,
+                    format!("has no column `{name}`; traces need result, phase, index, coefficient"),
+                )
+            })
+        };
+        let mut facts = [const { None }; 5];
+        for (fact, name) in facts.iter_mut().zip(FACTS) {
+            *fact = optional(name)?;
+        }
+        Ok(Group {
+            rows,
+            result: needed("result")?,
+            phase: needed("phase")?,
+            index: needed("index")?,
+            coefficient: needed("coefficient")?,
+            black: optional("black")?,
+            facts,
+        })
+    }
+
+    fn position(&self, row: usize, model: &Model, full_phase: f64) -> std::result::Result<Position, String> {
+        let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
+        let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
+        let target = target.ok_or("`result` is not from 0 to 1")? as f32;
+        let phase = (one(&self.phase).ok_or("`phase` is not a number")? / full_phase) as f32;
+        let [scale, constant, weight, game, score] =
+            std::array::from_fn(|i| self.facts[i].as_ref().and_then(one));
+        if weight.is_some_and(|weight| weight < 0.0) {
+            return Err("a weight is below 0".to_string());
+        }
+        let facts = Facts {
+            target,
+            phase,
+            scale: scale.unwrap_or(1.0) as f32,
+            constant: constant.unwrap_or(0.0) as f32,
+            weight: weight.unwrap_or(1.0) as f32,
+            group: 0,
+        };
+        let (index, white) = (self.index.row(row), self.coefficient.row(row));
+        let black = self.black.as_ref().map(|black| black.row(row));
+        if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
+            return Err("`index` and the coefficients are lists of different lengths".to_string());
+        }
+        let mut counts = Counts::default();
+        for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
+            if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
+                return Err(format!("{at}:{white} is not an index and a coefficient"));
+            }
+            // A column of Black's coefficients is there for all terms; those of complexity do not look at it.
+            let part = model.features.get(at as usize).map(|feature| feature.part);
+            let black = black.map(|black| black[i] as f32).filter(|_| part != Some(Part::Complexity));
+            checked(model, at as usize, white as f32, black, &mut counts)?;
+        }
+        tidy(&mut counts.linear);
+        let game = game.filter(|game| *game >= 0.0).map(|game| game as u64);
+        Ok(Position { facts, counts, game, score: score.map(|score| score as f32) })
+    }
+}
+
+fn column(group: &dyn RowGroupReader, at: usize, rows: usize, path: &Path, name: &str) -> Result<Column> {
+    let about = group.metadata().column(at).column_descr_ptr();
+    let levels = [about.max_def_level(), about.max_rep_level()];
+    let fault = |e: ParquetError| Error::data(path, format!("column `{name}`: {e}"));
+    let read = match group.get_column_reader(at).map_err(fault)? {
+        ColumnReader::Int32ColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),
+        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, levels, |v| *v as f64),
+        ColumnReader::FloatColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),
+        ColumnReader::DoubleColumnReader(reader) => read(reader, rows, levels, |v| *v),
+        _ => return Err(Error::data(path, format!("column `{name}` does not hold numbers"))),
+    };
+    read.map_err(fault)
+}
+
+/// Reads a column whole. A level of definition below the largest is nothing: a null, or an empty list.
+fn read<T: parquet::data_type::DataType>(
+    mut reader: parquet::column::reader::ColumnReaderImpl<T>,
+    rows: usize,
+    [max_definition, max_repetition]: [i16; 2],
+    number: impl Fn(&T::T) -> f64,
+) -> std::result::Result<Column, ParquetError> {
+    let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let mut records = 0;
+    while records < rows {
+        let (read, _, _) = reader.read_records(
+            rows - records,
+            Some(&mut definitions),
+            Some(&mut repetitions),
+            &mut values,
+        )?;
+        if read == 0 {
+            break;
+        }
+        records += read;
+    }
+    let numbers: Vec<f64> = values.iter().map(number).collect();
+    let levels = if max_definition == 0 && max_repetition == 0 {
+        numbers.len()
+    } else {
+        definitions.len().max(repetitions.len())
+    };
+    let mut column = Column { values: numbers, ends: Vec::with_capacity(rows) };
+    let mut taken = 0;
+    for level in 0..levels {
+        if level > 0 && repetitions.get(level).is_none_or(|&repetition| repetition == 0) {
+            column.ends.push(taken);
+        }
+        taken += usize::from(definitions.get(level).is_none_or(|&level| level == max_definition));
+    }
+    if levels > 0 {
+        column.ends.push(taken);
+    }
+    if column.ends.len() != rows || taken != column.values.len() {
+        return Err(ParquetError::General(format!("{} rows of {rows}", column.ends.len())));
+    }
+    Ok(column)
+}

@@ -1,0 +1,223 @@
+//! The pass over the traces of a linear evaluation: loss and gradient, as fast as the memory allows.
+//!
+//! In: a chunk, weights in centipawns, K. Out: the sum of weighted squared errors, and its derivative by every
+//! weight. Scores are 32-bit floats; sums are 64-bit, because a direction in which the loss does not change has
+//! to have a gradient of exactly nothing for second-order methods to leave it alone. The twin that is written for
+//! reading, and does the non-linear parts too, is `plain`.
+
+use super::chunk::{Chunk, Cursor, Entries};
+
+/// Room for every weight that a 16-bit number can name, so that looking one up needs no check of its range.
+const ROOM: usize = 1 << 16;
+
+/// Rows between turns from scores to slopes: small enough for the first-level cache, large enough for vectors.
+const BATCH: usize = 256;
+
+/// Weights as passes read them: `[midgame, endgame]`.
+pub struct Table(Box<[[f32; 2]; ROOM]>);
+
+/// Derivatives by every weight.
+pub struct Gradient(Box<[[f64; 2]; ROOM]>);
+
+fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
+    match vec![T::default(); ROOM].into_boxed_slice().try_into() {
+        Ok(room) => room,
+        Err(_) => unreachable!("the slice has been made with that length"),
+    }
+}
+
+impl Table {
+    /// The weights rounded to 32 bits; at most 65,536 of them.
+    pub fn new(weights: &[[f64; 2]]) -> Table {
+        let mut table = room();
+        for (slot, pair) in table.iter_mut().zip(weights) {
+            *slot = pair.map(|value| value as f32);
+        }
+        Table(table)
+    }
+}
+
+impl Gradient {
+    /// All zero.
+    pub fn new() -> Gradient {
+        Gradient(room())
+    }
+}
+
+/// Sum of weighted squared errors of the chunk.
+pub fn loss(chunk: &Chunk, table: &Table, k: f64) -> f64 {
+    dispatch(chunk, table, k, None)
+}
+
+/// Sum of weighted squared errors, and its derivatives by the first `weights` weights.
+pub fn gradient(
+    chunk: &Chunk,
+    table: &Table,
+    k: f64,
+    scratch: &mut Gradient,
+    weights: usize,
+) -> (f64, Vec<[f64; 2]>) {
+    scratch.0[..weights].fill([0.0; 2]);
+    let sum = dispatch(chunk, table, k, Some(scratch));
+    (sum, scratch.0[..weights].to_vec())
+}
+
+/// Scores of all rows in centipawns from White's side, in the order of the rows.
+pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
+    let mut scores = vec![0.0; chunk.rows.len()];
+    chunk.each(|row, entries| scores[row] = score(chunk, row, entries, table));
+    scores
+}
+
+fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { pass_avx2(chunk, table, k, gradient) };
+    }
+    pass(chunk, table, k, gradient)
+}
+
+/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+    pass(chunk, table, k, gradient)
+}
+
+#[inline(always)]
+fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
+    let (mut cursor, mut sum) = (Cursor::default(), 0.0);
+    let (mut values, mut slopes) = ([0.0f32; BATCH], [0.0f32; BATCH]);
+    while cursor.row < chunk.rows.len() {
+        let start = cursor;
+        while cursor.row < start.row + BATCH {
+            let room = start.row + BATCH - cursor.row;
+            let Some(segment) = chunk.segment(&mut cursor, room) else { break };
+            for i in 0..segment.rows {
+                let row = segment.first + i;
+                values[row - start.row] = score(chunk, row, segment.row(i), table);
+            }
+        }
+        sum += errors(chunk, start.row..cursor.row, k, &values, &mut slopes);
+        let Some(gradient) = gradient.as_deref_mut() else { continue };
+        let mut again = start;
+        while again.row < cursor.row {
+            let left = cursor.row - again.row;
+            let Some(segment) = chunk.segment(&mut again, left) else { break };
+            for i in 0..segment.rows {
+                let row = segment.first + i;
+                let [mg, eg] = chunk.factors(row);
+                let slope = slopes[row - start.row];
+                scatter(&mut gradient.0, segment.row(i), f64::from(slope * mg), f64::from(slope * eg));
+            }
+        }
+    }
+    sum
+}
+
+#[inline(always)]
+fn score(chunk: &Chunk, row: usize, entries: Entries<'_>, table: &Table) -> f32 {
+    let [mg, eg] = total(entries.plus, table);
+    let [mg_minus, eg_minus] = total(entries.minus, table);
+    let [mut mg, mut eg] = [mg - mg_minus, eg - eg_minus];
+    for (&entry, &coefficient) in entries.heavy.iter().zip(entries.coefficients) {
+        let [a, b] = table.0[usize::from(entry)];
+        (mg, eg) = (mg + coefficient * a, eg + coefficient * b);
+    }
+    let [mg_factor, eg_factor] = chunk.factors(row);
+    chunk.constant(row) + mg_factor * mg + eg_factor * eg
+}
+
+#[inline(always)]
+fn total(entries: &[u16], table: &Table) -> [f32; 2] {
+    entries.iter().fold([0.0; 2], |[mg, eg], &entry| {
+        let [a, b] = table.0[usize::from(entry)];
+        [mg + a, eg + b]
+    })
+}
+
+/// Turns scores into the slopes of the loss by them; returns the loss.
+#[inline(always)]
+fn errors(
+    chunk: &Chunk,
+    rows: std::ops::Range<usize>,
+    k: f64,
+    values: &[f32; BATCH],
+    slopes: &mut [f32; BATCH],
+) -> f64 {
+    let scale = (k / 400.0) as f32;
+    let mut squares = [0.0f32; BATCH];
+    let length = rows.len();
+    for ((slope, square), (&value, row)) in
+        slopes.iter_mut().zip(&mut squares).zip(values.iter().zip(&chunk.rows[rows.clone()]))
+    {
+        let expected = sigmoid(scale * value);
+        let error = expected - row.target;
+        *square = error * error;
+        *slope = 2.0 * error * expected * (1.0 - expected) * scale;
+    }
+    if !chunk.weights.is_empty() {
+        for ((slope, square), &weight) in slopes.iter_mut().zip(&mut squares).zip(&chunk.weights[rows]) {
+            (*slope, *square) = (*slope * weight, *square * weight);
+        }
+    }
+    let mut lanes = [0.0f64; 8];
+    for eight in squares[..length.next_multiple_of(8)].chunks_exact(8) {
+        lanes.iter_mut().zip(eight).for_each(|(lane, &square)| *lane += f64::from(square));
+    }
+    lanes.iter().sum()
+}
+
+#[inline(always)]
+fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, mg: f64, eg: f64) {
+    for &entry in entries.plus {
+        let [a, b] = gradient[usize::from(entry)];
+        gradient[usize::from(entry)] = [a + mg, b + eg];
+    }
+    for &entry in entries.minus {
+        let [a, b] = gradient[usize::from(entry)];
+        gradient[usize::from(entry)] = [a - mg, b - eg];
+    }
+    for (&entry, &coefficient) in entries.heavy.iter().zip(entries.coefficients) {
+        let c = f64::from(coefficient);
+        let [a, b] = gradient[usize::from(entry)];
+        gradient[usize::from(entry)] = [a + c * mg, b + c * eg];
+    }
+}
+
+/// The natural logistic function in additions and multiplications that compile to vectors; within 2 · 10⁻⁷ of the
+/// true value. The exponential splits off powers of two (Cody and Waite, 1980) and takes the polynomial of the
+/// Cephes library's `expf` for the rest.
+#[inline(always)]
+pub fn sigmoid(x: f32) -> f32 {
+    /// Adding it leaves the nearest whole number in the low bits of the mantissa.
+    const MAGIC: f32 = 12_582_912.0;
+    let x = (-x).clamp(-87.0, 87.0);
+    let shifted = x * std::f32::consts::LOG2_E + MAGIC;
+    let power = shifted - MAGIC;
+    let rest = (x - power * 0.693_359_4) + power * 2.121_944_4e-4;
+    let mut p = 1.987_569_1e-4f32;
+    for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
+        p = p * rest + c;
+    }
+    let fraction = p * rest * rest + rest + 1.0;
+    let two = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
+    1.0 / (1.0 + fraction * two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_logistic_function_is_the_logistic_function() {
+        for i in -2_000_000..=2_000_000 {
+            let x = i as f32 * 5e-5;
+            let truth = 1.0 / (1.0 + (-f64::from(x)).exp());
+            assert!((f64::from(sigmoid(x)) - truth).abs() < 2e-7, "{x}: {} and {truth}", sigmoid(x));
+        }
+        assert_eq!((sigmoid(f32::INFINITY), sigmoid(0.0)), (1.0, 0.5));
+        assert!(sigmoid(f32::NEG_INFINITY) < 1e-30);
+    }
+}

@@ -1,0 +1,202 @@
+//! What is minimised: the mean loss over traces, as a function of the parameters.
+//!
+//! In: traces, a model and its space, K. Out: for parameters in centipawns the mean of
+//! (target − σ(K·s/400))², its gradient and its normal matrix. Chunks are summed on all threads and added up in
+//! their order, so the number of threads changes no bit.
+
+use rayon::prelude::*;
+
+use super::chunk::Chunk;
+use super::kernel::{self, Gradient, Table};
+use super::model::{Model, Space};
+use super::normal::{self, Curvature, Normal};
+use super::plain;
+use super::traces::Traces;
+
+/// Groups into which games are divided for standard errors.
+pub const GROUPS: usize = 256;
+
+/// Loss and gradient of kept features, summed in the order of the chunks.
+struct Sum {
+    loss: f64,
+    gradient: Vec<[f64; 2]>,
+}
+
+impl Sum {
+    fn new(features: usize) -> Sum {
+        Sum { loss: 0.0, gradient: vec![[0.0; 2]; features] }
+    }
+
+    fn add_all<S>(
+        &mut self,
+        chunks: &[usize],
+        scratch: impl Fn() -> S + Sync + Send,
+        of_chunk: impl Fn(&mut S, &usize) -> (f64, Vec<[f64; 2]>) + Sync + Send,
+    ) {
+        let parts: Vec<(f64, Vec<[f64; 2]>)> = chunks.par_iter().map_init(scratch, of_chunk).collect();
+        for (loss, gradient) in &parts {
+            self.loss += loss;
+            let pairs = self.gradient.as_flattened_mut().iter_mut().zip(gradient.as_flattened());
+            pairs.for_each(|(sum, part)| *sum += part);
+        }
+    }
+}
+
+/// The loss over traces.
+#[derive(Clone, Copy)]
+pub struct Objective<'a> {
+    /// The positions.
+    pub traces: &'a Traces,
+    /// The evaluation.
+    pub model: &'a Model,
+    /// Its parameters.
+    pub space: &'a Space,
+    /// K of the sigmoid.
+    pub k: f64,
+    /// Pull towards the start: the loss added for a parameter 100 centipawns away from it.
+    pub l2: f64,
+}
+
+impl Objective<'_> {
+    /// Mean loss without the pull.
+    pub fn loss(&self, parameters: &[f64]) -> f64 {
+        let pairs = self.space.pairs(self.model, parameters);
+        let chunks = &self.traces.chunks;
+        let sums: Vec<f64> = if self.model.is_linear() {
+            let table = Table::new(&pairs);
+            chunks.par_iter().map(|chunk| kernel::loss(chunk, &table, self.k)).collect()
+        } else {
+            let shape = &self.model.shape;
+            chunks.par_iter().map(|chunk| plain::loss(chunk, &pairs, self.k, shape)).collect()
+        };
+        sums.iter().sum::<f64>() / self.traces.total_weight().max(f64::MIN_POSITIVE)
+    }
+
+    /// Every position's score, in centipawns from White's side, and its target.
+    pub fn scored(&self, parameters: &[f64]) -> Vec<(f32, f32)> {
+        let pairs = self.space.pairs(self.model, parameters);
+        let table = Table::new(&pairs);
+        let of_chunk = |chunk: &Chunk| -> Vec<f32> {
+            if self.model.is_linear() {
+                return kernel::scores(chunk, &table);
+            }
+            let mut scores = Vec::with_capacity(chunk.rows.len());
+            plain::each(chunk, &pairs, &self.model.shape, |_, score, _| scores.push(score as f32));
+            scores
+        };
+        let with_targets = |chunk: &Chunk| {
+            of_chunk(chunk).into_iter().zip(&chunk.rows).map(|(s, row)| (s, row.target)).collect::<Vec<_>>()
+        };
+        self.traces.chunks.par_iter().flat_map_iter(with_targets).collect()
+    }
+
+    /// Loss and gradient over some of the chunks, with the pull.
+    pub fn gradient_over(&self, parameters: &[f64], chunks: &[usize]) -> (f64, Vec<f64>) {
+        let pairs = self.space.pairs(self.model, parameters);
+        let mut total = Sum::new(pairs.len());
+        if self.model.is_linear() {
+            let table = Table::new(&pairs);
+            let of_chunk = |scratch: &mut Gradient, &chunk: &usize| {
+                kernel::gradient(&self.traces.chunks[chunk], &table, self.k, scratch, pairs.len())
+            };
+            total.add_all(chunks, || Gradient::new(), of_chunk);
+        } else {
+            let of_chunk = |(): &mut (), &chunk: &usize| {
+                plain::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.shape)
+            };
+            total.add_all(chunks, || (), of_chunk);
+        }
+        let weight: f64 = chunks.iter().map(|&chunk| self.traces.chunks[chunk].total_weight()).sum();
+        let mean = 1.0 / weight.max(f64::MIN_POSITIVE);
+        let mut gradient = vec![0.0; self.space.parameters()];
+        for (owner, value) in self.space.owners(self.model).iter().zip(total.gradient.as_flattened()) {
+            if let Some(owner) = *owner {
+                gradient[owner] += mean * value;
+            }
+        }
+        let pull = self.pull(parameters, &mut gradient);
+        (total.loss * mean + pull, gradient)
+    }
+
+    /// Loss and gradient over all positions, with the pull.
+    pub fn gradient(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
+        let all: Vec<usize> = (0..self.traces.chunks.len()).collect();
+        self.gradient_over(parameters, &all)
+    }
+
+    /// Adds the pull's gradient; returns its loss.
+    fn pull(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
+        let strength = self.l2 / 1e4;
+        let mut loss = 0.0;
+        for ((&slot, parameter), gradient) in self.space.free.iter().zip(parameters).zip(gradient) {
+            let away = parameter - self.model.slots[slot].start;
+            *gradient += 2.0 * strength * away;
+            loss += strength * away * away;
+        }
+        loss
+    }
+
+    /// Second derivatives of the loss with the pull, over parameters: rows one after another.
+    pub fn normal(&self, parameters: &[f64], curvature: Curvature) -> Vec<f64> {
+        let pairs = self.space.pairs(self.model, parameters);
+        let chunks = &self.traces.chunks;
+        let normal = if self.model.is_linear() {
+            normal::linear(chunks, &pairs, self.k, curvature)
+        } else {
+            normal::plain(chunks, &pairs, self.k, curvature, &self.model.shape)
+        };
+        let mut matrix = self.gathered(&normal, 1.0 / self.traces.total_weight().max(f64::MIN_POSITIVE));
+        let size = self.space.parameters();
+        (0..size).for_each(|i| matrix[i * size + i] += 2.0 * self.l2 / 1e4);
+        matrix
+    }
+
+    /// Adds up what belongs to one parameter.
+    fn gathered(&self, normal: &Normal, factor: f64) -> Vec<f64> {
+        let (owners, size) = (self.space.owners(self.model), self.space.parameters());
+        let mut matrix = vec![0.0; size * size];
+        for (row, values) in owners.iter().zip(normal.values.chunks_exact(normal.size.max(1))) {
+            let Some(row) = *row else { continue };
+            let target = &mut matrix[row * size..][..size];
+            for (column, value) in owners.iter().zip(values) {
+                if let Some(column) = *column {
+                    target[column] += factor * value;
+                }
+            }
+        }
+        matrix
+    }
+
+    /// The gradient, times the sum of weights and without the pull, of each of the groups that positions belong
+    /// to: [`GROUPS`] vectors of parameters.
+    pub fn group_gradients(&self, parameters: &[f64]) -> Vec<Vec<f64>> {
+        let pairs = self.space.pairs(self.model, parameters);
+        let owners = self.space.owners(self.model);
+        let size = self.space.parameters();
+        let of_chunk = |chunk: &Chunk| {
+            let mut sums = vec![vec![0.0; size]; GROUPS];
+            plain::each(chunk, &pairs, &self.model.shape, |row, score, slopes| {
+                let slope = plain::row_loss(chunk, row, score, self.k).slope;
+                let sums = &mut sums[usize::from(chunk.groups[row]) % GROUPS];
+                for &(index, by) in slopes {
+                    for half in 0..2 {
+                        if let Some(owner) = owners[2 * usize::from(index) + half] {
+                            sums[owner] += slope * by[half];
+                        }
+                    }
+                }
+            });
+            sums
+        };
+        let mut total = vec![vec![0.0; size]; GROUPS];
+        // A few chunks at a time: their sums are large.
+        for chunks in self.traces.chunks.chunks(32) {
+            let parts: Vec<_> = chunks.par_iter().map(of_chunk).collect();
+            for part in &parts {
+                let pairs = total.iter_mut().flatten().zip(part.iter().flatten());
+                pairs.for_each(|(total, part)| *total += part);
+            }
+        }
+        total
+    }
+}

@@ -1,0 +1,275 @@
+//! Tuned values as other programs read them: C, C++, Rust, TOML, JSON and CSV.
+//!
+//! In: the terms with their layout, and tuned values. Out: text, whole centipawns, one array a term in the layout that
+//! the terms file describes, terms of one group together.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::model::Model;
+use super::terms::{Kind, Shape, Term, Terms};
+use crate::error::{Error, Result};
+
+/// A language or format to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// C arrays, in a .h file
+    C,
+    /// C++ arrays, in a .hpp file
+    Cpp,
+    /// Rust constants, in a .rs file
+    Rust,
+    /// The terms file again, with the new values
+    Toml,
+    /// One JSON object
+    Json,
+    /// A row an entry, with exact values
+    Csv,
+}
+
+impl Format {
+    /// The usual ending of a file's name.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Format::C => "h",
+            Format::Cpp => "hpp",
+            Format::Rust => "rs",
+            Format::Toml => "toml",
+            Format::Json => "json",
+            Format::Csv => "csv",
+        }
+    }
+
+    /// The format that an ending means.
+    pub fn of_ending(ending: &str) -> Option<Format> {
+        match ending {
+            "h" | "c" => Some(Format::C),
+            "hpp" | "cpp" | "cc" | "hh" => Some(Format::Cpp),
+            "rs" => Some(Format::Rust),
+            "toml" => Some(Format::Toml),
+            "json" => Some(Format::Json),
+            "csv" => Some(Format::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// Values ready to be written.
+pub struct Tuned<'a> {
+    /// Their terms.
+    pub terms: &'a Terms,
+    /// Their model.
+    pub model: &'a Model,
+    /// The values by slot, in centipawns.
+    pub values: &'a [f64],
+    /// The K that they are for.
+    pub k: f64,
+}
+
+impl Tuned<'_> {
+    /// The text of a format.
+    ///
+    /// # Errors
+    /// If it cannot be written, which is our fault.
+    pub fn write(&self, format: Format) -> Result<String> {
+        match format {
+            Format::C => Ok(self.c()),
+            Format::Cpp => Ok(self.cpp()),
+            Format::Rust => Ok(self.rust()),
+            Format::Toml => self.terms.with_values(self.model, self.values, self.k).to_toml(),
+            Format::Json => self.json(),
+            Format::Csv => Ok(self.csv()),
+        }
+    }
+
+    /// Every term with the pairs of its entries.
+    fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
+        let pairs = self.model.pairs(self.values);
+        self.terms.tables().map(move |(term, range)| {
+            (term, pairs[range].iter().map(|pair| pair.map(|value| value.round() as i64)).collect())
+        })
+    }
+
+    fn heading(&self, comment: &str) -> String {
+        format!(
+            "{comment} Tuned by patzer {}: whole centipawns, midgame before endgame, K = {:?}.\n",
+            env!("CARGO_PKG_VERSION"),
+            self.k
+        )
+    }
+
+    fn c(&self) -> String {
+        let mut text = self.heading("//");
+        text += "#ifndef PATZER_WEIGHTS_H\n#define PATZER_WEIGHTS_H\n";
+        for (term, pairs) in self.tables() {
+            let group = if term.group.is_empty() { String::new() } else { format!("{}_", term.group) };
+            text += &self.c_array(term, &pairs, &upper(&format!("{group}{}", term.name)), "static const");
+        }
+        text + "\n#endif\n"
+    }
+
+    fn cpp(&self) -> String {
+        let mut text = self.heading("//") + "#pragma once\n\nnamespace weights {\n";
+        let mut group = "";
+        for (term, pairs) in self.tables() {
+            if term.group != group {
+                if !group.is_empty() {
+                    let _ = write!(text, "\n}}  // namespace {}\n", lower(group));
+                }
+                if !term.group.is_empty() {
+                    let _ = write!(text, "\nnamespace {} {{\n", lower(&term.group));
+                }
+                group = &term.group;
+            }
+            text += &self.c_array(term, &pairs, &upper(&term.name), "inline constexpr");
+        }
+        if !group.is_empty() {
+            let _ = write!(text, "\n}}  // namespace {}\n", lower(group));
+        }
+        text + "\n}  // namespace weights\n"
+    }
+
+    /// One array of C or C++.
+    fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
+        let style = &self.terms.output;
+        let entry = |pair: &[i64; 2]| match term.kind {
+            Kind::Pair => {
+                style.pair.replace("{mg}", &pair[0].to_string()).replace("{eg}", &pair[1].to_string())
+            }
+            kind => single(kind, pair).to_string(),
+        };
+        let (kind, pair_dimension) = match term.kind {
+            Kind::Pair if style.kind.is_empty() => ("int", "[2]"),
+            Kind::Pair => (style.kind.as_str(), ""),
+            _ => ("int", ""),
+        };
+        let dimensions = match term.shape {
+            Shape::List(1) => String::new(),
+            Shape::List(length) => format!("[{length}]"),
+            Shape::Grid([rows, columns]) => format!("[{rows}][{columns}]"),
+            Shape::Board(_) => "[64]".to_string(),
+        };
+        let braces = if matches!(term.shape, Shape::Grid(_)) { ["{", "}"] } else { ["", ""] };
+        let body = body(term.shape, pairs, ["{", "}"], braces, entry);
+        format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", about("//", term))
+    }
+
+    fn rust(&self) -> String {
+        let mut text = self.heading("//!");
+        let mut group = "";
+        for (term, pairs) in self.tables() {
+            if term.group != group {
+                text += if group.is_empty() { "" } else { "}\n" };
+                if !term.group.is_empty() {
+                    let _ =
+                        write!(text, "\n/// Terms of {}.\npub mod {} {{\n", term.group, lower(&term.group));
+                }
+                group = &term.group;
+            }
+            let element = if term.kind == Kind::Pair { "[i32; 2]" } else { "i32" };
+            let entry = |pair: &[i64; 2]| match term.kind {
+                Kind::Pair => format!("[{}, {}]", pair[0], pair[1]),
+                kind => single(kind, pair).to_string(),
+            };
+            let (kind, braces) = match term.shape {
+                Shape::List(1) => (element.to_string(), ["", ""]),
+                Shape::List(length) => (format!("[{element}; {length}]"), ["", ""]),
+                Shape::Grid([rows, columns]) => (format!("[[{element}; {columns}]; {rows}]"), ["[", "]"]),
+                Shape::Board(_) => (format!("[{element}; 64]"), ["", ""]),
+            };
+            let body = body(term.shape, &pairs, ["[", "]"], braces, entry);
+            let _ =
+                write!(text, "{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name));
+        }
+        text + if group.is_empty() { "" } else { "}\n" }
+    }
+
+    fn json(&self) -> Result<String> {
+        let mut root = Map::new();
+        for (term, pairs) in self.tables() {
+            let entry = |pair: &[i64; 2]| match term.kind {
+                Kind::Pair => json!(pair),
+                kind => json!(single(kind, pair)),
+            };
+            let all: Vec<Value> = pairs.iter().map(entry).collect();
+            let [_, columns] = term.shape.grid();
+            let value = match term.shape {
+                Shape::List(1) => all.into_iter().next().unwrap_or(Value::Null),
+                Shape::Grid(_) => all.chunks(columns).map(|row| Value::Array(row.to_vec())).collect(),
+                _ => Value::Array(all),
+            };
+            let place = if term.group.is_empty() {
+                &mut root
+            } else {
+                match root.entry(term.group.clone()).or_insert_with(|| Value::Object(Map::new())) {
+                    Value::Object(map) => map,
+                    _ => return Err(Error::usage(format!("`{}` is both a term and a group", term.group))),
+                }
+            };
+            place.insert(term.name.clone(), value);
+        }
+        let whole = json!({ "k": self.k, "terms": root });
+        Ok(format!("{whole:#}\n"))
+    }
+
+    fn csv(&self) -> String {
+        let mut text = String::from("index,group,term,entry,midgame,endgame,exact_midgame,exact_endgame\n");
+        let pairs = self.model.pairs(self.values);
+        for (term, range) in self.terms.tables() {
+            for (entry, index) in range.enumerate() {
+                let [mg, eg] = pairs[index];
+                let (group, name) = (&term.group, &term.name);
+                let _ =
+                    writeln!(text, "{index},{group},{name},{entry},{},{},{mg},{eg}", mg.round(), eg.round());
+            }
+        }
+        text
+    }
+}
+
+fn single(kind: Kind, pair: &[i64; 2]) -> i64 {
+    if kind == Kind::Endgame { pair[1] } else { pair[0] }
+}
+
+fn about(comment: &str, term: &Term) -> String {
+    match (term.about.as_str(), comment) {
+        ("", "///") => format!("\n/// {}.", term.name),
+        ("", _) => String::new(),
+        (about, _) => format!("\n{comment} {}", about.replace('\n', " ")),
+    }
+}
+
+fn upper(name: &str) -> String {
+    lower(name).to_uppercase()
+}
+
+fn lower(name: &str) -> String {
+    name.replace('.', "_").to_lowercase()
+}
+
+/// The entries of a term, row by row if it has rows.
+fn body(
+    shape: Shape,
+    pairs: &[[i64; 2]],
+    [open, close]: [&str; 2],
+    [row_open, row_close]: [&str; 2],
+    entry: impl Fn(&[i64; 2]) -> String,
+) -> String {
+    let [_, columns] = shape.grid();
+    match shape {
+        Shape::List(1) => entry(&pairs[0]),
+        Shape::List(_) => {
+            format!("{open}{}{close}", pairs.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        _ => {
+            let cells: Vec<String> = pairs.iter().map(entry).collect();
+            let width = cells.iter().map(String::len).max().unwrap_or(0);
+            let row = |row: &[String]| {
+                let cells: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+                format!("    {row_open}{}{row_close},\n", cells.join(", "))
+            };
+            format!("{open}\n{}{close}", cells.chunks(columns).map(row).collect::<String>())
+        }
+    }
+}

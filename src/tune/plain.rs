@@ -1,0 +1,171 @@
+//! The evaluation of traces written for reading: every part, linear or not, in 64-bit floats.
+//!
+//! In: a row of a chunk, weights, how the non-linear parts work. Out: its score and the derivative of the score by
+//! every weight that counts in it. The passes of `kernel` and `normal` over linear evaluations are tested against
+//! this; evaluations with non-linear parts are tuned with it. The parts are those of Grant, "Evaluation & Tuning
+//! in Chess Engines" (2020), sections on king safety and complexity:
+//!
+//! - Linear: M, E = Σ weight · (White's count − Black's).
+//! - Safety: for each side the danger to its king, D = Σ weight · count. It takes D · max(D, 0) / divisor off that
+//!   side's midgame value, and max(D, 0) / divisor off its endgame value.
+//! - Complexity: C = Σ endgame weight · count pulls the endgame value towards or away from 0, and never past it:
+//!   E' = E + sign(E) · max(C, −|E|).
+//!
+//! The score is phase · M + (1 − phase) · scale · E' + constant.
+
+use super::chunk::{BothSides, Chunk, Entries};
+
+/// How the non-linear parts work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// What the square of the midgame danger and the endgame danger are divided by.
+    pub safety_divisors: [f64; 2],
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { safety_divisors: [720.0, 20.0] }
+    }
+}
+
+/// The derivative of a score by the midgame and endgame value of a weight.
+pub type Slope = (u16, [f64; 2]);
+
+/// The score of a row in centipawns from White's side. `slopes` gets the derivatives; a weight may come several
+/// times.
+pub fn score(
+    chunk: &Chunk,
+    row: usize,
+    entries: Entries<'_>,
+    weights: &[[f64; 2]],
+    shape: &Shape,
+    slopes: &mut Vec<Slope>,
+) -> f64 {
+    slopes.clear();
+    let (safety, complexity) = nonlinear(chunk, row);
+    let mut sums = [0.0; 2];
+    for (index, count) in linear(entries) {
+        let [mg, eg] = weights[usize::from(index)];
+        sums = [sums[0] + count * mg, sums[1] + count * eg];
+        slopes.push((index, [count; 2]));
+    }
+    for (side, sign) in [(true, -1.0), (false, 1.0)] {
+        let [taken, rates] = danger(safety, side, weights, shape);
+        sums = [sums[0] + sign * taken[0], sums[1] + sign * taken[1]];
+        let of_side = |entry: &BothSides| f64::from(if side { entry.white } else { entry.black });
+        slopes
+            .extend(safety.iter().map(|entry| (entry.index, rates.map(|rate| sign * rate * of_side(entry)))));
+    }
+    let [mg_factor, eg_factor] = chunk.factors(row).map(f64::from);
+    let (eg, by_eg, by_complexity) = complex(sums[1], complexity, weights);
+    for (_, [mg_slope, eg_slope]) in slopes.iter_mut() {
+        *mg_slope *= mg_factor;
+        *eg_slope *= eg_factor * by_eg;
+    }
+    slopes.extend(
+        complexity.iter().map(|&(index, count)| (index, [0.0, eg_factor * by_complexity * f64::from(count)])),
+    );
+    f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg
+}
+
+/// Every linear count of a row.
+fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
+    let plus = entries.plus.iter().map(|&index| (index, 1.0));
+    let minus = entries.minus.iter().map(|&index| (index, -1.0));
+    let heavy = entries.heavy.iter().zip(entries.coefficients);
+    plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
+}
+
+/// The safety and complexity counts of a row.
+fn nonlinear(chunk: &Chunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
+    let Some(parts) = &chunk.parts else { return (&[], &[]) };
+    let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { parts.ends[row - 1] };
+    let [to_safety, to_complexity] = parts.ends[row];
+    (
+        &parts.safety[from_safety as usize..to_safety as usize],
+        &parts.complexity[from_complexity as usize..to_complexity as usize],
+    )
+}
+
+/// What the danger to a side's king takes off its midgame and endgame value, and the derivatives by the danger.
+fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], shape: &Shape) -> [[f64; 2]; 2] {
+    let mut sums = [0.0f64; 2];
+    for entry in safety {
+        let count = f64::from(if white { entry.white } else { entry.black });
+        let [mg, eg] = weights[usize::from(entry.index)];
+        sums = [sums[0] + count * mg, sums[1] + count * eg];
+    }
+    let [mg, eg] = sums.map(|sum| sum.max(0.0));
+    let [mg_divisor, eg_divisor] = shape.safety_divisors;
+    let by_eg = if sums[1] > 0.0 { 1.0 / eg_divisor } else { 0.0 };
+    [[mg * mg / mg_divisor, eg / eg_divisor], [2.0 * mg / mg_divisor, by_eg]]
+}
+
+/// The endgame value after complexity, and its derivatives by the value before and by the complexity.
+fn complex(eg: f64, complexity: &[(u16, f32)], weights: &[[f64; 2]]) -> (f64, f64, f64) {
+    if complexity.is_empty() || eg == 0.0 {
+        return (eg, 1.0, 0.0);
+    }
+    let pull: f64 =
+        complexity.iter().map(|&(index, count)| f64::from(count) * weights[usize::from(index)][1]).sum();
+    if pull > -eg.abs() { (eg + eg.signum() * pull, 1.0, eg.signum()) } else { (0.0, 0.0, 0.0) }
+}
+
+/// Visits every row with its score and slopes.
+pub fn each(chunk: &Chunk, weights: &[[f64; 2]], shape: &Shape, mut visit: impl FnMut(usize, f64, &[Slope])) {
+    let mut slopes = Vec::new();
+    chunk.each(|row, entries| {
+        let score = score(chunk, row, entries, weights, shape, &mut slopes);
+        visit(row, score, &slopes);
+    });
+}
+
+/// Error, slope and curvatures of the loss of a row by its score, weighted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowLoss {
+    /// Weighted squared error.
+    pub loss: f64,
+    /// Derivative of the loss by the score.
+    pub slope: f64,
+    /// The part of the second derivative that does not need the error: never negative (Gauss and Newton).
+    pub curvature: f64,
+    /// The whole second derivative.
+    pub exact_curvature: f64,
+}
+
+/// The loss of a row whose score is `score`.
+#[inline(always)]
+pub fn row_loss(chunk: &Chunk, row: usize, score: f64, k: f64) -> RowLoss {
+    let (scale, weight) = (k / 400.0, f64::from(chunk.weight(row)));
+    let expected = 1.0 / (1.0 + (-scale * score).exp());
+    let error = expected - f64::from(chunk.rows[row].target);
+    let spread = expected * (1.0 - expected);
+    let (first, second) = (spread * scale, spread * scale * scale * (1.0 - 2.0 * expected));
+    RowLoss {
+        loss: weight * error * error,
+        slope: 2.0 * weight * error * first,
+        curvature: 2.0 * weight * first * first,
+        exact_curvature: 2.0 * weight * (first * first + error * second),
+    }
+}
+
+/// Sum of weighted squared errors of a chunk.
+pub fn loss(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> f64 {
+    let mut sum = 0.0;
+    each(chunk, weights, shape, |row, score, _| sum += row_loss(chunk, row, score, k).loss);
+    sum
+}
+
+/// Sum of weighted squared errors of a chunk and its derivatives.
+pub fn gradient(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> (f64, Vec<[f64; 2]>) {
+    let (mut sum, mut gradient) = (0.0, vec![[0.0; 2]; weights.len()]);
+    each(chunk, weights, shape, |row, score, slopes| {
+        let row = row_loss(chunk, row, score, k);
+        sum += row.loss;
+        for &(index, [mg, eg]) in slopes {
+            let slot = &mut gradient[usize::from(index)];
+            *slot = [slot[0] + row.slope * mg, slot[1] + row.slope * eg];
+        }
+    });
+    (sum, gradient)
+}

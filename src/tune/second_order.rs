@@ -1,0 +1,142 @@
+//! Gauss-Newton and Newton: a step to the bottom of the parabola that fits the loss here.
+//!
+//! In: the objective, parameters to start from. Out: epochs told to the tracker, one a step. Each step solves with
+//! the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is cut back until the loss falls as
+//! promised (Armijo, 1966). In directions in which the loss is flat the gradient is nothing, so values stay where
+//! they start. Values at a bound that the gradient pushes against sit out the step (Bertsekas, 1982).
+
+use super::fit::Tracker;
+use super::normal::Curvature;
+use super::objective::Objective;
+use crate::optim::{Cholesky, dot};
+
+/// Least damping, as a share of each diagonal entry: below anything that data can tell, above what rounding does.
+const DAMPING: f64 = 1e-9;
+
+/// Done when a step is to lower the loss by less than this share of it.
+const TOLERANCE: f64 = 1e-8;
+
+/// Halvings of a step before more damping is tried.
+const HALVINGS: i32 = 8;
+
+/// A step that lowers the loss by less than this share of it leaves the matrix as it is for the next one.
+const KEEP: f64 = 1e-3;
+
+pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, tracker: &mut Tracker<'_>) {
+    let mut here = start;
+    let (mut loss, mut gradient) = objective.gradient(&here);
+    tracker.passes += 1;
+    let mut damping = DAMPING;
+    let mut kept: Option<Factored> = None;
+    loop {
+        let held: Vec<bool> = (0..here.len()).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
+        let reused = kept.take().filter(|factored| factored.held == held);
+        let is_reused = reused.is_some();
+        let factored = reused.or_else(|| Factored::new(objective, &here, held, newton, damping, tracker));
+        let Some(factored) = factored else { return };
+        let step = factored.step(&gradient);
+        let promise = -dot(&gradient, &step);
+        if promise.is_nan() || promise < 2.0 * TOLERANCE * loss {
+            return;
+        }
+        match descend(objective, &here, loss, promise, &step, tracker) {
+            Some(next) => {
+                let gain = loss - next.loss;
+                (here, loss, gradient) = (next.parameters, next.loss, next.gradient);
+                damping = (damping / 10.0).max(DAMPING);
+                if !tracker.epoch(&here, loss, next.share) || gain < TOLERANCE * loss {
+                    return;
+                }
+                // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
+                let as_promised = next.share == 1.0 && gain > 0.25 * promise;
+                kept = (gain < KEEP * loss && as_promised).then_some(factored);
+            }
+            // The old matrix does not fit any more: the next turn makes another.
+            None if is_reused => {}
+            None if damping > 1.0 => return,
+            None => damping = (damping * 1e3).max(1e-6),
+        }
+    }
+}
+
+/// Where a step led.
+struct Next {
+    parameters: Vec<f64>,
+    loss: f64,
+    gradient: Vec<f64>,
+    share: f64,
+}
+
+/// Takes as much of a step as lowers the loss in proportion to what it promises.
+fn descend(
+    objective: &Objective<'_>,
+    here: &[f64],
+    loss: f64,
+    promise: f64,
+    step: &[f64],
+    tracker: &mut Tracker<'_>,
+) -> Option<Next> {
+    for halving in 0..HALVINGS {
+        let share = 0.5f64.powi(halving);
+        let mut parameters: Vec<f64> =
+            here.iter().zip(step).map(|(value, step)| value + share * step).collect();
+        for (value, &slot) in parameters.iter_mut().zip(&objective.space.free) {
+            let [low, high] = objective.model.slots[slot].bounds;
+            *value = value.clamp(low, high);
+        }
+        let (reached, gradient) = objective.gradient(&parameters);
+        tracker.passes += 1;
+        if reached <= loss - 1e-4 * share * promise {
+            return Some(Next { parameters, loss: reached, gradient, share });
+        }
+    }
+    None
+}
+
+/// A damped matrix, ready to solve with.
+struct Factored {
+    factor: Cholesky,
+    /// Values at a bound, which do not move.
+    held: Vec<bool>,
+}
+
+impl Factored {
+    /// The matrix at `here`, each diagonal entry larger by the damping. `None` if it cannot be solved with.
+    fn new(
+        objective: &Objective<'_>,
+        here: &[f64],
+        held: Vec<bool>,
+        newton: bool,
+        damping: f64,
+        tracker: &mut Tracker<'_>,
+    ) -> Option<Factored> {
+        let size = here.len();
+        let kinds =
+            if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
+        kinds.iter().find_map(|&kind| {
+            let mut matrix = objective.normal(here, kind);
+            tracker.passes += 1;
+            for i in 0..size {
+                if held[i] {
+                    (0..size).for_each(|j| (matrix[i * size + j], matrix[j * size + i]) = (0.0, 0.0));
+                }
+                let diagonal = &mut matrix[i * size + i];
+                // A value that no position counts stays where it is.
+                *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + damping) } else { 1.0 };
+            }
+            Some(Factored { factor: Cholesky::new(matrix, size)?, held: held.clone() })
+        })
+    }
+
+    /// The step against the gradient.
+    fn step(&self, gradient: &[f64]) -> Vec<f64> {
+        let right: Vec<f64> =
+            gradient.iter().zip(&self.held).map(|(slope, held)| if *held { 0.0 } else { -slope }).collect();
+        self.factor.solve(&right)
+    }
+}
+
+fn at_bound(objective: &Objective<'_>, parameter: usize, value: f64, slope: f64) -> bool {
+    let [low, high] = objective.model.slots[objective.space.free[parameter]].bounds;
+    (value <= low && slope > 0.0) || (value >= high && slope < 0.0)
+}

@@ -1,0 +1,257 @@
+//! Traces as text, one position a line: what another engine writes to be tuned.
+//!
+//! In: `result phase [key=value …] index:coefficient …`, fields divided by blanks. Out: a position with its counts.
+//!
+//! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side;
+//! - phase: how much midgame there is, in the unit that the terms file gives a full midgame;
+//! - keys, all optional: `scale` (factor of the endgame half), `constant` (centipawns that no term changes, White's
+//!   side), `weight` (how much the position counts), `game` (a number; positions of one game stay together), `score`
+//!   (centipawns, White's side);
+//! - index: the number of an entry; coefficient: how often it counts, White's minus Black's, or `white/black`. Safety
+//!   terms need both; a complexity term has one.
+
+use std::io::Write;
+
+use super::chunk::{BothSides, Counts, Facts};
+use super::model::{Model, Part};
+use super::traces::add;
+
+/// A position of a file of traces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    /// Phase as a share, scale, constant and weight; the target is the result.
+    pub facts: Facts,
+    /// How often the features count.
+    pub counts: Counts,
+    /// Number of its game, if the line has one.
+    pub game: Option<u64>,
+    /// The score in centipawns from White's side, if the line has one.
+    pub score: Option<f32>,
+}
+
+impl Position {
+    /// What positions share that are not independent: the game, or else the counts themselves.
+    pub fn group(&self) -> u64 {
+        self.game.unwrap_or_else(|| {
+            let counts = self.counts.linear.iter();
+            counts.fold(0, |hash, &(index, count)| {
+                crate::rng::mix(hash, u64::from(index) << 32 | u64::from(count.to_bits()))
+            })
+        })
+    }
+}
+
+/// Reads a line; phases are divided by `full_phase`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, String> {
+    let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
+    let target = fields.next().and_then(result).ok_or("the first field has to be a result from 0 to 1")?;
+    let phase = fields.next().and_then(number).ok_or("the second field has to be the phase, a number")?;
+    let facts = Facts { target, phase: (f64::from(phase) / full_phase) as f32, ..Facts::default() };
+    let mut position = Position { facts, counts: Counts::default(), game: None, score: None };
+    for field in fields {
+        if let Some(at) = field.iter().position(|&byte| byte == b':') {
+            count(&field[..at], &field[at + 1..], model, &mut position.counts)?;
+        } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
+            fact(&field[..at], &field[at + 1..], &mut position)?;
+        } else {
+            return Err(format!(
+                "`{}` is neither key=value nor index:coefficient",
+                String::from_utf8_lossy(field)
+            ));
+        }
+    }
+    tidy(&mut position.counts.linear);
+    Ok(position)
+}
+
+fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut Counts) -> Result<(), String> {
+    let fault = || {
+        let [index, coefficient] = [index, coefficient].map(String::from_utf8_lossy);
+        format!("`{index}:{coefficient}` is not index:coefficient")
+    };
+    let index = whole(index).and_then(|index| usize::try_from(index).ok()).ok_or_else(fault)?;
+    let (white, black) = match coefficient.iter().position(|&byte| byte == b'/') {
+        None => (number(coefficient).ok_or_else(fault)?, None),
+        Some(at) => {
+            let [white, black] = [&coefficient[..at], &coefficient[at + 1..]].map(number);
+            (white.ok_or_else(fault)?, Some(black.ok_or_else(fault)?))
+        }
+    };
+    checked(model, index, white, black, counts)
+}
+
+/// Adds a count once it is known to fit its feature.
+pub(super) fn checked(
+    model: &Model,
+    index: usize,
+    white: f32,
+    black: Option<f32>,
+    counts: &mut Counts,
+) -> Result<(), String> {
+    let Some(feature) = model.features.get(index) else {
+        return Err(format!("index {index} is beyond the {} entries of the terms", model.features.len()));
+    };
+    match (feature.part, black) {
+        (Part::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
+        (Part::Complexity, Some(_)) => {
+            Err(format!("index {index} is one of complexity; it has one coefficient"))
+        }
+        (part, black) => {
+            // A model has at most 65,536 features.
+            add(counts, part, index as u16, white, black.unwrap_or(0.0));
+            Ok(())
+        }
+    }
+}
+
+fn fact(key: &[u8], value: &[u8], position: &mut Position) -> Result<(), String> {
+    let name = String::from_utf8_lossy(key);
+    let fault = || format!("`{name}={}` is not a number", String::from_utf8_lossy(value));
+    if key == b"game" {
+        position.game = Some(whole(value).ok_or_else(fault)?);
+        return Ok(());
+    }
+    let value = number(value).ok_or_else(fault)?;
+    match key {
+        b"scale" => position.facts.scale = value,
+        b"constant" => position.facts.constant = value,
+        b"weight" if value < 0.0 => return Err("a weight is below 0".to_string()),
+        b"weight" => position.facts.weight = value,
+        b"score" => position.score = Some(value),
+        _ => return Err(format!("`{name}` is not one of scale, constant, weight, game, score")),
+    }
+    Ok(())
+}
+
+/// Sorts counts by index, and adds up those of the same one.
+pub(super) fn tidy(linear: &mut Vec<(u16, f32)>) {
+    if linear.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        return;
+    }
+    linear.sort_by_key(|(index, _)| *index);
+    linear.dedup_by(|later, first| {
+        let same = later.0 == first.0;
+        first.1 += if same { later.1 } else { 0.0 };
+        same
+    });
+    linear.retain(|(_, count)| *count != 0.0);
+}
+
+fn result(text: &[u8]) -> Option<f32> {
+    match text {
+        b"1-0" => Some(1.0),
+        b"0-1" => Some(0.0),
+        b"1/2-1/2" => Some(0.5),
+        text => number(text).filter(|value| (0.0..=1.0).contains(value)),
+    }
+}
+
+/// A number; the short whole ones that traces are full of take no detour.
+fn number(text: &[u8]) -> Option<f32> {
+    match text {
+        [b'0'..=b'9'] => return Some(f32::from(text[0] - b'0')),
+        [b'-', digit @ b'0'..=b'9'] => return Some(-f32::from(digit - b'0')),
+        _ => {}
+    }
+    std::str::from_utf8(text).ok()?.parse().ok().filter(|value: &f32| value.is_finite())
+}
+
+fn whole(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 19 {
+        return None;
+    }
+    text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
+}
+
+/// Writes a position as a line; `phase` in the unit of the terms file.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(out: &mut impl Write, position: &Position, phase: f32) -> std::io::Result<()> {
+    let Facts { target, scale, constant, weight, .. } = position.facts;
+    write!(out, "{target} {phase}")?;
+    for (key, value, usual) in [("scale", scale, 1.0), ("constant", constant, 0.0), ("weight", weight, 1.0)] {
+        if value != usual {
+            write!(out, " {key}={value}")?;
+        }
+    }
+    if let Some(game) = position.game {
+        write!(out, " game={game}")?;
+    }
+    if let Some(score) = position.score {
+        write!(out, " score={score}")?;
+    }
+    for (index, count) in position.counts.linear.iter().chain(&position.counts.complexity) {
+        write!(out, " {index}:{count}")?;
+    }
+    for BothSides { index, white, black } in &position.counts.safety {
+        write!(out, " {index}:{white}/{black}")?;
+    }
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::model::{Feature, Slot};
+
+    fn model() -> Model {
+        let slot = Slot { name: String::new(), start: 0.0, fixed: false, bounds: [-1.0, 1.0] };
+        let parts = [Part::Linear, Part::Linear, Part::Linear, Part::Safety, Part::Complexity];
+        Model {
+            slots: vec![slot],
+            features: parts.map(|part| Feature { part, slots: [0, 0] }).to_vec(),
+            ..Model::default()
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_it_says() {
+        let line = b"1/2-1/2 12 scale=0.5 game=77 score=-35 2:-3 0:1.5 1:4/2 3:2/1 4:6 constant=10 weight=2";
+        let position = parse(line, &model(), 24.0).unwrap();
+        let facts =
+            Facts { target: 0.5, phase: 0.5, scale: 0.5, constant: 10.0, weight: 2.0, ..Facts::default() };
+        assert_eq!((position.facts, position.game, position.score), (facts, Some(77), Some(-35.0)));
+        assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
+        assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
+        assert_eq!(position.counts.complexity, [(4, 6.0)]);
+        // What is written is read again.
+        let mut text = Vec::new();
+        write(&mut text, &position, 12.0).unwrap();
+        assert_eq!(parse(text.trim_ascii(), &model(), 24.0).unwrap(), position);
+    }
+
+    #[test]
+    fn an_index_that_comes_twice_counts_twice() {
+        let position = parse(b"1 0 1:1 0:2 1:1 2:1 2:-1", &model(), 1.0).unwrap();
+        assert_eq!(position.counts.linear, [(0, 2.0), (1, 2.0)]);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        for (line, reason) in [
+            ("", "a result"),
+            ("2 0", "a result"),
+            ("won 0", "a result"),
+            ("1", "the phase"),
+            ("1 x", "the phase"),
+            ("1 0 5:1", "index 5 is beyond the 5 entries"),
+            ("1 0 a:1", "`a:1` is not index:coefficient"),
+            ("1 0 0:", "`0:` is not index:coefficient"),
+            ("1 0 0:nan", "not index:coefficient"),
+            ("1 0 3:1", "needs white/black"),
+            ("1 0 4:1/2", "has one coefficient"),
+            ("1 0 7", "neither"),
+            ("1 0 foo=1", "`foo` is not one of"),
+            ("1 0 scale=x", "`scale=x` is not a number"),
+            ("1 0 weight=-1", "below 0"),
+            ("1 0 99999999999999999999:1", "not index:coefficient"),
+        ] {
+            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err();
+            assert!(found.contains(reason), "{line}: {found}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `patzer data convert` as a user runs it, and commands that take other formats.
+
+use std::path::{Path, PathBuf};
+
+use patzer::positions::format::registry;
+use patzer::positions::{AnyReader, Sample};
+
+use crate::{done, patzer};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn positions(path: &Path) -> Vec<Sample> {
+    AnyReader::open(path, None).unwrap().read_all().unwrap()
+}
+
+/// A folder with a few games of the bundled engine, extracted.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = patzer::io::read_text(&fixture("engine.pgn.zst")).unwrap();
+    let few: Vec<&str> = text.split_inclusive("\n\n").take(24).collect();
+    std::fs::write(folder.path().join("games.pgn"), few.concat()).unwrap();
+    done(folder.path(), "extract games.pgn");
+    folder
+}
+
+/// The one line of an error of a run that has to fail for the user's fault and write nothing.
+fn refused(folder: &Path, line: &str) -> String {
+    let before = std::fs::read_dir(folder).unwrap().count();
+    let output = patzer(folder, &line.split_whitespace().collect::<Vec<_>>());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), before, "{line} leaves something");
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{stderr}");
+    errors[0].to_string()
+}
+
+#[test]
+fn every_format_comes_back_as_a_dataset() {
+    let folder = folder();
+    let before = positions(&folder.path().join("positions.parquet"));
+    for format in registry::FORMATS {
+        let name = format!("x.{}", format.endings[0]);
+        let json = done(folder.path(), &format!("data convert positions.parquet -o {name} --json"));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let dropped: u64 = json["dropped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(json["positions_read"], before.len() as u64, "{name}");
+        assert_eq!(json["positions_written"].as_u64().unwrap() + dropped, before.len() as u64, "{name}");
+        assert_eq!(json["format"], format.name);
+        done(folder.path(), &format!("data convert {name} -o back.parquet"));
+        let after = positions(&folder.path().join("back.parquet"));
+        assert_eq!(after.len() as u64, json["positions_written"].as_u64().unwrap(), "{name}");
+        let scores = |samples: &[Sample]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
+        if format.carries.contains(patzer::positions::format::facts::Facts::SCORE) {
+            assert_eq!(scores(&after), scores(&before), "{name}");
+        }
+    }
+}
+
+#[test]
+fn extract_writes_what_convert_would() {
+    let folder = folder();
+    for name in ["x.epd", "x.bullet", "x.binpack", "x.csv", "x.viri", "x.plain"] {
+        done(folder.path(), &format!("extract games.pgn -o {name}"));
+        done(folder.path(), &format!("data convert positions.parquet -o converted.{}", &name[2..]));
+        let [a, b] = [name.to_string(), format!("converted.{}", &name[2..])]
+            .map(|n| std::fs::read(folder.path().join(n)).unwrap());
+        assert!(a == b, "{name}");
+    }
+    done(folder.path(), "extract games.pgn -o - --format epd");
+    let error = refused(folder.path(), "extract games.pgn -o y --format nonsense");
+    assert!(error.contains("there are parquet, csv, epd"), "{error}");
+}
+
+#[test]
+fn what_is_lost_is_told_in_one_warning() {
+    let folder = folder();
+    let output = patzer(folder.path(), &["data", "convert", "positions.parquet", "-o", "x.bullet"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let warnings: Vec<&str> = stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 1, "{stderr}");
+    for text in ["left out: no_score (", "bullet does not carry: ", "castling rights (", "side to move ("] {
+        assert!(warnings[0].contains(text), "{stderr}");
+    }
+    let output = patzer(folder.path(), &["data", "convert", "positions.parquet", "-o", "x.csv"]);
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn dialects_compression_and_filters_are_chosen_by_flags() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o x.epd.zst --dialect bracket --filter quiet");
+    let text = patzer::io::read_text(&folder.path().join("x.epd.zst")).unwrap();
+    assert!(text.lines().all(|line| line.ends_with(".0]") || line.ends_with(" [0.5]")), "{text}");
+    done(folder.path(), "data convert positions.parquet -o quiet.parquet --filter quiet");
+    assert_eq!(text.lines().count(), positions(&folder.path().join("quiet.parquet")).len());
+    done(folder.path(), "data convert x.epd.zst -o x.fen");
+    done(folder.path(), "data convert positions.parquet -o all.bullet --no-score 0");
+    let size = std::fs::metadata(folder.path().join("all.bullet")).unwrap().len();
+    assert_eq!(size, 32 * positions(&folder.path().join("positions.parquet")).len() as u64);
+}
+
+#[test]
+fn damage_is_named_with_its_place() {
+    let folder = folder();
+    let here = folder.path();
+    for name in ["x.bullet", "x.viri", "x.binpack"] {
+        done(here, &format!("data convert positions.parquet -o {name}"));
+        let bytes = std::fs::read(here.join(name)).unwrap();
+        std::fs::write(here.join(name), &bytes[..bytes.len() - 3]).unwrap();
+        let error = refused(here, &format!("data convert {name} -o y.parquet"));
+        assert!(error.starts_with(&format!("error: {name}: byte ")), "{error}");
+    }
+    let line = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 \"1-0\";\n";
+    std::fs::write(here.join("x.epd"), format!("{line}\n{line}nonsense\n{line}")).unwrap();
+    assert!(refused(here, "data convert x.epd -o y.csv").starts_with("error: x.epd: line 4: "));
+    std::fs::write(here.join("x.plain"), "fen 8/8/8/8/8/8/8/8 w - - 0 1\n").unwrap();
+    assert!(refused(here, "data convert x.plain -o y.csv").starts_with("error: x.plain: line 1: "));
+    std::fs::write(here.join("x.csv"), "fen,result\nnonsense,0\n").unwrap();
+    assert!(refused(here, "data convert x.csv -o y.epd").starts_with("error: x.csv: line 2: "));
+    std::fs::write(here.join("unknown"), "nonsense").unwrap();
+    assert!(refused(here, "data convert unknown -o y.epd").contains("--input-format"));
+    std::fs::write(here.join("empty"), "").unwrap();
+    assert!(refused(here, "data convert empty -o y.epd").contains("is empty"));
+    assert!(refused(here, "data convert x.epd -o x.epd").contains("is one of the inputs"));
+}
+
+#[test]
+fn the_fits_take_any_format() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o foo.epd");
+    let json = done(folder.path(), "label foo.epd -o foo.labelled.parquet --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["positions"], positions(&folder.path().join("foo.epd")).len() as u64);
+    let labelled = positions(&folder.path().join("foo.labelled.parquet"));
+    assert!(labelled.iter().any(|sample| sample.leaf.is_some()));
+}
+
+/// The tables of the page are those of the registry; `UPDATE=1` writes them.
+#[test]
+fn the_page_has_the_registrys_tables() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (begin, end) = ("<!-- from the registry -->\n", "<!-- end -->");
+    let (before, rest) = text.split_once(begin).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    let new = format!("{before}{begin}\n{}\n{end}{after}", registry::markdown());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &new).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == new, "docs/formats.md differs: run with UPDATE=1");
+}
