@@ -97,6 +97,12 @@ fn dialects_compression_and_filters_are_chosen_by_flags() {
     done(folder.path(), "data convert positions.parquet -o quiet.parquet --filter quiet");
     assert_eq!(text.lines().count(), positions(&folder.path().join("quiet.parquet")).len());
     done(folder.path(), "data convert x.epd.zst -o x.fen");
+    let json = done(folder.path(), "data convert positions.parquet -o pipe.epd --dialect pipe --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["format"], "text");
+    assert!(json["dropped"]["no_score"].as_u64().unwrap() > 0);
+    let error = refused(folder.path(), "data convert positions.parquet -o y.bullet --dialect c9");
+    assert!(error.contains("has no dialects"), "{error}");
     done(folder.path(), "data convert positions.parquet -o all.bullet --no-score 0");
     let size = std::fs::metadata(folder.path().join("all.bullet")).unwrap().len();
     assert_eq!(size, 32 * positions(&folder.path().join("positions.parquet")).len() as u64);
