@@ -15,12 +15,15 @@ fn positions(path: &Path) -> Vec<Sample> {
     AnyReader::open(path, None).unwrap().read_all().unwrap()
 }
 
-/// A folder with a few games of the bundled engine, extracted.
+/// A folder with a few games of the bundled engine, and two of people, which have no scores; extracted.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let text = patzer::io::read_text(&fixture("engine.pgn.zst")).unwrap();
-    let few: Vec<&str> = text.split_inclusive("\n\n").take(24).collect();
-    std::fs::write(folder.path().join("games.pgn"), few.concat()).unwrap();
+    let few = |name: &str, games: usize| -> String {
+        let text = patzer::io::read(&fixture(name)).unwrap();
+        String::from_utf8_lossy(&text).split_inclusive("\n\n").take(2 * games).collect()
+    };
+    let text = few("engine.pgn.zst", 12) + &few("games.pgn.zst", 2);
+    std::fs::write(folder.path().join("games.pgn"), text).unwrap();
     done(folder.path(), "extract games.pgn");
     folder
 }
