@@ -83,7 +83,8 @@ impl AnyReader {
         let format = known.ok_or_else(|| {
             Error::data(
                 path,
-                "neither its content nor its name says which format it is; name one with --input-format",
+                "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
+                 `patzer extract`, or say what it is with `patzer data convert --input-format`",
             )
         })?;
         let Read::Stream(open) = format.read else {

@@ -242,7 +242,9 @@ pub fn markdown() -> String {
     let mut text = "| format | endings | what it is |\n|---|---|---|\n".to_string();
     for format in FORMATS {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!("`.{ending}`")).collect();
-        text += &format!("| `{}` | {} | {}. {} |\n", format.name, endings.join(" "), format.doc, format.note);
+        // A bar inside a cell would end it.
+        let what = format!("{}. {}", format.doc, format.note).replace('|', "\\|");
+        text += &format!("| `{}` | {} | {what} |\n", format.name, endings.join(" "));
     }
     text += "\n| fact |";
     FORMATS.iter().for_each(|format| text += &format!(" {} |", format.name));
