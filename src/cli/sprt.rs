@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::play::{PlayArgs, open_record, set_option};
+use super::play::{PlayArgs, after_help, open_record, set_option};
 use super::typed;
 use crate::arena::contender::Contender;
 use crate::arena::game::Reason;
@@ -30,7 +30,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Test sequentially whether A is stronger than B
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help(EXAMPLES))]
 pub struct SprtArgs {
     /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "A")]

@@ -116,7 +116,7 @@ pub fn extract(
     let writer = match output {
         Some(output) => {
             // The name of the output says the format, wherever it is written first.
-            let target = Target { format: Some(settings.target.format(output)), ..settings.target };
+            let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
             Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
         }
         None => None,
