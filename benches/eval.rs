@@ -1,11 +1,13 @@
-//! The cost of one evaluation in play, over positions of random games in the order in which they arose.
+//! The cost of one evaluation in play, and of resolving a position, over positions of random games in the order in
+//! which they arose.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::eval::Evaluator;
+use patzer::engine;
 use patzer::eval::hce::{self, Hce, Trace, Weights};
+use patzer::eval::{Evaluation, Evaluator};
 use patzer::rng::Rng;
 use shakmaty::{Chess, Position};
 
@@ -34,6 +36,12 @@ fn evaluation(criterion: &mut Criterion) {
     group.bench_function("evaluate", |bench| {
         bench.iter(|| positions.iter().map(|position| hce.evaluate(black_box(position), 0)).sum::<i32>());
     });
+    group.bench_function("evaluate without memory", |bench| {
+        bench.iter(|| {
+            let white = |position: &Chess| hce.white(black_box(position.board()), position.turn());
+            positions.iter().map(white).sum::<i32>()
+        });
+    });
     let mut trace = Trace::default();
     group.bench_function("trace", |bench| {
         bench.iter(|| {
@@ -48,5 +56,17 @@ fn evaluation(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, evaluation);
+/// Resolving positions by quiescence search, as `patzer label` does.
+fn labels(criterion: &mut Criterion) {
+    let positions = positions(2_000);
+    let mut group = criterion.benchmark_group("label");
+    group.throughput(Throughput::Elements(positions.len() as u64));
+    let mut engine = engine::engine(&Evaluation::default_hce(), 1);
+    group.bench_function("quiescence", |bench| {
+        bench.iter(|| positions.iter().filter_map(|position| engine.resolve(black_box(position))).count());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, evaluation, labels);
 criterion_main!(benches);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Feed, Parser, Piece};
+use patzer::pgn::{Cutter, Parser, Piece};
 use patzer::positions::filter::Pipeline;
 use patzer::positions::{Metadata, Sample, Writer};
 
@@ -15,18 +15,18 @@ fn games() -> (Vec<u8>, Vec<Piece>) {
     cutter.take()
 }
 
-fn parse(text: &[u8], pieces: &[Piece], mut each: impl FnMut(&[Sample])) {
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+fn parse(text: &[u8], pieces: &[Piece], samples: &mut Vec<Sample>) {
+    let mut parser = Parser::default();
+    samples.clear();
     for piece in pieces {
-        each(parser.parse(text, piece).samples);
+        parser.parse(text, piece, 0, samples);
     }
 }
 
 fn extract(criterion: &mut Criterion) {
     let (text, pieces) = games();
     let mut samples: Vec<Sample> = Vec::new();
-    parse(&text, &pieces, |game| samples.extend_from_slice(game));
+    parse(&text, &pieces, &mut samples);
 
     let mut group = criterion.benchmark_group("extract");
     group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
@@ -39,10 +39,10 @@ fn extract(criterion: &mut Criterion) {
         });
     });
     group.bench_function("parse", |bench| {
+        let mut samples = Vec::new();
         bench.iter(|| {
-            let mut positions = 0;
-            parse(&text, &pieces, |game| positions += game.len());
-            positions
+            parse(&text, &pieces, &mut samples);
+            samples.len()
         });
     });
     for preset in ["quiet", "unique"] {

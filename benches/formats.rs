@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::pgn::{Cutter, Parser};
 use patzer::positions::format::registry::FORMATS;
 use patzer::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
 
@@ -14,14 +14,12 @@ fn samples() -> Vec<Sample> {
     *cutter.text() = patzer::io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
-    let mut samples = Vec::new();
+    let mut parser = Parser::default();
+    let mut samples: Vec<Sample> = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
-        let game = parser.parse(&text, piece);
-        let scored = game.samples.iter().filter(|s| s.score.is_some());
-        samples.extend(scored.map(|s| Sample { game: number as u32, ..*s }));
+        parser.parse(&text, piece, number as u32, &mut samples);
     }
+    samples.retain(|s| s.score.is_some());
     samples
 }
 

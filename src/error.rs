@@ -95,7 +95,7 @@ pub fn panics_are_our_fault() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         report(info);
-        std::process::exit(2);
+        crate::interrupt::leave(2);
     }));
 }
 

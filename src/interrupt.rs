@@ -3,16 +3,32 @@
 //! In: a signal. Out: [`requested`] turns true, once and for all; the loop finishes what it has begun, writes
 //! its state and returns. A second signal ends the process at once.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+static LAST: OnceLock<fn()> = OnceLock::new();
+
+/// Names what has to be done when the process is left at once: child processes must not outlive it. The first
+/// call counts.
+pub fn before_leaving(last: fn()) {
+    let _ = LAST.set(last);
+}
+
+/// Ends the process at once.
+pub fn leave(code: i32) -> ! {
+    if let Some(last) = LAST.get() {
+        last();
+    }
+    std::process::exit(code);
+}
 
 /// Starts to listen for SIGINT and SIGTERM. Calling it again does nothing.
 pub fn listen() {
     // The only error is that a handler is there already, which is what is wanted.
     let _ = ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+            leave(130);
         }
     });
 }
@@ -25,4 +41,15 @@ pub fn requested() -> bool {
 /// The flag itself, for loops that take one.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
+}
+
+/// An error if the user has asked to stop, for work that then leaves nothing behind.
+///
+/// # Errors
+/// If so.
+pub fn check() -> crate::error::Result<()> {
+    match requested() {
+        true => Err(crate::error::Error::usage("interrupted; nothing was written")),
+        false => Ok(()),
+    }
 }

@@ -4,6 +4,8 @@
 //! (recognised by content, never by name), or a writer whose file appears under its name only when it is
 //! complete. Every other module opens files through here, so that no half-written output can exist.
 
+mod bunzip;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ pub enum Compression {
     None,
     /// gzip, also several members one after another.
     Gzip,
+    /// bzip2, also several streams one after another.
+    Bzip2,
     /// Zstandard, also with windows up to 2 GiB (`zstd --long=31`).
     Zstd,
 }
@@ -26,6 +30,9 @@ impl Compression {
     pub fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
+            // The first block's magic belongs to it, or that of the end where there is none.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Compression::Bzip2,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
             // A skippable frame may stand before the first real one.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
@@ -36,7 +43,7 @@ impl Compression {
 
 const BUFFER: usize = 1 << 18;
 
-/// Opens a file, or standard input for `-`, and undoes gzip or Zstandard if its first bytes say so.
+/// Opens a file, or standard input for `-`, and undoes gzip, bzip2 or Zstandard if its first bytes say so.
 ///
 /// # Errors
 /// If the file cannot be opened or its first bytes cannot be read.
@@ -59,7 +66,7 @@ pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(Box::new(file))
 }
 
-/// Wraps a byte stream so that gzip and Zstandard are undone.
+/// Wraps a byte stream so that gzip, bzip2 and Zstandard are undone, also where several lie one after another.
 ///
 /// # Errors
 /// If the first bytes cannot be read.
@@ -70,6 +77,7 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
         Compression::Gzip => {
             Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(raw)))
         }
+        Compression::Bzip2 => Box::new(bunzip::Blocks::new(raw)),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(raw)?;
             decoder.window_log_max(31)?;
@@ -113,7 +121,7 @@ enum Sink {
 }
 
 /// Whether something stands at a path that cannot be replaced by a file: a device or a pipe.
-fn is_stream(path: &Path) -> bool {
+pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
@@ -206,17 +214,36 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn undone(packed: Vec<u8>) -> Vec<u8> {
+        let mut plain = Vec::new();
+        decompressed(Box::new(io::Cursor::new(packed))).unwrap().read_to_end(&mut plain).unwrap();
+        plain
+    }
+
     #[test]
-    fn compression_is_recognised_by_content() {
+    fn compression_is_recognised_by_content_and_undone_to_the_last_member() {
         let text = b"[Event \"x\"]\n".repeat(100);
-        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gz.write_all(&text).unwrap();
-        let zst = zstd::encode_all(&text[..], 1).unwrap();
-        for packed in [text.clone(), gz.finish().unwrap(), zst] {
-            let mut plain = Vec::new();
-            decompressed(Box::new(io::Cursor::new(packed))).unwrap().read_to_end(&mut plain).unwrap();
-            assert_eq!(plain, text);
+        let gz = || {
+            let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gz.write_all(&text).unwrap();
+            gz.finish().unwrap()
+        };
+        let bz2 = || {
+            let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            bz2.write_all(&text).unwrap();
+            bz2.finish().unwrap()
+        };
+        let zst = || zstd::encode_all(&text[..], 1).unwrap();
+        for packed in [text.clone(), gz(), bz2(), zst()] {
+            assert_eq!(undone(packed.clone()), text);
+            assert_eq!(undone([packed.clone(), packed].concat()), text.repeat(2));
         }
+        // A skippable frame first; a window larger than decoders take unasked.
+        assert_eq!(undone([&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2][..], &zst()].concat()), text);
+        let mut long = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        long.window_log(28).unwrap();
+        long.write_all(&text).unwrap();
+        assert_eq!(undone(long.finish().unwrap()), text);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The modules stand in the order in which data flows:
 //! games → `pgn` → [`positions`] → [`label`] → [`wdl`] → [`tune`] or [`train`] (over [`eval`], with [`optim`])
-//! → [`engine`] → `arena` → `stats`. [`cli`] wires them to commands.
+//! → [`engine`] → `arena` → `stats`, and from any games [`rating`]. [`cli`] wires them to commands.
 
 pub mod error;
 pub mod interrupt;
@@ -32,6 +32,8 @@ pub mod engine;
 pub mod arena;
 
 pub mod stats;
+
+pub mod rating;
 
 pub mod report;
 

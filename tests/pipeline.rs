@@ -248,6 +248,10 @@ fn a_preset_leaves_the_same_positions_at_extract_and_at_tune() {
     let tune = "tune --hce --no-resolve --epochs 1 --k 1";
     for (preset, _) in PRESETS {
         let extract = json(&folder, &format!("extract games.pgn --filter {preset}"));
+        if extract["positions_written"] == 0 {
+            assert!(["stockfish", "nnue-pytorch"].contains(preset), "{preset} needs no scores");
+            continue;
+        }
         let early = json(&folder, &format!("{tune} positions.parquet -o early.hce.toml"));
         let late = json(&folder, &format!("{tune} all.parquet --filter {preset} -o late.hce.toml"));
         let count = |tuned: &Value| {

@@ -134,14 +134,23 @@ impl Judge {
     }
 
     /// Notes a move with its score from the mover's side, and decides. `halfmoves` is the fifty-move counter
-    /// after it.
-    pub fn after_move(&mut self, mover: Color, score: Score, halfmoves: u32) -> Option<Decision> {
+    /// after it. A move without a score begins the counts anew, as in fastchess.
+    pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
         self.plies += 1;
+        let Some(score) = score else {
+            self.quiet_plies = 0;
+            self.winning = (None, 0);
+            self.losing[usize::from(mover.is_white())] = 0;
+            return self.too_long().then_some(Decision::MoveLimit);
+        };
         self.win(mover, score).map(Decision::Win).or_else(|| {
             let draw = self.draw(score, halfmoves);
-            let too_long = self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
-            if draw { Some(Decision::Draw) } else { too_long.then_some(Decision::MoveLimit) }
+            if draw { Some(Decision::Draw) } else { self.too_long().then_some(Decision::MoveLimit) }
         })
+    }
+
+    fn too_long(&self) -> bool {
+        self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves))
     }
 
     fn draw(&mut self, score: Score, halfmoves: u32) -> bool {
@@ -191,7 +200,7 @@ mod tests {
         let mut judge = Judge::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
-            if let Some(decision) = judge.after_move(mover, mover.fold_wb(score, -score), 1) {
+            if let Some(decision) = judge.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
                 return Some((ply + 1, decision));
             }
         }
@@ -215,7 +224,7 @@ mod tests {
         let mut judge = Judge::new(RULES);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
-            let decision = judge.after_move(Color::from_white(ply % 2 == 1), 0, halfmoves);
+            let decision = judge.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
             assert_eq!(decision.is_some(), ply == 12, "ply {ply}");
         }
     }
@@ -235,6 +244,26 @@ mod tests {
         let rules = Adjudication { loser_resigns: true, ..RULES };
         assert_eq!(judged(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
         assert_eq!(judged(rules, [700, 100, 700, 100, 700, 100]), None);
+    }
+
+    #[test]
+    fn a_move_without_a_score_begins_the_counts_anew() {
+        let decided = |scores: [Option<Score>; 5], rules| {
+            let mut judge = Judge::new(rules);
+            let moves = scores.into_iter().enumerate();
+            moves.map(|(ply, score)| judge.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
+        };
+        let rules = Adjudication { draw: Some(DrawRule { after: 2, moves: 2, score: 10 }), ..RULES };
+        assert_eq!(
+            decided([Some(50), Some(0), Some(0), Some(0), Some(0)], rules),
+            Some(Some(Decision::Draw))
+        );
+        assert_eq!(decided([Some(50), Some(0), None, Some(0), Some(0)], rules), Some(None));
+        let won = [Some(0), Some(-700), Some(700), Some(-700), Some(700)];
+        assert_eq!(decided(won, rules), Some(Some(Decision::Win(Color::White))));
+        assert_eq!(decided([won[0], won[1], None, won[3], won[4]], rules), Some(None));
+        let rules = Adjudication { loser_resigns: true, ..rules };
+        assert_eq!(decided([won[0], won[1], won[2], None, won[4]], rules), Some(None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What players get for their moves: nodes, depth, or time.
+//! What players get for their moves: time, nodes, depth, or several of them.
 //!
-//! In: a setting such as `nodes 5000` or `10+0.1`. Out: the limits of each move, and whether a player overstepped
-//! its time. Nodes and depth make games reproducible; time does not.
+//! In: settings such as 5,000 nodes or `10+0.1`, one for each player. Out: the limits of each move, and whether a
+//! player overstepped its time. Nodes and depth alone make games reproducible; time does not.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,22 @@ use std::time::Duration;
 
 use crate::engine::{Clock, Limits};
 
-/// What both players get.
+/// What one player gets for its moves. Where several limits are set, the first that is reached ends a search.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Time; `None` for as much as the player takes.
+    pub time: Option<Time>,
+    /// Nodes a move.
+    pub nodes: Option<u64>,
+    /// Plies a move.
+    pub depth: Option<i32>,
+}
+
+/// Time of one kind or the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// This many nodes a move.
-    Nodes(u64),
-    /// This many plies a move.
-    Depth(i32),
-    /// This much time a move.
-    MoveTime(Duration),
+pub enum Time {
+    /// This much a move.
+    Move(Duration),
     /// A clock for the game.
     Clock(TimeControl),
 }
@@ -33,10 +40,19 @@ pub struct TimeControl {
     pub increment: Duration,
 }
 
+/// A year is beyond every test, and within what a `Duration` and an `Instant` can hold.
+const LONGEST: f64 = 31_536_000.0;
+
+/// Reads seconds, as a decimal number from 0 to a year.
+pub fn seconds(text: &str) -> Option<Duration> {
+    let value: f64 = text.parse().ok()?;
+    (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
+}
+
 impl FromStr for TimeControl {
     type Err = String;
 
-    /// Reads `10+0.1`, `60` or `40/60+0.6`: moves / seconds + seconds a move.
+    /// Reads `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + seconds a move.
     fn from_str(text: &str) -> std::result::Result<TimeControl, String> {
         let wrong =
             || format!("`{text}` is not a time control; write seconds+increment or moves/seconds+increment");
@@ -44,13 +60,17 @@ impl FromStr for TimeControl {
             Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
             None => (None, text),
         };
-        let seconds = |text: &str| {
-            let value: f64 = text.parse().ok()?;
-            // A year is beyond every test, and within what a Duration and an Instant can hold.
-            (0.0..=31_536_000.0).contains(&value).then(|| Duration::from_secs_f64(value))
-        };
         let (time, increment) = rest.split_once('+').unwrap_or((rest, "0"));
-        let (time, increment) = (seconds(time).ok_or_else(wrong)?, seconds(increment).ok_or_else(wrong)?);
+        let time = match time.split_once(':') {
+            Some((minutes, rest)) => minutes
+                .parse::<u32>()
+                .ok()
+                .zip(seconds(rest))
+                .map(|(minutes, rest)| Duration::from_secs(60 * u64::from(minutes)) + rest),
+            None => seconds(time),
+        };
+        let time = time.filter(|time| time.as_secs_f64() <= LONGEST).ok_or_else(wrong)?;
+        let increment = seconds(increment).ok_or_else(wrong)?;
         if time.is_zero() {
             return Err(wrong());
         }
@@ -72,20 +92,70 @@ impl fmt::Display for TimeControl {
 }
 
 impl Control {
-    /// Whether the same players in the same position always answer the same.
+    /// So many nodes a move.
+    pub fn nodes(nodes: u64) -> Control {
+        Control { nodes: Some(nodes), ..Control::default() }
+    }
+
+    /// So many plies a move.
+    pub fn depth(depth: i32) -> Control {
+        Control { depth: Some(depth), ..Control::default() }
+    }
+
+    /// So much time a move.
+    pub fn movetime(time: Duration) -> Control {
+        Control { time: Some(Time::Move(time)), ..Control::default() }
+    }
+
+    /// A clock for the game.
+    pub fn clock(clock: TimeControl) -> Control {
+        Control { time: Some(Time::Clock(clock)), ..Control::default() }
+    }
+
+    /// Whether nothing limits the moves.
+    pub fn is_endless(&self) -> bool {
+        *self == Control::default()
+    }
+
+    /// Whether the same player in the same position always answers the same.
     pub fn deterministic(&self) -> bool {
-        matches!(self, Control::Nodes(_) | Control::Depth(_))
+        self.time.is_none()
+    }
+
+    /// The same with times and nodes multiplied, for a match at odds.
+    pub fn times(self, factor: f64) -> Control {
+        let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
+        let time = self.time.map(|time| match time {
+            Time::Move(time) => Time::Move(scaled(time)),
+            Time::Clock(TimeControl { moves, time, increment }) => {
+                Time::Clock(TimeControl { moves, time: scaled(time), increment: scaled(increment) })
+            }
+        });
+        let nodes = self.nodes.map(|nodes| ((nodes as f64 * factor).round() as u64).max(1));
+        Control { time, nodes, depth: self.depth }
+    }
+
+    /// The value of PGN's `TimeControl` tag, in the form that fastchess writes: `40/60+0.6`, `0.1/move`, or `-`.
+    pub fn tag(&self) -> String {
+        match self.time {
+            Some(Time::Move(time)) => format!("{}/move", time.as_secs_f64()),
+            Some(Time::Clock(clock)) => clock.to_string(),
+            None => "-".to_string(),
+        }
     }
 }
 
 impl fmt::Display for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Control::Nodes(nodes) => write!(f, "{nodes} nodes a move"),
-            Control::Depth(depth) => write!(f, "depth {depth}"),
-            Control::MoveTime(time) => write!(f, "{} ms a move", time.as_millis()),
-            Control::Clock(clock) => write!(f, "{clock} seconds"),
-        }
+        let time = self.time.map(|time| match time {
+            Time::Move(time) => format!("{} ms a move", time.as_secs_f64() * 1000.0),
+            Time::Clock(clock) => format!("{clock} seconds"),
+        });
+        let nodes = self.nodes.map(|nodes| format!("{nodes} nodes a move"));
+        let depth = self.depth.map(|depth| format!("depth {depth}"));
+        let parts: Vec<String> = [time, nodes, depth].into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "no limit" } else { "" })?;
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -93,54 +163,66 @@ impl fmt::Display for Control {
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
     control: Control,
+    margin: Duration,
     left: Duration,
     moves_to_go: Option<u32>,
 }
 
 impl Timer {
-    /// The clock at the start of a game.
-    pub fn new(control: Control) -> Timer {
-        match control {
-            Control::Clock(clock) => Timer { control, left: clock.time, moves_to_go: clock.moves },
-            _ => Timer { control, left: Duration::ZERO, moves_to_go: None },
+    /// The clock at the start of a game; `margin` is by how much the player may overstep its time.
+    pub fn new(control: Control, margin: Duration) -> Timer {
+        match control.time {
+            Some(Time::Clock(clock)) => Timer { control, margin, left: clock.time, moves_to_go: clock.moves },
+            _ => Timer { control, margin, left: Duration::ZERO, moves_to_go: None },
         }
     }
 
     /// The limits of the next move. `overhead` is what the player should keep in reserve.
     pub fn limits(&self, overhead: Duration) -> Limits {
-        let none = Limits { overhead, ..Limits::default() };
-        match self.control {
-            Control::Nodes(nodes) => Limits { nodes: Some(nodes), ..none },
-            Control::Depth(depth) => Limits { depth: Some(depth), ..none },
-            Control::MoveTime(time) => Limits { movetime: Some(time), ..none },
-            Control::Clock(TimeControl { increment, .. }) => {
-                let clock = Clock { time: self.left, increment, moves_to_go: self.moves_to_go };
-                Limits { clock: Some(clock), ..none }
+        let Control { nodes, depth, .. } = self.control;
+        let movetime = match self.control.time {
+            Some(Time::Move(time)) => Some(time),
+            _ => None,
+        };
+        Limits { nodes, depth, movetime, clock: self.clock(), overhead, ..Limits::default() }
+    }
+
+    /// The clock, if the player has one.
+    pub fn clock(&self) -> Option<Clock> {
+        match self.control.time {
+            Some(Time::Clock(TimeControl { increment, .. })) => {
+                Some(Clock { time: self.left, increment, moves_to_go: self.moves_to_go })
             }
+            _ => None,
+        }
+    }
+
+    /// The longest time that the next move may take without losing the game; `None` if time does not matter.
+    pub fn allowed(&self) -> Option<Duration> {
+        match self.control.time? {
+            Time::Move(limit) => Some(limit + self.margin),
+            Time::Clock(_) => Some(self.left + self.margin),
         }
     }
 
     /// Takes off the time of a move, and adds what the control grants after it. False if the player had less
-    /// than that and `margin` together, and has therefore lost.
-    pub fn spend(&mut self, time: Duration, margin: Duration) -> bool {
-        match self.control {
-            Control::Nodes(_) | Control::Depth(_) => true,
-            Control::MoveTime(limit) => time <= limit + margin,
-            Control::Clock(clock) => {
-                if time > self.left + margin {
-                    return false;
+    /// than that and the margin together, and has therefore lost.
+    pub fn spend(&mut self, time: Duration) -> bool {
+        let Some(allowed) = self.allowed() else { return true };
+        if time > allowed {
+            return false;
+        }
+        if let Some(Time::Clock(clock)) = self.control.time {
+            self.left = self.left.saturating_sub(time) + clock.increment;
+            if let Some(left) = &mut self.moves_to_go {
+                *left -= 1;
+                if *left == 0 {
+                    self.moves_to_go = clock.moves;
+                    self.left += clock.time;
                 }
-                self.left = self.left.saturating_sub(time) + clock.increment;
-                if let Some(left) = &mut self.moves_to_go {
-                    *left -= 1;
-                    if *left == 0 {
-                        self.moves_to_go = clock.moves;
-                        self.left += clock.time;
-                    }
-                }
-                true
             }
         }
+        true
     }
 }
 
@@ -150,35 +232,57 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
+    fn clock(text: &str) -> Control {
+        Control::clock(text.parse().unwrap())
+    }
+
     #[test]
     fn time_controls_are_read_as_written() {
         for text in ["10+0.1", "60", "40/60+0.6", "0.5+0.005", "1/2"] {
             assert_eq!(text.parse::<TimeControl>().unwrap().to_string(), text);
         }
-        for text in ["", "+1", "0+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten"] {
+        assert_eq!("40/1:30+0.5".parse::<TimeControl>().unwrap().to_string(), "40/90+0.5");
+        for text in ["", "+1", "0+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten", "1:", ":5"]
+        {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn increments_and_new_periods_are_added() {
-        let mut timer = Timer::new(Control::Clock("2/1+0.1".parse().unwrap()));
-        assert!(timer.spend(MS(400), MS(0)));
+        let mut timer = Timer::new(clock("2/1+0.1"), MS(0));
+        assert!(timer.spend(MS(400)));
         let clock = timer.limits(MS(5)).clock.unwrap();
         assert_eq!((clock.time, clock.moves_to_go), (MS(700), Some(1)));
-        assert!(timer.spend(MS(700), MS(0)));
+        assert!(timer.spend(MS(700)));
         let clock = timer.limits(MS(5)).clock.unwrap();
         assert_eq!((clock.time, clock.moves_to_go), (MS(1100), Some(2)));
     }
 
     #[test]
     fn the_margin_decides_who_oversteps() {
-        let mut timer = Timer::new(Control::Clock("1".parse().unwrap()));
-        assert!(timer.spend(MS(1020), MS(20)));
-        assert!(!timer.spend(MS(21), MS(20)));
-        let mut timer = Timer::new(Control::MoveTime(MS(100)));
-        assert!(timer.spend(MS(105), MS(5)));
-        assert!(!timer.spend(MS(106), MS(5)));
-        assert!(Timer::new(Control::Nodes(1)).spend(MS(1_000_000), MS(0)));
+        let mut timer = Timer::new(clock("1"), MS(20));
+        assert!(timer.spend(MS(1020)));
+        assert!(!timer.spend(MS(21)));
+        let mut timer = Timer::new(Control::movetime(MS(100)), MS(5));
+        assert!(timer.spend(MS(105)));
+        assert!(!timer.spend(MS(106)));
+        assert!(Timer::new(Control::nodes(1), MS(0)).spend(MS(1_000_000)));
+    }
+
+    #[test]
+    fn odds_multiply_times_and_nodes_but_not_depth() {
+        let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.times(0.5);
+        assert_eq!(odds, Control { nodes: Some(250), depth: Some(9), ..clock("40/5+0.05") });
+        assert_eq!(Control::movetime(MS(100)).times(2.0), Control::movetime(MS(200)));
+        assert_eq!(Control::nodes(1).times(0.1), Control::nodes(1), "never none");
+    }
+
+    #[test]
+    fn limits_that_are_set_together_are_all_told() {
+        let both = Control { depth: Some(9), ..clock("10") };
+        let limits = Timer::new(both, MS(0)).limits(MS(5));
+        assert_eq!((limits.depth, limits.nodes, limits.clock.is_some()), (Some(9), None, true));
+        assert_eq!(both.to_string(), "10 seconds, depth 9");
     }
 }

@@ -2,19 +2,18 @@
 //!
 //! In: a start position, two players, the rules. Out: the moves, who won and why. Games end by the rules of
 //! chess (checkmate, stalemate, threefold repetition, fifty moves, insufficient material), by a player's fault
-//! (time, illegal move), or by [adjudication](super::adjudication).
+//! (time, illegal move, a crash or a stall), or by [adjudication](super::adjudication).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Chess, Color, Move, Position};
+use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudication, Decision, Judge};
 use super::control::{Control, Timer};
-use super::player::{Choice, Player};
+use super::player::{Choice, Fault, Info, Player, Turn};
 use crate::chess::Line;
-use crate::chess::score::Score;
 
 /// Why a game ended. The names are those of `reasons` in JSON output and of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,6 +33,10 @@ pub enum Reason {
     TimeForfeit,
     /// A player gave an illegal move, or none.
     IllegalMove,
+    /// A player's program ended, or closed its output.
+    Disconnect,
+    /// A player did not answer any more.
+    Stall,
     /// Adjudicated: both players saw a draw.
     AdjudicatedDraw,
     /// Adjudicated: one side was far ahead.
@@ -53,6 +56,8 @@ impl Reason {
             Reason::InsufficientMaterial => "insufficient material",
             Reason::TimeForfeit => "time forfeit",
             Reason::IllegalMove => "illegal move",
+            Reason::Disconnect => "disconnect",
+            Reason::Stall => "stall",
             Reason::AdjudicatedDraw => "adjudicated draw",
             Reason::AdjudicatedWin => "adjudicated win",
             Reason::MoveLimit => "move limit",
@@ -60,17 +65,22 @@ impl Reason {
     }
 }
 
-/// What both players play under.
+/// What the games of one player are played under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// Time, nodes or depth.
+    pub control: Control,
+    /// By how much the player may overstep its time.
+    pub margin: Duration,
+}
+
+/// What all games are played under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// Nodes, depth or time.
-    pub control: Control,
     /// When to end games early.
     pub adjudication: Adjudication,
-    /// By how much a player may overstep its time.
-    pub margin: Duration,
-    /// What players are told to keep in reserve of their time.
-    pub overhead: Duration,
+    /// Whether a player that crashes or stalls loses its game and is started again; otherwise that ends the match.
+    pub recover: bool,
 }
 
 /// A move with what its player said about it.
@@ -78,12 +88,8 @@ pub struct Rules {
 pub struct Played {
     /// The move.
     pub m: Move,
-    /// Its worth in centipawns from the mover's side, or a mate score.
-    pub score: Score,
-    /// Depth reached, in plies.
-    pub depth: i32,
-    /// Positions visited.
-    pub nodes: u64,
+    /// Score, depth, nodes.
+    pub info: Info,
     /// Time taken.
     pub time: Duration,
 }
@@ -99,6 +105,8 @@ pub struct Game {
     pub winner: Option<Color>,
     /// Why it ended.
     pub reason: Reason,
+    /// More about the reason, for people: the illegal move, what a program left behind when it crashed.
+    pub note: Option<String>,
 }
 
 impl Game {
@@ -124,8 +132,13 @@ impl Game {
 ///
 /// Repetition counts from the start of the line, where the opening ended.
 pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
+    ending_with(line, &line.position().legal_moves())
+}
+
+/// [`ending`], where the legal moves are known already.
+fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)> {
     let position = line.position();
-    if position.legal_moves().is_empty() {
+    if legal.is_empty() {
         return Some(match position.is_check() {
             true => (Some(!position.turn()), Reason::Checkmate),
             false => (None, Reason::Stalemate),
@@ -143,71 +156,127 @@ pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
     Some((None, draw))
 }
 
-/// Plays a game. `players` are White, Black. `None` if `stop` was set before it ended.
+/// How a game came out, with what there is to say about it.
+struct Outcome {
+    winner: Option<Color>,
+    reason: Reason,
+    note: Option<String>,
+}
+
+impl From<(Option<Color>, Reason)> for Outcome {
+    fn from((winner, reason): (Option<Color>, Reason)) -> Outcome {
+        Outcome { winner, reason, note: None }
+    }
+}
+
+/// Why a game has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfinished {
+    /// `stop` was set before it ended.
+    Stopped,
+    /// The player of this colour failed, and the rules do not let the match go on.
+    Failed(Color, String),
+}
+
+/// Plays a game. `players` and `terms` are those of White, then Black.
+///
+/// # Errors
+/// If `stop` was set before it ended, or a player failed beyond what the rules allow.
 pub fn play(
     start: &Chess,
     mut players: [&mut dyn Player; 2],
+    terms: [&Terms; 2],
     rules: &Rules,
     stop: &AtomicBool,
-) -> Option<Game> {
-    for player in &mut players {
-        player.new_game();
-    }
-    let mut line = Line::new(start.clone());
-    let mut timers = [Timer::new(rules.control); 2];
-    let mut judge = Judge::new(rules.adjudication);
-    let mut moves = Vec::new();
-    let (winner, reason) = loop {
-        if let Some(end) = ending(&line) {
-            break end;
+) -> Result<Game, Unfinished> {
+    let mut moves = Vec::with_capacity(128);
+    let mut outcome = None;
+    for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
+        // The other player is prepared all the same: a fault of its own shows as early as possible.
+        if let Err(fault) = player.new_game(start, stop) {
+            outcome = Some(lost_by(fault, color, rules)?);
         }
+    }
+    let outcome = match outcome {
+        Some(outcome) => outcome,
+        None => moves_until_the_end(start, &mut players, terms, rules, stop, &mut moves)?,
+    };
+    let Outcome { winner, reason, note } = outcome;
+    Ok(Game { start: start.clone(), moves, winner, reason, note })
+}
+
+fn moves_until_the_end(
+    start: &Chess,
+    players: &mut [&mut dyn Player; 2],
+    terms: [&Terms; 2],
+    rules: &Rules,
+    stop: &AtomicBool,
+    moves: &mut Vec<Played>,
+) -> Result<Outcome, Unfinished> {
+    let mut line = Line::new(start.clone());
+    let mut timers = terms.map(|terms| Timer::new(terms.control, terms.margin));
+    let mut judge = Judge::new(rules.adjudication);
+    let mut legal = line.position().legal_moves();
+    if let Some(end) = ending_with(&line, &legal) {
+        return Ok(end.into());
+    }
+    loop {
         let mover = line.position().turn();
         let side = usize::from(mover.is_black());
-        let choice = players[side].choose(&line, &timers[side].limits(rules.overhead), stop);
-        if stop.load(Ordering::Relaxed) {
-            return None;
+        let (own, other) = (&timers[side], &timers[1 - side]);
+        let choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
+            _ if stop.load(Ordering::Relaxed) => return Err(Unfinished::Stopped),
+            Ok(choice) => choice,
+            Err(fault) => return lost_by(fault, mover, rules),
+        };
+        let played = match accept(&line, &legal, choice, &mut timers[side]) {
+            Ok(played) => played,
+            Err(outcome) => return Ok(outcome),
+        };
+        line.play(played.m);
+        moves.push(played);
+        legal = line.position().legal_moves();
+        if let Some(end) = ending_with(&line, &legal) {
+            return Ok(end.into());
         }
-        match accept(&line, &choice, &mut timers[side], rules.margin) {
-            Ok(played) => {
-                line.play(played.m);
-                moves.push(played);
-            }
-            Err(fault) => break fault,
-        }
-        if let Some(end) = ending(&line) {
-            break end;
-        }
-        match judge.after_move(mover, choice.score, line.position().halfmoves()) {
-            Some(Decision::Draw) => break (None, Reason::AdjudicatedDraw),
-            Some(Decision::MoveLimit) => break (None, Reason::MoveLimit),
-            Some(Decision::Win(winner)) => break (Some(winner), Reason::AdjudicatedWin),
+        match judge.after_move(mover, played.info.score, line.position().halfmoves()) {
+            Some(Decision::Draw) => return Ok((None, Reason::AdjudicatedDraw).into()),
+            Some(Decision::MoveLimit) => return Ok((None, Reason::MoveLimit).into()),
+            Some(Decision::Win(winner)) => return Ok((Some(winner), Reason::AdjudicatedWin).into()),
             None => {}
         }
+    }
+}
+
+/// The game that a player loses by its fault, if the rules let the match go on.
+fn lost_by(fault: Fault, loser: Color, rules: &Rules) -> Result<Outcome, Unfinished> {
+    let (reason, note) = match fault {
+        Fault::Stopped => return Err(Unfinished::Stopped),
+        Fault::Unable(note) => return Err(Unfinished::Failed(loser, note)),
+        Fault::Crash(note) | Fault::Stall(note) if !rules.recover => {
+            return Err(Unfinished::Failed(loser, note));
+        }
+        Fault::Crash(note) => (Reason::Disconnect, note),
+        Fault::Stall(note) => (Reason::Stall, note),
     };
-    Some(Game { start: start.clone(), moves, winner, reason })
+    Ok(Outcome { winner: Some(!loser), reason, note: Some(note) })
 }
 
 /// The move, if it came in time and is legal, else how the game ends through it.
-fn accept(
-    line: &Line,
-    choice: &Choice,
-    timer: &mut Timer,
-    margin: Duration,
-) -> Result<Played, (Option<Color>, Reason)> {
+fn accept(line: &Line, legal: &MoveList, choice: Choice, timer: &mut Timer) -> Result<Played, Outcome> {
     let position = line.position();
     let opponent = !position.turn();
-    if !timer.spend(choice.time, margin) {
+    if !timer.spend(choice.time) {
         // Whoever cannot give mate cannot win on time either (FIDE Laws of Chess, 6.9).
         let winner = (!position.has_insufficient_material(opponent)).then_some(opponent);
-        return Err((winner, Reason::TimeForfeit));
+        return Err((winner, Reason::TimeForfeit).into());
     }
-    match choice.best {
-        Some(m) if position.is_legal(m) => {
-            let Choice { score, depth, nodes, time, .. } = *choice;
-            Ok(Played { m, score, depth, nodes, time })
-        }
-        _ => Err((Some(opponent), Reason::IllegalMove)),
-    }
+    let note = match choice.best {
+        Ok(m) if legal.contains(&m) => return Ok(Played { m, info: choice.info, time: choice.time }),
+        Ok(m) => m.to_uci(position.castles().mode()).to_string(),
+        Err(said) => said,
+    };
+    Err(Outcome { winner: Some(opponent), reason: Reason::IllegalMove, note: Some(note) })
 }
 
 #[cfg(test)]
@@ -219,17 +288,15 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    const RULES: Rules = Rules {
-        control: Control::Nodes(1),
-        adjudication: Adjudication::NONE,
-        margin: Duration::ZERO,
-        overhead: Duration::ZERO,
-    };
+    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false };
+    const TERMS: Terms =
+        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
         let start = if start.is_empty() { Chess::default() } else { fen::position(start, false).unwrap() };
         let (mut white, mut black) = (Scripted::new(moves), Scripted::new(moves));
-        play(&start, [&mut white, &mut black], rules, &AtomicBool::new(false)).unwrap()
+        play(&start, [&mut white, &mut black], [&TERMS; 2], rules, &NEVER).unwrap()
     }
 
     #[track_caller]
@@ -264,6 +331,7 @@ mod tests {
         // 2. e2e4 again has no pawn to play it.
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
+        assert_eq!(game.note.as_deref(), Some("e2e4"));
     }
 
     #[test]
@@ -273,11 +341,11 @@ mod tests {
     }
 
     fn overstep(start: &str) -> Game {
-        let rules = Rules { control: Control::Clock("1".parse().unwrap()), margin: MS(10), ..RULES };
+        let terms = Terms { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
         let start = fen::position(start, false).unwrap();
         let mut white = Hashing::new(1);
         let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], &rules, &AtomicBool::new(false)).unwrap()
+        play(&start, [&mut white, &mut black], [&terms; 2], &RULES, &NEVER).unwrap()
     }
 
     #[test]
@@ -299,7 +367,7 @@ mod tests {
             let rules = Rules { adjudication, ..RULES };
             let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
             let [white, black] = &mut players;
-            play(&Chess::default(), [white, black], &rules, &AtomicBool::new(false)).unwrap()
+            play(&Chess::default(), [white, black], [&TERMS; 2], &rules, &NEVER).unwrap()
         };
         let draw = Adjudication {
             draw: Some(DrawRule { after: 2, moves: 2, score: 10 }),
@@ -319,15 +387,50 @@ mod tests {
     fn a_stopped_game_has_no_result() {
         let (mut white, mut black) = (Hashing::new(1), Hashing::new(2));
         let stop = AtomicBool::new(true);
-        assert_eq!(play(&Chess::default(), [&mut white, &mut black], &RULES, &stop), None);
+        let game = play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &stop);
+        assert_eq!(game, Err(Unfinished::Stopped));
+    }
+
+    /// Fails in its third move, or before its first.
+    struct Failing(Fault, bool);
+
+    impl Player for Failing {
+        fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+            if self.1 { Err(self.0.clone()) } else { Ok(()) }
+        }
+
+        fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+            let early = turn.line.moves().len() < 4;
+            if early { Hashing::new(1).choose(turn) } else { Err(self.0.clone()) }
+        }
+    }
+
+    #[test]
+    fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
+        let gone = || "gone".to_string();
+        for (fault, reason) in
+            [(Fault::Crash(gone()), Reason::Disconnect), (Fault::Stall(gone()), Reason::Stall)]
+        {
+            for (at_once, plies) in [(false, 4), (true, 0)] {
+                let (mut white, mut black) = (Failing(fault.clone(), at_once), Hashing::new(2));
+                let players: [&mut dyn Player; 2] = [&mut white, &mut black];
+                let recover = Rules { recover: true, ..RULES };
+                let game = play(&Chess::default(), players, [&TERMS; 2], &recover, &NEVER).unwrap();
+                assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", reason, plies));
+                assert_eq!(game.note, Some(gone()));
+                let players: [&mut dyn Player; 2] = [&mut black, &mut white];
+                let game = play(&Chess::default(), players, [&TERMS; 2], &RULES, &NEVER);
+                assert_eq!(game, Err(Unfinished::Failed(Color::Black, gone())));
+            }
+        }
     }
 
     #[test]
     fn random_games_always_end() {
         for seed in 0..20 {
             let (mut white, mut black) = (Hashing::new(seed), Hashing::new(seed + 50));
-            let stop = AtomicBool::new(false);
-            let game = play(&Chess::default(), [&mut white, &mut black], &RULES, &stop).unwrap();
+            let game =
+                play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &NEVER).unwrap();
             assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
         }
     }

@@ -6,10 +6,8 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::player::{Choice, Player};
-use crate::chess::Line;
+use super::player::{Choice, Fault, Info, Player, Turn};
 use crate::chess::score::Score;
-use crate::engine::Limits;
 use crate::rng::mix;
 
 /// Plays a list of moves in UCI notation, both colours' moves in one list, and reports one score and one time.
@@ -31,17 +29,20 @@ impl Scripted {
 }
 
 impl Player for Scripted {
-    fn new_game(&mut self) {}
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        Ok(())
+    }
 
-    fn choose(&mut self, line: &Line, _: &Limits, _: &AtomicBool) -> Choice {
-        let position = line.position();
-        let best = self.moves.get(line.moves().len()).map(|text| {
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        let position = turn.line.position();
+        let best = self.moves.get(turn.line.moves().len()).map(|text| {
             let uci: UciMove = text.parse().unwrap();
             // A move that is legal in the start position only stands for one that is illegal here.
             uci.to_move(position).or_else(|_| uci.to_move(&Chess::default())).unwrap()
         });
         let score = position.turn().fold_wb(self.score, -self.score);
-        Choice { best, score, depth: 1, nodes: 1, time: self.time }
+        let info = Info { score: Some(score), depth: 1, nodes: 1, ..Info::default() };
+        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: self.time })
     }
 }
 
@@ -69,13 +70,14 @@ pub fn material(position: &Chess) -> Score {
 }
 
 impl Player for Hashing {
-    fn new_game(&mut self) {}
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        Ok(())
+    }
 
-    fn choose(&mut self, line: &Line, _: &Limits, _: &AtomicBool) -> Choice {
-        let position = line.position();
-        let moves = position.legal_moves();
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        let (position, moves) = (turn.line.position(), turn.legal);
         // The stronger (higher) seeds look one ply ahead for material.
-        let at = mix(self.seed, line.key()) as usize % moves.len();
+        let at = mix(self.seed, turn.line.key()) as usize % moves.len();
         let best = if self.seed >= 100 {
             let mut order: Vec<_> = moves.iter().copied().collect();
             order.rotate_left(at);
@@ -83,12 +85,8 @@ impl Player for Hashing {
         } else {
             Some(moves[at])
         };
-        Choice {
-            best,
-            score: (self.score)(position),
-            depth: 1,
-            nodes: moves.len() as u64,
-            time: Duration::ZERO,
-        }
+        let (score, nodes) = (Some((self.score)(position)), moves.len() as u64);
+        let info = Info { score, depth: 1, nodes, ..Info::default() };
+        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: Duration::ZERO })
     }
 }

@@ -1,13 +1,19 @@
 //! The arena: matches between players, and the sequential test that ends them.
 //!
-//! In: two players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the
-//! counts on which [`crate::stats`] rests. [`game`] plays one game, [`schedule`] plays pairs on all threads and
-//! hands them over in order, [`record`] keeps them on disk, and [`sequential`] decides when there are enough.
-//! Everything knows a [`Player`](player::Player), so mock players test it all without an engine.
+//! In: players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the counts on
+//! which [`crate::stats`] rests. A [`spec`] describes a player, a [`contender`] is what it describes: an evaluation
+//! that plays in this process, or a [`uci`] program. [`game`] plays one game, [`meetings`] says who meets whom,
+//! [`schedule`] plays pairs on all threads and hands them over in order, [`record`] keeps them on disk, and
+//! [`sequential`] decides when there are enough. Everything knows a [`Player`](player::Player), so mock players test
+//! it all without an engine.
 
 pub mod adjudication;
+pub mod affinity;
+pub mod children;
+pub mod contender;
 pub mod control;
 pub mod game;
+pub mod meetings;
 #[cfg(test)]
 mod mock;
 pub mod openings;
@@ -16,3 +22,5 @@ pub mod player;
 pub mod record;
 pub mod schedule;
 pub mod sequential;
+pub mod spec;
+pub mod uci;

@@ -1,86 +1,169 @@
 //! Games as PGN, in the dialect of fastchess and cutechess-cli.
 //!
-//! In: a finished game with names. Out: text. Every move carries a comment `{+0.35/12 0.050s, n=5000}`: score
-//! from the mover's side in pawns, or `+M5` for a mate in five plies, depth, time, nodes. Where nodes or depth
-//! limit the moves, times are written as zero, so that equal games are equal bytes.
+//! In: a finished pair of games, and what the match says about it. Out: text. Every move carries a comment
+//! `{+0.35/12 0.050s, n=5000, nps=100000}`: score from the mover's side in pawns, or `+M5` for a mate in five
+//! plies, depth, time, nodes. Where only nodes or depth limit players in this process, no times are written, so
+//! that equal games are equal bytes.
 
 use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
-use super::game::{Game, Played, Reason};
+use super::game::{Game, Played, Reason, Terms};
+use super::schedule::Pair;
 use crate::chess::score::{MATE, Score, is_mate};
 
-/// What a game's tags say beyond the game.
+/// What the tags of all games of a match say.
 #[derive(Debug, Clone)]
-pub struct Tags<'a> {
-    /// The test's name.
-    pub event: &'a str,
-    /// Pair and game, from 1: `12.2`.
-    pub round: String,
-    /// White's name.
-    pub white: &'a str,
-    /// Black's name.
-    pub black: &'a str,
-    /// What the players got for their moves.
-    pub control: Control,
+pub struct Header {
+    /// The match's name.
+    pub event: String,
+    /// Names of the players, by their numbers.
+    pub names: Vec<String>,
+    /// Names by which the players' programs introduced themselves; `None` for players in this process.
+    pub engines: Vec<Option<String>>,
+    /// What each player gets for its moves.
+    pub controls: Vec<Control>,
+    /// Whether times are written.
+    pub times: bool,
+    /// The day, as PGN writes it; `None` where games are to be the same every time.
+    pub date: Option<String>,
+}
+
+impl Header {
+    /// The tags of a match between players in this process.
+    pub fn new(event: &str, names: &[String], terms: &[Terms]) -> Header {
+        let controls: Vec<Control> = terms.iter().map(|terms| terms.control).collect();
+        Header {
+            event: event.to_string(),
+            names: names.to_vec(),
+            engines: vec![None; names.len()],
+            times: !controls.iter().all(Control::deterministic),
+            controls,
+            date: None,
+        }
+    }
+}
+
+/// The day in UTC as PGN writes it: `2026.11.21`.
+pub fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    day((since.as_secs() / 86_400) as i64)
+}
+
+/// A day by its number from 1970-01-01. Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+fn day(number: i64) -> String {
+    let z = number + 719_468;
+    let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
 }
 
 /// Where lines of movetext are broken.
 const WIDTH: usize = 80;
 
-/// Writes a game with an empty line after it.
-pub fn text(game: &Game, tags: &Tags) -> String {
-    let mut out = String::with_capacity(64 * game.moves.len() + 512);
-    header(&mut out, game, tags);
-    let mut column = 0;
-    let mut push = |token: &str, out: &mut String| {
-        if column > 0 && column + 1 + token.len() > WIDTH {
-            out.push('\n');
-            column = 0;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(token);
-        column += token.len();
-    };
-    let mut position = game.start.clone();
-    for (ply, played) in game.moves.iter().enumerate() {
-        let number = position.fullmoves();
-        if position.turn().is_white() {
-            push(&format!("{number}."), &mut out);
-        } else if ply == 0 {
-            push(&format!("{number}..."), &mut out);
-        }
-        push(&SanPlus::from_move_and_play_unchecked(&mut position, played.m).to_string(), &mut out);
-        let last = ply + 1 == game.moves.len();
-        push(&comment(played, tags.control, last.then(|| ending(game, &position))), &mut out);
+/// Writes both games of a pair, each with an empty line after it.
+pub fn pair(pair: &Pair, header: &Header) -> String {
+    let [a, b] = pair.meeting.players;
+    let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
+    let mut out = String::with_capacity(48 * plies + 1024);
+    for (number, (game, players)) in pair.games.iter().zip([[a, b], [b, a]]).enumerate() {
+        write_game(&mut out, game, header, players, [pair.index + 1, number + 1]);
     }
-    if game.moves.is_empty() {
-        push(&format!("{{{}}}", ending(game, &position)), &mut out);
-    }
-    push(game.result(), &mut out);
-    out.push_str("\n\n");
     out
 }
 
-fn header(out: &mut String, game: &Game, tags: &Tags) {
-    let mut tag = |name: &str, value: &str| {
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+/// Movetext with its lines broken.
+struct Movetext<'a> {
+    out: &'a mut String,
+    column: usize,
+    /// The token that is being put together.
+    token: String,
+}
+
+impl Movetext<'_> {
+    /// Writes the token, on a new line if it does not fit.
+    fn push(&mut self) {
+        if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
+            self.out.push('\n');
+            self.column = 0;
+        } else if self.column > 0 {
+            self.out.push(' ');
+            self.column += 1;
+        }
+        self.out.push_str(&self.token);
+        self.column += self.token.len();
+        self.token.clear();
+    }
+}
+
+/// Writes a game with an empty line after it. `players` are White's and Black's numbers, `round` those of the pair
+/// and of the game in it, from 1.
+pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: [usize; 2]) {
+    write_tags(out, game, header, players, round);
+    let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
+    let mut position = game.start.clone();
+    for (ply, played) in game.moves.iter().enumerate() {
+        let number = position.fullmoves();
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "[{name} \"{value}\"]");
+        if position.turn().is_white() {
+            let _ = write!(text.token, "{number}.");
+            text.push();
+        } else if ply == 0 {
+            let _ = write!(text.token, "{number}...");
+            text.push();
+        }
+        SanPlus::from_move_and_play_unchecked(&mut position, played.m).append_to_string(&mut text.token);
+        text.push();
+        comment(&mut text.token, played, header.times);
+        if ply + 1 == game.moves.len() {
+            text.token.push_str(", ");
+            text.token.push_str(&ending(game, &position));
+        }
+        text.token.push('}');
+        text.push();
+    }
+    if game.moves.is_empty() {
+        let _ = write!(text.token, "{{{}}}", ending(game, &position));
+        text.push();
+    }
+    text.token.push_str(game.result());
+    text.push();
+    out.push_str("\n\n");
+}
+
+fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: [usize; 2]) {
+    let mut tag = |name: &str, value: &str| {
+        let _ = write!(out, "[{name} \"");
+        for c in value.chars().map(|c| if c.is_control() { ' ' } else { c }) {
+            if matches!(c, '\\' | '"') {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        out.push_str("\"]\n");
     };
-    tag("Event", tags.event);
+    let [white, black] = players;
+    tag("Event", &header.event);
     tag("Site", "?");
-    tag("Date", "????.??.??");
-    tag("Round", &tags.round);
-    tag("White", tags.white);
-    tag("Black", tags.black);
+    tag("Date", header.date.as_deref().unwrap_or("????.??.??"));
+    tag("Round", &format!("{}.{}", round[0], round[1]));
+    tag("White", &header.names[white]);
+    tag("Black", &header.names[black]);
     tag("Result", game.result());
+    for (name, player) in [("EngineWhiteName", white), ("EngineBlackName", black)] {
+        if let Some(engine) = &header.engines[player] {
+            tag(name, engine);
+        }
+    }
     if game.start != Chess::default() {
         tag("SetUp", "1");
         tag("FEN", &Fen::from_position(&game.start, EnPassantMode::Legal).to_string());
@@ -89,22 +172,35 @@ fn header(out: &mut String, game: &Game, tags: &Tags) {
         tag("Variant", "Chess960");
     }
     tag("PlyCount", &game.moves.len().to_string());
-    match tags.control {
-        Control::Clock(clock) => tag("TimeControl", &clock.to_string()),
-        other => {
-            tag("TimeControl", "-");
-            tag("Limit", &other.to_string());
+    tag("Termination", termination(game.reason));
+    let [ours, theirs] = players.map(|player| header.controls[player]);
+    for (name, of) in [
+        ("TimeControl", Control::tag as fn(&Control) -> String),
+        // What the standard has no tag for.
+        ("Limit", |control| if control.deterministic() { control.to_string() } else { String::new() }),
+    ] {
+        let (w, b) = (of(&ours), of(&theirs));
+        if w == b {
+            if !w.is_empty() {
+                tag(name, &w);
+            }
+            continue;
+        }
+        for (side, value) in [("White", w), ("Black", b)] {
+            if !value.is_empty() {
+                tag(&format!("{side}{name}"), &value);
+            }
         }
     }
-    tag("Termination", termination(game.reason));
     out.push('\n');
 }
 
-/// The value of the tag, from the list of the PGN standard (9.8.1).
+/// The value of the tag, in the words of fastchess and cutechess-cli.
 fn termination(reason: Reason) -> &'static str {
     match reason {
         Reason::TimeForfeit => "time forfeit",
-        Reason::IllegalMove => "rules infraction",
+        Reason::IllegalMove => "illegal move",
+        Reason::Disconnect | Reason::Stall => "abandoned",
         Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit => "adjudication",
         _ => "normal",
     }
@@ -113,7 +209,8 @@ fn termination(reason: Reason) -> &'static str {
 /// How the game ended, in the words of fastchess. `position` is the last one.
 fn ending(game: &Game, position: &Chess) -> String {
     let name = |color: Color| color.fold_wb("White", "Black");
-    let loser = name(position.turn());
+    // Whoever fails is to move, or did not even begin.
+    let loser = name(game.winner.map_or(position.turn(), |winner| !winner));
     match (game.reason, game.winner) {
         (Reason::Checkmate, _) => format!("{} mates", name(!position.turn())),
         (Reason::Stalemate, _) => "Draw by stalemate".into(),
@@ -124,44 +221,49 @@ fn ending(game: &Game, position: &Chess) -> String {
         (Reason::TimeForfeit, None) => {
             format!("{loser} is out of time, and {} cannot mate", name(!position.turn()))
         }
-        (Reason::IllegalMove, _) => format!("{loser} makes an illegal move"),
+        (Reason::IllegalMove, _) => match &game.note {
+            // The move is a program's word: nothing in it may end the comment.
+            Some(said) => format!("{loser} makes an illegal move: {}", said.replace(['{', '}'], "?")),
+            None => format!("{loser} makes an illegal move"),
+        },
+        (Reason::Disconnect, _) => format!("{loser} disconnects"),
+        (Reason::Stall, _) => format!("{loser}'s connection stalls"),
         (Reason::MoveLimit, _) => "Draw by adjudication: move limit".into(),
         (_, None) => "Draw by adjudication".into(),
         (_, Some(winner)) => format!("{} wins by adjudication", name(winner)),
     }
 }
 
-fn comment(played: &Played, control: Control, ending: Option<String>) -> String {
-    let milliseconds = if control.deterministic() { 0 } else { played.time.as_millis() };
-    let mut text = format!(
-        "{{{}/{} {}.{:03}s, n={}",
-        score(played.score),
-        played.depth,
-        milliseconds / 1000,
-        milliseconds % 1000,
-        played.nodes
-    );
-    if let Some(ending) = ending {
-        text.push_str(", ");
-        text.push_str(&ending);
+/// Begins the comment of a move: `{+0.35/12 0.050s, n=5000`.
+fn comment(out: &mut String, played: &Played, times: bool) {
+    let info = &played.info;
+    let milliseconds = if times { played.time.as_millis() } else { 0 };
+    out.push('{');
+    // Where there is no score there must not be one: a zero would be read as a draw.
+    if let Some(value) = info.score {
+        score(out, value);
     }
-    text.push('}');
-    text
+    let _ = write!(out, "/{} {}.{:03}s", info.depth, milliseconds / 1000, milliseconds % 1000);
+    let _ = write!(out, ", n={}", info.nodes);
+    if times && info.nps > 0 {
+        let _ = write!(out, ", nps={}", info.nps);
+    }
 }
 
 /// A score in pawns with its sign, or the plies to mate.
-fn score(score: Score) -> String {
+fn score(out: &mut String, score: Score) {
     let sign = if score < 0 { '-' } else { '+' };
     let size = score.unsigned_abs();
-    if is_mate(score) {
-        format!("{sign}M{}", MATE.unsigned_abs().saturating_sub(size))
+    let _ = if is_mate(score) {
+        write!(out, "{sign}M{}", MATE.unsigned_abs().saturating_sub(size))
     } else {
-        format!("{sign}{}.{:02}", size / 100, size % 100)
-    }
+        write!(out, "{sign}{}.{:02}", size / 100, size % 100)
+    };
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::player::Info;
     use super::*;
     use crate::chess::fen;
     use shakmaty::san::San;
@@ -172,21 +274,26 @@ mod tests {
         let moves = moves.iter().map(|&(san, score)| {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
-            Played { m, score, depth: 12, nodes: 5000, time: Duration::from_millis(50) }
+            let info = Info { score: Some(score), depth: 12, nodes: 5000, nps: 100_000, ..Info::default() };
+            Played { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();
-        Game { start, moves, winner, reason }
+        Game { start, moves, winner, reason, note: None }
     }
 
-    fn tags(control: Control) -> Tags<'static> {
-        Tags { event: "test", round: "1.2".into(), white: "a \"b\" \\c", black: "d.nnue", control }
+    fn text(game: &Game, controls: [Control; 2]) -> String {
+        let names = ["d.nnue".to_string(), "a \"b\" \\c".to_string()];
+        let terms = controls.map(|control| Terms { control, margin: Duration::ZERO });
+        let mut out = String::new();
+        write_game(&mut out, game, &Header::new("test", &names, &terms), [1, 0], [1, 2]);
+        out
     }
 
     #[test]
     fn a_game_is_written_as_fastchess_writes_it() {
         let moves = [("f3", 35), ("e5", -7), ("g4", -31_998), ("Qh4", 31_999)];
         let game = game(Chess::default(), &moves, Some(Color::Black), Reason::Checkmate);
-        let text = text(&game, &tags(Control::Nodes(5000)));
+        let text = text(&game, [Control::nodes(5000); 2]);
         insta::assert_snapshot!(text, @r#"
         [Event "test"]
         [Site "?"]
@@ -196,9 +303,9 @@ mod tests {
         [Black "d.nnue"]
         [Result "0-1"]
         [PlyCount "4"]
+        [Termination "normal"]
         [TimeControl "-"]
         [Limit "5000 nodes a move"]
-        [Termination "normal"]
 
         1. f3 {+0.35/12 0.000s, n=5000} e5 {-0.07/12 0.000s, n=5000} 2. g4
         {-M2/12 0.000s, n=5000} Qh4# {+M1/12 0.000s, n=5000, Black mates} 0-1
@@ -209,11 +316,11 @@ mod tests {
     fn black_to_move_and_time_are_written() {
         let start = fen::position("4k3/8/8/8/8/8/4R3/4K3 b - - 7 50", false).unwrap();
         let game = game(start, &[("Kd7", -1250)], None, Reason::MoveLimit);
-        let text = text(&game, &tags(Control::Clock("40/60+0.6".parse().unwrap())));
+        let text = text(&game, [Control::clock("40/60+0.6".parse().unwrap()); 2]);
         assert!(text.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/4R3/4K3 b - - 7 50\"]\n"), "{text}");
-        assert!(text.contains("[TimeControl \"40/60+0.6\"]\n[Termination \"adjudication\"]\n"), "{text}");
+        assert!(text.contains("[Termination \"adjudication\"]\n[TimeControl \"40/60+0.6\"]\n\n"), "{text}");
         assert!(text.contains(
-            "\n50... Kd7 {-12.50/12 0.050s, n=5000, Draw by adjudication: move limit} 1/2-1/2\n\n"
+            "\n50... Kd7\n{-12.50/12 0.050s, n=5000, nps=100000, Draw by adjudication: move limit} 1/2-1/2\n\n"
         ));
     }
 
@@ -221,8 +328,52 @@ mod tests {
     fn chess960_says_so_and_a_game_without_moves_gives_its_reason() {
         let start = fen::position("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1", false).unwrap();
         let game = game(start, &[], Some(Color::Black), Reason::TimeForfeit);
-        let text = text(&game, &tags(Control::Depth(3)));
+        let text = text(&game, [Control::depth(3); 2]);
         assert!(text.contains("[Variant \"Chess960\"]"), "{text}");
         assert!(text.ends_with("\n\n{White loses on time} 0-1\n\n"), "{text}");
+    }
+
+    #[test]
+    fn each_side_has_its_own_control_where_they_differ() {
+        let game = game(Chess::default(), &[("e4", 30)], None, Reason::AdjudicatedDraw);
+        let text = text(&game, [Control::clock("8+0.08".parse().unwrap()), Control::nodes(100)]);
+        assert!(text.contains("[WhiteTimeControl \"-\"]\n[BlackTimeControl \"8+0.08\"]\n"), "{text}");
+        assert!(text.contains("[WhiteLimit \"100 nodes a move\"]\n\n"), "{text}");
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // As `date -u -d @$((86400 * n))` prints them.
+        for (number, text) in
+            [(0, "1970.01.01"), (11_016, "2000.02.29"), (11_017, "2000.03.01"), (20_778, "2026.11.21")]
+        {
+            assert_eq!(day(number), text);
+        }
+    }
+
+    #[test]
+    fn comments_are_read_as_they_were_meant() {
+        let scores = [None, Some(0), Some(-7), Some(1234), Some(31_995), Some(-31_998)];
+        for score in scores {
+            let info = Info { score, depth: 9, nodes: 1, nps: 5, ..Info::default() };
+            let m = Chess::default().legal_moves()[0];
+            let played = Played { m, info, time: Duration::from_millis(1500) };
+            let mut text = String::new();
+            comment(&mut text, &played, true);
+            let read = crate::pgn::annotation::Annotation::parse(text[1..].as_bytes());
+            let read = read
+                .before(Color::White, crate::pgn::annotation::EvalSide::Auto)
+                .map(|s| (i32::from(s.value), s.depth));
+            assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_an_engine_said_cannot_break_the_file() {
+        let mut game = game(Chess::default(), &[("e4", 30)], Some(Color::White), Reason::IllegalMove);
+        game.note = Some("e7}{[x] 1-0".to_string());
+        let text = text(&game, [Control::depth(3); 2]);
+        assert!(text.ends_with("Black makes an illegal move: e7??[x] 1-0} 1-0\n\n"), "{text}");
+        assert_eq!(text.matches('}').count(), 1);
     }
 }

@@ -1,9 +1,9 @@
 //! Pairs of games on several threads, handed over in order.
 //!
-//! In: openings, rules, and a way to make two players. Out: pair after pair in the order of their numbers,
-//! whichever finished first, until the receiver has enough. A pair's games depend on its number alone (opening,
-//! players prepared anew), and the receiver sees pairs in one order, so whatever it decides and writes is the
-//! same for any number of threads.
+//! In: who meets whom, openings, rules, and a way to make players. Out: pair after pair in the order of their
+//! numbers, whichever finished first, until the receiver has enough. A pair's games depend on its number alone
+//! (who meets, opening, players prepared anew), and the receiver sees pairs in one order, so whatever it decides
+//! and writes is the same for any number of threads.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use shakmaty::Color;
 
-use super::game::{Game, Rules, play};
+use super::game::{Game, Rules, Terms, Unfinished, play};
+use super::meetings::{Meeting, Schedule};
 use super::openings::Openings;
-use super::player::Player;
+use super::player::{Fault, Player};
 use crate::error::{Error, Result};
 
 /// Two games from one opening.
@@ -23,6 +24,8 @@ use crate::error::{Error, Result};
 pub struct Pair {
     /// The pair's number, from 0.
     pub index: usize,
+    /// The players, by their numbers, and the opening.
+    pub meeting: Meeting,
     /// The first player has White in the first game and Black in the second.
     pub games: [Game; 2],
 }
@@ -40,8 +43,9 @@ impl Pair {
     }
 }
 
-/// The two players of a thread: the first and the second of the test.
-pub type Players = [Box<dyn Player>; 2];
+/// Makes a player, by its number, for the games of one thread.
+pub type MakePlayer<'a> =
+    &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> + Sync);
 
 /// What is to be played, and how.
 pub struct Plan<'a> {
@@ -49,10 +53,25 @@ pub struct Plan<'a> {
     pub pairs: Range<usize>,
     /// Threads, each with players of its own.
     pub concurrency: usize,
+    /// Who meets whom.
+    pub schedule: &'a Schedule,
+    /// What each player plays under, by its number.
+    pub terms: &'a [Terms],
+    /// The names of the players, for messages.
+    pub names: &'a [String],
     /// Where the pairs begin.
     pub openings: &'a Openings,
     /// The rules of every game.
     pub rules: Rules,
+    /// Called by each thread, with its number, before it plays.
+    pub prepare: &'a (dyn Fn(usize) + Sync),
+}
+
+impl Plan<'_> {
+    /// Whether nothing but the players decides about the games.
+    fn deterministic(&self) -> bool {
+        self.terms.iter().all(|terms| terms.control.deterministic())
+    }
 }
 
 /// How a run of pairs ended.
@@ -66,35 +85,48 @@ pub struct Ended {
 /// How often `idle` is called while no pair comes in, and `stop` looked at.
 const TICK: Duration = Duration::from_millis(50);
 
+/// What a thread has to say.
+enum News {
+    Finished(Box<Pair>),
+    Failed(Error),
+}
+
 /// Plays pairs until all are played, `receive` breaks, or `stop` is set. Unfinished pairs are abandoned.
 ///
 /// # Errors
-/// What `receive` reports, or that no thread can be started.
+/// What `receive` reports; that a player failed and the rules end the match then, after all pairs before it have
+/// been handed over; or that no thread can be started.
 pub fn run(
     plan: &Plan,
-    players: &(dyn Fn() -> Players + Sync),
+    players: MakePlayer,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
-    idle: &mut dyn FnMut(),
+    idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Ended> {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(plan.pairs.start);
-    let (sender, pairs) = mpsc::channel();
+    let (sender, news) = mpsc::channel();
     std::thread::scope(|scope| {
         for thread in 0..plan.concurrency.min(plan.pairs.len()) {
             let (sender, halt, next) = (sender.clone(), &halt, &next);
             // Searches recurse deeply, and test builds use more stack than others.
             let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
-            let worker = move || work(plan, players, next, halt, &sender);
+            let worker = move || {
+                (plan.prepare)(thread);
+                let _guard = EndOnPanic(halt);
+                if let Err(error) = work(plan, players, next, halt, &sender) {
+                    let _ = sender.send(News::Failed(error));
+                }
+            };
             if let Err(error) = builder.spawn_scoped(scope, worker) {
                 halt.store(true, Ordering::Relaxed);
                 return Err(Error::internal(format!("no thread for game {thread}: {error}")));
             }
         }
         drop(sender);
-        let ended = collect(plan.pairs.start, &pairs, &halt, stop, receive, idle);
+        let ended = collect(plan.pairs.start, &news, &halt, stop, receive, idle);
         halt.store(true, Ordering::Relaxed);
-        let late = pairs.iter().count();
+        let late = news.iter().filter(|news| matches!(news, News::Finished(_))).count();
         ended.map(|discarded| Ended { discarded: discarded + late })
     })
 }
@@ -112,44 +144,91 @@ impl Drop for EndOnPanic<'_> {
 
 fn work(
     plan: &Plan,
-    players: &(dyn Fn() -> Players + Sync),
+    make: MakePlayer,
     next: &AtomicUsize,
     halt: &AtomicBool,
-    sender: &mpsc::Sender<Pair>,
-) {
-    let _guard = EndOnPanic(halt);
-    let [first, second] = &mut players();
+    sender: &mpsc::Sender<News>,
+) -> Result<()> {
+    // Players come to the board when they are first needed, and stay.
+    let mut players: Vec<Option<Box<dyn Player>>> = plan.terms.iter().map(|_| None).collect();
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         if index >= plan.pairs.end || halt.load(Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
-        let start = &plan.openings.get(index, plan.rules.control.deterministic());
-        let Some(one) = play(start, [first.as_mut(), second.as_mut()], &plan.rules, halt) else { return };
-        let Some(two) = play(start, [second.as_mut(), first.as_mut()], &plan.rules, halt) else { return };
-        if sender.send(Pair { index, games: [one, two] }).is_err() {
-            return;
+        let meeting = plan.schedule.meeting(index);
+        for number in meeting.players {
+            if players[number].is_none() {
+                match make(number, halt) {
+                    Ok(player) => players[number] = Some(player),
+                    Err(Fault::Stopped) => return Ok(()),
+                    Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
+                        return Err(Error::usage(format!("{}: {note}", plan.names[number])));
+                    }
+                }
+            }
+        }
+        let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(meeting.players) else {
+            return Err(Error::internal("a player was to meet itself"));
+        };
+        let pair = match play_pair(plan, index, meeting, [first.as_mut(), second.as_mut()], halt) {
+            Ok(pair) => pair,
+            Err(None) => return Ok(()),
+            Err(Some(error)) => return Err(error),
+        };
+        if sender.send(News::Finished(Box::new(pair))).is_err() {
+            return Ok(());
         }
     }
+}
+
+/// Both games of a pair; no error if they are to be abandoned.
+fn play_pair(
+    plan: &Plan,
+    index: usize,
+    meeting: Meeting,
+    [first, second]: [&mut dyn Player; 2],
+    halt: &AtomicBool,
+) -> std::result::Result<Pair, Option<Error>> {
+    let [a, b] = meeting.players;
+    let failed = |game: usize, white: usize, black: usize| {
+        move |unfinished| match unfinished {
+            Unfinished::Stopped => None,
+            Unfinished::Failed(color, note) => {
+                let name = &plan.names[color.fold_wb(white, black)];
+                Some(Error::usage(format!("{name} failed in game {}.{game}: {note}", index + 1)))
+            }
+        }
+    };
+    let start = &plan.openings.get(meeting.opening, plan.deterministic());
+    let (x, y) = (&plan.terms[a], &plan.terms[b]);
+    let one = play(start, [&mut *first, &mut *second], [x, y], &plan.rules, halt).map_err(failed(1, a, b))?;
+    let two = play(start, [second, first], [y, x], &plan.rules, halt).map_err(failed(2, b, a))?;
+    Ok(Pair { index, meeting, games: [one, two] })
 }
 
 /// Hands pairs over in order; the number of finished ones that were not handed over.
 fn collect(
     mut next: usize,
-    pairs: &mpsc::Receiver<Pair>,
+    news: &mpsc::Receiver<News>,
     halt: &AtomicBool,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
-    idle: &mut dyn FnMut(),
+    idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<usize> {
     let mut waiting = BTreeMap::new();
+    let mut failed = None;
     loop {
-        match pairs.recv_timeout(TICK) {
-            Ok(pair) => {
-                waiting.insert(pair.index, pair);
+        match news.recv_timeout(TICK) {
+            Ok(News::Finished(pair)) => {
+                waiting.insert(pair.index, *pair);
+            }
+            Ok(News::Failed(error)) => {
+                halt.store(true, Ordering::Relaxed);
+                failed.get_or_insert(error);
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(waiting.len()),
+            Err(RecvTimeoutError::Disconnected) => return failed.map_or(Ok(waiting.len()), Err),
         }
         while let Some(pair) = waiting.remove(&next) {
             next += 1;
@@ -160,7 +239,7 @@ fn collect(
         if stop.load(Ordering::Relaxed) {
             halt.store(true, Ordering::Relaxed);
         }
-        idle();
+        idle()?;
     }
 }
 
@@ -169,25 +248,40 @@ mod tests {
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
     use super::super::mock::Hashing;
-    use super::super::openings::Order;
+    use super::super::openings::Choice;
     use super::*;
 
+    const TERMS: Terms =
+        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+
+    fn plan<'a>(
+        pairs: Range<usize>,
+        concurrency: usize,
+        openings: &'a Openings,
+        schedule: &'a Schedule,
+        max_moves: u32,
+    ) -> Plan<'a> {
+        static NAMES: [String; 4] = [const { String::new() }; 4];
+        let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
+        let rules = Rules { adjudication, recover: false };
+        let (terms, names) = (&[TERMS; 4][..], &NAMES[..]);
+        Plan { pairs, concurrency, schedule, terms, names, openings, rules, prepare: &|_| {} }
+    }
+
+    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> {
+        Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
+    }
+
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
-        let rules = Rules {
-            control: Control::Nodes(1),
-            adjudication: Adjudication { max_moves: Some(40), ..Adjudication::NONE },
-            margin: Duration::ZERO,
-            overhead: Duration::ZERO,
-        };
-        let plan = Plan { pairs: range, concurrency, openings: &openings, rules };
-        let players = || -> Players { [Box::new(Hashing::new(100)), Box::new(Hashing::new(7))] };
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let match_of_two = Schedule::new(2, 1);
+        let plan = plan(range, concurrency, &openings, &match_of_two, 40);
         let mut got = Vec::new();
         let mut receive = |pair| {
             got.push(pair);
             Ok(if got.len() == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || {}).unwrap();
+        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
         got
     }
 
@@ -219,38 +313,85 @@ mod tests {
         }
     }
 
-    fn short_games() -> Rules {
-        Rules {
-            control: Control::Nodes(1),
-            adjudication: Adjudication { max_moves: Some(5), ..Adjudication::NONE },
-            margin: Duration::ZERO,
-            overhead: Duration::ZERO,
-        }
+    #[test]
+    fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let schedule = Schedule::new(4, 4);
+        let mut got = Vec::new();
+        let mut receive = |pair: Pair| {
+            got.push((pair.meeting.players, pair.games[0].start.clone()));
+            Ok(ControlFlow::Continue(()))
+        };
+        let plan = plan(0..12, 3, &openings, &schedule, 2);
+        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        assert_eq!(got.len(), 12);
+        assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
+        assert!(got[6..].iter().all(|(_, start)| *start == got[6].1) && got[6].1 != got[0].1);
+        assert_eq!((got[5].0, got[6].0), ([2, 3], [0, 1]));
     }
 
     #[test]
     fn a_player_that_panics_ends_the_run() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
-        let plan = Plan { pairs: 0..usize::MAX, concurrency: 2, openings: &openings, rules: short_games() };
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let schedule = Schedule::new(2, 1);
+        let plan = plan(0..usize::MAX, 2, &openings, &schedule, 5);
         let first = AtomicBool::new(true);
-        let players = || -> Players {
+        let players = |number: usize, stop: &AtomicBool| {
             assert!(!first.swap(false, Ordering::Relaxed), "for the test");
-            [Box::new(Hashing::new(1)), Box::new(Hashing::new(2))]
+            hashing(number, stop)
         };
         let run = std::panic::AssertUnwindSafe(|| {
             let mut receive = |_| Ok(ControlFlow::Continue(()));
-            run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || {})
+            run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()))
         });
         assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
     }
 
+    /// Plays until it has played enough games in all, then fails.
+    struct Mortal<'a>(Hashing, &'a AtomicUsize);
+
+    impl Player for Mortal<'_> {
+        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), Fault> {
+            let dies = self.1.fetch_add(1, Ordering::Relaxed) == 13;
+            if dies { Err(Fault::Crash("exit status: 3".into())) } else { Ok(()) }
+        }
+
+        fn choose(
+            &mut self,
+            turn: &super::super::player::Turn,
+        ) -> std::result::Result<super::super::player::Choice, Fault> {
+            self.0.choose(turn)
+        }
+    }
+
+    #[test]
+    fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
+        static GAMES: AtomicUsize = AtomicUsize::new(0);
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let schedule = Schedule::new(2, 1);
+        let names = ["a".to_string(), "b".to_string()];
+        let plan = Plan { names: &names, ..plan(0..1000, 1, &openings, &schedule, 5) };
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, Fault> {
+            Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
+        };
+        let mut pairs = 0;
+        let mut receive = |_| {
+            pairs += 1;
+            Ok(ControlFlow::Continue(()))
+        };
+        let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        // Four calls a pair: three pairs are played, and the fourteenth call is that of White's opponent.
+        assert_eq!(ended.unwrap_err().to_string(), "b failed in game 4.1: exit status: 3");
+        assert_eq!(pairs, 3);
+    }
+
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
-        let plan = Plan { pairs: 0..1000, concurrency: 2, openings: &openings, rules: short_games() };
-        let players = || -> Players { [Box::new(Hashing::new(1)), Box::new(Hashing::new(2))] };
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let schedule = Schedule::new(2, 1);
+        let plan = plan(0..1000, 2, &openings, &schedule, 5);
         let mut receive = |_| Err(Error::usage("full"));
-        let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || {});
+        let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
         assert_eq!(ended.unwrap_err().to_string(), "full");
     }
 }

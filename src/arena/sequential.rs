@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::game::{Reason, Rules};
-use super::openings::Openings;
-use super::pgn::{self, Tags};
+use super::game::Reason;
+use super::pgn::{self, Header};
 use super::record::{Entry, Record};
-use super::schedule::{self, Pair, Plan, Players};
+use super::schedule::{self, MakePlayer, Pair, Plan};
 use crate::error::Result;
 use crate::stats::{Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
@@ -31,6 +30,8 @@ pub struct State {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose games have the same moves.
     pub mirrored: u64,
+    /// What happened to players that crashed or stalled, for people; whoever tells it takes it out.
+    pub incidents: Vec<String>,
 }
 
 impl State {
@@ -42,6 +43,7 @@ impl State {
             pairs: Pentanomial::default(),
             reasons: BTreeMap::new(),
             mirrored: 0,
+            incidents: Vec::new(),
         }
     }
 
@@ -185,72 +187,66 @@ impl fmt::Display for Report {
     }
 }
 
-/// Everything that a test needs but players and a record.
+/// What a test needs but players and a record.
 pub struct Test<'a> {
     /// The hypotheses.
     pub sprt: Sprt,
-    /// Pairs to play at most.
-    pub pairs: usize,
-    /// Threads.
-    pub concurrency: usize,
-    /// Where games begin.
-    pub openings: &'a Openings,
-    /// What games are played under.
-    pub rules: Rules,
-    /// Names of the two players in the PGN.
-    pub names: [String; 2],
+    /// The games; its pairs begin behind those that a resumed record holds.
+    pub plan: Plan<'a>,
+    /// The tags of the games.
+    pub header: Header,
 }
 
 /// How often progress is reported.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Runs a test to its verdict, or until its games are played or `stop` is set.
+/// Runs a test to its verdict, or until the pairs of the plan are played or `stop` is set.
 ///
-/// `done` are the pairs of a resumed record. `progress` sees the state now and then. Gives the report, and how
-/// many finished pairs were discarded because they lie beyond the end.
+/// `done` are the pairs of a resumed record. `progress` sees the state now and then. Gives the report, and how many finished pairs were discarded because they lie beyond the end.
 ///
 /// # Errors
-/// If the record cannot be written.
+/// If the record cannot be written, or a player fails and the rules end the match then.
 pub fn run(
-    test: &Test,
+    Test { sprt, plan, header }: &Test,
     done: &[Entry],
     record: &mut Record,
-    players: &(dyn Fn() -> Players + Sync),
+    players: MakePlayer,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&State),
+    progress: &mut dyn FnMut(&mut State),
 ) -> Result<(Report, usize)> {
-    let mut state = State::new(test.sprt);
+    let mut state = State::new(*sprt);
     done.iter().for_each(|entry| state.add(entry));
     let begin = Instant::now();
     let before = state.games.games();
-    let pairs = done.len()..test.pairs;
     let mut discarded = 0;
-    if state.verdict() == Verdict::Undecided && !pairs.is_empty() {
-        let plan = Plan { pairs, concurrency: test.concurrency, openings: test.openings, rules: test.rules };
-        let shared = std::cell::RefCell::new((&mut state, progress, begin));
+    if state.verdict() == Verdict::Undecided && !plan.pairs.is_empty() {
+        let shared = std::cell::RefCell::new((&mut state, record, &mut *progress, begin));
         let mut receive = |pair: Pair| {
-            let (state, ..) = &mut *shared.borrow_mut();
+            let (state, record, ..) = &mut *shared.borrow_mut();
             let entry = Entry::new(&pair);
-            record.append(&entry, &pair_text(test, &pair))?;
+            record.append(&entry, &pgn::pair(&pair, header))?;
             state.add(&entry);
+            state.incidents.extend(incidents(&pair, plan.names));
             Ok(match state.verdict() {
                 Verdict::Undecided => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
             })
         };
         let mut idle = || {
-            let (state, progress, last) = &mut *shared.borrow_mut();
+            let (state, record, progress, last) = &mut *shared.borrow_mut();
             if last.elapsed() >= PROGRESS {
                 *last = Instant::now();
                 progress(state);
             }
+            record.sync_now_and_then()
         };
-        discarded = schedule::run(&plan, players, stop, &mut receive, &mut idle)?.discarded;
+        discarded = schedule::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
     }
+    progress(&mut state);
     let played = state.pairs.pairs() as usize;
     let end = if state.verdict() != Verdict::Undecided {
         End::Verdict
-    } else if played >= test.pairs {
+    } else if played >= plan.pairs.end {
         End::Games
     } else {
         End::Interrupted
@@ -259,16 +255,18 @@ pub fn run(
     Ok((state.report(end, begin.elapsed().as_secs_f64(), games), discarded))
 }
 
-fn pair_text(test: &Test, pair: &Pair) -> String {
-    let [first, second] = &test.names;
-    let colours = [[first, second], [second, first]];
-    let mut text = String::new();
-    for (game, (played, [white, black])) in pair.games.iter().zip(colours).enumerate() {
-        let round = format!("{}.{}", pair.index + 1, game + 1);
-        let tags = Tags { event: "patzer sprt", round, white, black, control: test.rules.control };
-        text.push_str(&pgn::text(played, &tags));
-    }
-    text
+/// What is to be told about games that a player lost by a crash or a stall.
+fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
+    let [a, b] = pair.meeting.players;
+    let games = pair.games.iter().zip([[a, b], [b, a]]).enumerate();
+    games
+        .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
+        .map(|(number, (game, [white, black]))| {
+            let loser = game.winner.map_or(white, |winner| winner.fold_wb(black, white));
+            let note = game.note.as_deref().unwrap_or_default();
+            format!("game {}.{}: {} {note}", pair.index + 1, number + 1, names[loser])
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -277,35 +275,50 @@ mod tests {
 
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
+    use super::super::game::{Rules, Terms};
+    use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
-    use super::super::openings::Order;
-    use super::super::record::{Options, journal_path};
+    use super::super::openings::{Choice, Openings};
+    use super::super::player::{Fault, Player};
+    use super::super::record::{Arguments, Options, journal_path};
     use super::*;
+
+    const TERMS: Terms =
+        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
     /// A test of a player that takes what it can against one that moves at random.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
-        let openings = Openings::load(None, Order::Random, 1).unwrap();
-        let rules = Rules {
-            control: Control::Nodes(1),
-            adjudication: Adjudication {
-                resign: Some("2,500".parse().unwrap()),
-                max_moves: Some(30),
-                ..Adjudication::NONE
-            },
-            margin: Duration::ZERO,
-            overhead: Duration::ZERO,
+        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+        let adjudication = Adjudication {
+            resign: Some("2,500".parse().unwrap()),
+            max_moves: Some(30),
+            ..Adjudication::NONE
         };
+        let rules = Rules { adjudication, recover: false };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let names = ["a".to_string(), "b".to_string()];
-        let test = Test { sprt, pairs: 1000, concurrency, openings: &openings, rules, names };
-        let players = || -> Players { [Box::new(Hashing::new(100)), Box::new(Hashing::new(7))] };
-        let path = folder.join("t.pgn");
+        let (names, terms) = (["a".to_string(), "b".to_string()], [TERMS; 2]);
+        let header = Header::new("patzer sprt", &names, &terms);
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, Fault> {
+            Ok(Box::new(Hashing::new([100, 7][number])))
+        };
+        let (path, none) = (folder.join("t.pgn"), Arguments::new());
         let (mut record, done) = if resume {
-            Record::resume(&path, &Options::new()).unwrap()
+            Record::resume(&path, &none, &Options::new()).unwrap()
         } else {
-            (Record::create(&path, &Options::new()).unwrap(), Vec::new())
+            (Record::create(&path, &none, &Options::new()).unwrap(), Vec::new())
+        };
+        let plan = Plan {
+            pairs: done.len()..1000,
+            concurrency,
+            schedule: &Schedule::new(2, 1),
+            terms: &terms,
+            names: &names,
+            openings: &openings,
+            rules,
+            prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
+        let test = Test { sprt, plan, header };
         let (report, _) = run(&test, &done, &mut record, &players, &stop, &mut |_| {}).unwrap();
         record.finish().unwrap();
         report
@@ -340,7 +353,8 @@ mod tests {
     fn the_test_stops_at_the_first_pair_that_decides_it() {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
-        let (_, entries) = Record::resume(&folder.path().join("t.pgn"), &Options::new()).unwrap();
+        let (_, entries) =
+            Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
         let mut state = State::new(report.test);
         for entry in before {

@@ -84,6 +84,35 @@ impl PackedBoard {
         (self.0[8 + index / 2] >> (4 * (index % 2))) & 15
     }
 
+    /// The board with left and right exchanged; `None` if a rook may still castle, since the mirror image of that
+    /// has other moves.
+    pub fn mirrored(&self) -> Option<PackedBoard> {
+        let occupied = self.occupied().0;
+        let mut codes = [0; 16];
+        codes.copy_from_slice(&self.0[8..]);
+        let codes = u128::from_le_bytes(codes);
+        // Bit 0 of each code where role 6 stands: bits 2 and 1, but not 0.
+        let unmoved = (codes >> 2) & (codes >> 1) & !codes & (u128::MAX / 15);
+        if unmoved != 0 || occupied.count_ones() > 32 {
+            return None;
+        }
+        let (mut mirrored, mut from) = (0u128, 0);
+        for rank in occupied.to_le_bytes() {
+            // The pieces of a rank stand together; their order turns round.
+            let count = rank.count_ones();
+            for index in 0..count {
+                let code = codes >> (4 * (from + index)) & 15;
+                mirrored |= code << (4 * (from + count - 1 - index));
+            }
+            from += count;
+        }
+        let mut bytes = [0; 24];
+        let ranks = occupied.to_le_bytes().map(u8::reverse_bits);
+        bytes[..8].copy_from_slice(&ranks);
+        bytes[8..].copy_from_slice(&mirrored.to_le_bytes());
+        Some(PackedBoard(bytes))
+    }
+
     /// How many pieces stand on the board, kings and pawns included.
     #[inline]
     pub fn count(&self) -> u32 {
@@ -276,6 +305,18 @@ mod tests {
                 assert_eq!(PackedMove::pack(m).unpack(&position), Some(m), "{fen} {m:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_mirrored_board_is_that_of_the_mirrored_position() {
+        for (fen, mirror) in [
+            ("8/2k5/8/1pP3q1/8/8/5N2/K6R w - - 0 1", "8/5k2/8/1q3Pp1/8/8/2N5/R6K w - - 0 1"),
+            ("k7/ppp5/8/8/8/8/5PPP/7K b - - 0 1", "7k/5ppp/8/8/8/8/PPP5/K7 b - - 0 1"),
+        ] {
+            let board = PackedBoard::pack(&position(fen));
+            assert_eq!(board.mirrored(), Some(PackedBoard::pack(&position(mirror))), "{fen}");
+        }
+        assert_eq!(PackedBoard::pack(&position("4k3/8/8/8/8/8/8/4K2R w K - 0 1")).mirrored(), None);
     }
 
     #[test]

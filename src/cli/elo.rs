@@ -1,4 +1,4 @@
-//! `patzer elo`: the statistics of a match from its counts.
+//! `patzer elo`: the statistics of a match from its counts, and the plan of a test.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +8,19 @@ use serde::Serialize;
 use crate::cli::sprt::HypothesisArgs;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::report::number::grouped;
 use crate::stats::interval::exact_proportion;
-use crate::stats::{Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use crate::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
+use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \
     patzer elo --ptnml 34,54,63,64,75                 pairs of games with colours swapped\n  \
-    patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json";
+    patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json\n  \
+    patzer elo --plan                                 how long will a test of [0, 5] take?\n  \
+    patzer elo --plan=-2,0,1,2,4 --elo1 2 --draws 0.7 --bias 90";
 
-/// Work out Elo, normalised Elo, LOS and LLR from the counts of a match
+/// Work out Elo, normalised Elo, LOS and LLR from the counts of a match, or how long a test will take
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("counts").required(true)))]
@@ -28,6 +32,29 @@ pub struct EloArgs {
     /// Single games: won, drawn and lost by the first player
     #[arg(long, value_name = "W,D,L", group = "counts")]
     wdl: Option<Numbers<3>>,
+
+    /// Expected games and chance to pass of a test, for true differences in Elo of the model
+    /// [default: five around the hypotheses]
+    #[arg(long, value_name = "ELO,...", group = "counts", num_args = 0..=1, require_equals = true,
+        value_delimiter = ',', allow_negative_numbers = true)]
+    plan: Option<Vec<f64>>,
+
+    /// Share of single games that are drawn, 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.5, requires = "plan", help_heading = "Plan")]
+    draws: f64,
+
+    /// Advantage that an opening gives to one colour, in Elo
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, requires = "plan", help_heading = "Plan")]
+    bias: f64,
+
+    /// Tests to simulate beside the formula; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "plan", help_heading = "Plan",
+        value_parser = clap::value_parser!(u64).range(..=10_000_000))]
+    simulations: u64,
+
+    /// Seed of the simulation
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "plan", help_heading = "Plan")]
+    seed: u64,
 
     #[command(flatten)]
     hypotheses: HypothesisArgs,
@@ -59,13 +86,23 @@ struct Statistics {
     pentanomial: Option<Pentanomial>,
     #[serde(flatten)]
     estimate: Estimate,
+    /// Share of single games drawn; of pairs that ended even.
+    draw_ratio: Option<f64>,
+    /// Pairs won over pairs lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair_ratio: Option<f64>,
     llr: f64,
     lower: f64,
     upper: f64,
     verdict: Verdict,
+    /// The difference without the bias of the stopping rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adjusted: Option<Adjusted>,
     /// Exact 95 % interval of the share of wins among decided games.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_interval: Option<(f64, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip)]
     hypotheses: String,
 }
@@ -83,6 +120,14 @@ impl fmt::Display for Statistics {
         writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
         writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
+        match (self.draw_ratio, self.pentanomial) {
+            (Some(even), Some(_)) => {
+                let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
+                writeln!(f, "pairs even  {:.2} %, won to lost {ratio}", 100.0 * even)?;
+            }
+            (Some(draws), None) => writeln!(f, "drawn       {:.2} %", 100.0 * draws)?,
+            (None, _) => {}
+        }
         if let Some((low, high)) = self.decided_interval {
             writeln!(f, "decided     {:.2} to {:.2} % won (exact, 95 %)", 100.0 * low, 100.0 * high)?;
         }
@@ -92,10 +137,15 @@ impl fmt::Display for Statistics {
             self.llr, self.lower, self.upper, self.hypotheses
         )?;
         match self.verdict {
-            Verdict::H1 => write!(f, "verdict     H1 accepted"),
-            Verdict::H0 => write!(f, "verdict     H0 accepted"),
-            Verdict::Undecided => write!(f, "verdict     undecided"),
+            Verdict::H1 => write!(f, "verdict     H1 accepted")?,
+            Verdict::H0 => write!(f, "verdict     H0 accepted")?,
+            Verdict::Undecided => write!(f, "verdict     undecided")?,
         }
+        if let Some(Adjusted { elo, low, high, los }) = self.adjusted {
+            write!(f, "\nas a test   Elo {elo:+.2} [{low:+.2}, {high:+.2}], LOS {:.2} %", 100.0 * los)?;
+            write!(f, " (free of the bias of stopping)")?;
+        }
+        self.note.as_ref().map_or(Ok(()), |note| write!(f, "\nnote        {note}"))
     }
 }
 
@@ -105,6 +155,11 @@ impl fmt::Display for Statistics {
 /// If the hypotheses make no sense, or need other counts than were given.
 pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
+    if let Some(differences) = &args.plan {
+        crate::interrupt::listen();
+        ui.result(&plan(args, &test, differences, ui)?)?;
+        return Ok(Status::Done);
+    }
     let games = args.wdl.map(|Numbers([wins, draws, losses])| Trinomial { wins, draws, losses });
     let pentanomial = args.ptnml.map(|Numbers(counts)| Pentanomial(counts));
     ui.result(&statistics(&test, games, pentanomial)?)?;
@@ -129,7 +184,99 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
         lower: test.lower(),
         upper: test.upper(),
         verdict: test.verdict(llr),
+        draw_ratio: match counts {
+            Counts::Games(games) => (games.games() > 0).then(|| games.draws as f64 / games.games() as f64),
+            Counts::Pairs(pairs) => pairs.even(),
+        },
+        pair_ratio: pairs.and_then(|pairs| pairs.ratio()),
+        adjusted: Adjusted::new(test, counts),
+        note: pairs.and_then(|pairs| pairs.remark()),
         decided_interval: games.map(|g| exact_proportion(g.wins, g.wins + g.losses, 0.95)),
         hypotheses: test.to_string(),
     })
+}
+
+/// What a test will take, for each true difference.
+#[derive(Debug, Serialize)]
+struct Plan {
+    hypotheses: String,
+    /// Share of single games drawn.
+    draws: f64,
+    /// Advantage that an opening gives to one colour, in Elo.
+    bias: f64,
+    simulations: u64,
+    rows: Vec<PlanRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlanRow {
+    /// The true difference: logistic and normalised Elo.
+    elo: f64,
+    nelo: f64,
+    #[serde(flatten)]
+    expected: Expectation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated: Option<Simulated>,
+}
+
+fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Plan> {
+    // A test still running after fifty times its expected length is told as undecided.
+    const PATIENCE: f64 = 50.0;
+    let conditions = Conditions { draws: args.draws, bias: args.bias };
+    let [elo0, elo1] = test.bounds();
+    let usual = [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0));
+    let differences = if differences.is_empty() { &usual[..] } else { differences };
+    let bar = ui.progress("simulate", differences.len() as u64);
+    let row = |&difference: &f64| -> Result<PlanRow> {
+        let pairs = Pairs::of_model(test.model(), difference, conditions)?;
+        let expected = expect(test, &pairs);
+        let most = (PATIENCE * expected.games).clamp(1_000.0, 1e12) as u64;
+        let simulated = match args.simulations {
+            0 => None,
+            tests => Some(simulate(test, &pairs, tests, most, args.seed)?),
+        };
+        bar.inc(1);
+        Ok(PlanRow { elo: pairs.elo, nelo: pairs.nelo(), expected, simulated })
+    };
+    let rows = differences.iter().map(row).collect::<Result<_>>();
+    bar.finish_and_clear();
+    Ok(Plan {
+        hypotheses: test.to_string(),
+        draws: args.draws,
+        bias: args.bias,
+        simulations: args.simulations,
+        rows: rows?,
+    })
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}; {:.0} % of games drawn, openings {:.0} Elo apart",
+            self.hypotheses,
+            100.0 * self.draws,
+            self.bias
+        )?;
+        write!(f, "\n{:>9}  {:>9}  {:>8}  {:>11}", "Elo", "nElo", "passes", "games")?;
+        if self.simulations > 0 {
+            let title = format!("{} simulated: passes", grouped(self.simulations));
+            write!(f, "  {title:>26}  {:>11}  {:>11}  {:>11}", "games", "half within", "95 % within")?;
+        }
+        for row in &self.rows {
+            let Expectation { pass, games } = row.expected;
+            let games = grouped(games.round() as u64);
+            write!(f, "\n{:>+9.2}  {:>+9.2}  {:>6.2} %  {games:>11}", row.elo, row.nelo, 100.0 * pass)?;
+            if let Some(seen) = row.simulated {
+                let passes = format!("{:.2} ± {:.2} %", 100.0 * seen.pass, 100.0 * seen.pass_error);
+                let [games, median, most] =
+                    [seen.games.round() as u64, seen.games_median, seen.games_95].map(grouped);
+                write!(f, "  {passes:>26}  {games:>11}  {median:>11}  {most:>11}")?;
+                if seen.undecided > 0 {
+                    write!(f, "  {} undecided", seen.undecided)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }

@@ -8,10 +8,14 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::positions::Target;
+use crate::pgn::{EvalSide, files};
+use crate::positions::dedupe::Keep;
 use crate::positions::extract::{Notice, Settings, Summary, extract};
 use crate::positions::filter::{self, Pipeline};
+use crate::positions::format::metadata::Shard;
 use crate::positions::format::registry::{self, Format};
+use crate::positions::funnel::Step;
+use crate::positions::{Target, memory};
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -23,7 +27,7 @@ const NAMED: u64 = 20;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
 pub struct ExtractArgs {
-    /// Files of games in PGN, plain, .gz or .zst; `-` is standard input
+    /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
 
@@ -35,7 +39,7 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Preset or TOML file of filters; may be given several times, and --help lists them [default: none]
+    /// Preset, single filter or TOML file of filters; may be given several times, and --help lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -59,7 +63,32 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
-    /// Count what would be written, and write nothing
+    /// For whom scores in comments speak: as each dialect has it, always White, or always the player of the move
+    #[arg(long, value_name = "SIDE", default_value = "auto")]
+    eval_side: EvalSide,
+
+    /// Drop equal positions, and keep this one of them [default: what the presets say; some keep the first]
+    #[arg(long, value_name = "WHICH")]
+    duplicates: Option<Keep>,
+
+    /// Positions are equal to their mirror image too, left and right exchanged, where nobody may castle
+    #[arg(long)]
+    mirror: bool,
+
+    /// Take every N-th game from the I-th, counted over all files; `patzer data merge` makes one of the N datasets
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// Memory that the removal of duplicates may take, such as 500M or 2G; the rest goes to temporary files beside
+    /// the output [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
+
+    /// Keep what is done in FILE.partial, and go on from there if this command was killed
+    #[arg(long, conflicts_with = "dry_run")]
+    resume: bool,
+
+    /// Count what would be written, and what each filter drops alone and in its place; write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -70,6 +99,9 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
     patzer extract games.pgn --filter quiet -o quiet.epd                in another format\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
+    patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
+    patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
+    patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
 
@@ -78,38 +110,54 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 /// # Errors
 /// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
-    let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
+    let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
+    let games = files::expand(&args.games)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
         target: Target { format: args.format, ..Target::default() },
         keep_partial: args.keep_partial,
+        eval_side: args.eval_side,
+        duplicates: args.duplicates,
+        mirror: args.mirror,
+        shard: args.shard,
+        memory: args.memory,
+        resume: args.resume,
+        funnel: args.dry_run,
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
-        check_output(output, &args.games)?;
+        check_output(output, &games)?;
     }
     interrupt::listen();
-    let bar = ui.progress("extract", total_bytes(&args.games));
+    let bar = ui.progress("extract", total_bytes(&games));
     // Told at the end, and only of a run that succeeds: an error stands alone.
-    let (mut bad, mut warnings) = (0, Vec::new());
+    let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
         Notice::Damage(text) | Notice::Lost(text) => warnings.push(text),
         Notice::BadGame(text) => {
-            bad += 1;
-            if bad <= NAMED {
+            named += 1;
+            if named <= NAMED {
                 warnings.push(text);
             }
         }
     };
-    let outcome = extract(&args.games, output, pipeline, &settings, &mut notice);
+    let outcome = extract(&games, output, pipeline, &settings, &mut notice);
     bar.finish_and_clear();
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
     warnings.iter().for_each(|text| ui.warn(text));
+    let bad = outcome.summary.games_bad;
     if bad > NAMED {
         ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
+    }
+    for (believed, games) in &outcome.summary.results_conflicting {
+        let why = match believed.as_str() {
+            "tag" => "have a Result tag that differs from the end of their moves; the tag is believed",
+            _ => "end on the board as their result does not say; the board is believed",
+        };
+        ui.warn(format_args!("{games} games {why} ({believed})"));
     }
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
@@ -154,6 +202,12 @@ impl fmt::Display for Outcome {
         for (reason, count) in &s.games_skipped {
             line(&format!("  skipped: {reason}"), *count, "")?;
         }
+        for (reason, count) in &s.results_conflicting {
+            line(&format!("  result from: {reason}"), *count, "")?;
+        }
+        if let Some(funnel) = &s.funnel {
+            return write_funnel(f, s, funnel);
+        }
         line("positions read", s.positions_read, "")?;
         for (reason, count) in &s.dropped {
             line(&format!("  dropped: {reason}"), *count, "")?;
@@ -166,6 +220,27 @@ impl fmt::Display for Outcome {
         let speed = grouped(s.positions_per_second as u64);
         write!(f, "{:<24}{:>14.2}  ({speed} positions a second)", "seconds", s.seconds)
     }
+}
+
+/// The most letters of a filter with its values.
+const LABEL: usize = 44;
+
+/// The funnel in place of the list of what was dropped.
+fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
+    let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, LABEL);
+    writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
+    writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;
+    for step in steps {
+        let [alone, sequence, left] = [step.alone, step.sequence, step.left].map(grouped);
+        let label = match step.label.char_indices().nth(LABEL - 1) {
+            Some((end, _)) => format!("{}…", &step.label[..end]),
+            None => step.label.clone(),
+        };
+        writeln!(f, "{label:<width$}{alone:>14}{sequence:>14}{left:>14}")?;
+    }
+    let speed = grouped(s.positions_per_second as u64);
+    writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;
+    write!(f, "{:<width$}{:>42.2}  ({speed} positions a second)", "seconds", s.seconds)
 }
 
 /// A number with commas between thousands.

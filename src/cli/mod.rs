@@ -11,10 +11,13 @@ mod extract;
 mod label;
 mod net;
 mod perft;
+mod play;
 mod prepare;
+mod rate;
 mod run_folder;
 mod sprt;
 mod tune;
+mod typed;
 mod uci;
 mod ui;
 mod wdl;
@@ -34,13 +37,17 @@ pub enum Status {
     H0,
     /// A sequential test ended without a verdict.
     Undecided,
+    /// What was to be checked is not sound.
+    Unsound,
 }
 
 impl Status {
-    /// The process exit code: 0 done or H1 accepted, 10 for H0 accepted, 11 for undecided.
+    /// The process exit code: 0 done or H1 accepted, 1 for files that are not sound, 10 for H0 accepted,
+    /// 11 for undecided.
     pub fn code(self) -> u8 {
         match self {
             Status::Done => 0,
+            Status::Unsound => 1,
             Status::H0 => 10,
             Status::Undecided => 11,
         }
@@ -81,6 +88,7 @@ enum Command {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Elo(elo::EloArgs),
+    Rate(rate::RateArgs),
     Net(net::NetArgs),
     Eval(eval::EvalArgs),
     Uci(uci::UciArgs),
@@ -140,6 +148,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
         Command::Elo(args) => elo::run(args, &ui),
+        Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),

@@ -68,6 +68,7 @@ const EMPTY: Sample = Sample {
     to_check: FAR,
     to_end: FAR,
     leaf: None,
+    mean: None,
 };
 
 /// What to split off for validation, and how.
@@ -291,7 +292,7 @@ impl Stream<'_, '_> {
                 }
                 let game =
                     if games { (file as u64) << 32 | u64::from(sample.game) } else { sample.key() as u64 };
-                self.offer(*sample, f32::from(sample.result + 1) / 2.0, game, !self.args.no_resolve)?;
+                self.offer(*sample, (sample.outcome() + 1.0) / 2.0, game, !self.args.no_resolve)?;
             }
         }
         bar.finish_and_clear();
@@ -342,14 +343,14 @@ impl Stream<'_, '_> {
             label(batch, &qsearch(), interrupt::flag(), &|_| {})?;
         }
         for sample in batch.drain(..) {
-            self.offer(sample, f32::from(sample.result + 1) / 2.0, sample.key() as u64, resolve)?;
+            self.offer(sample, (sample.outcome() + 1.0) / 2.0, sample.key() as u64, resolve)?;
         }
         Ok(())
     }
 
     fn source(&mut self, path: &Path) {
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        let source = Source { name, sha256: String::new() };
+        let source = Source { name, sha256: String::new(), games: None };
         self.account.sources.push((path.to_path_buf(), Metadata::new(vec![source], Vec::new(), 0)));
     }
 

@@ -1,134 +1,74 @@
 //! `patzer sprt`: arguments and wiring of a sequential test.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
-
-use crate::arena::adjudication::{Adjudication, DrawRule, ResignRule};
-use crate::arena::control::{Control, TimeControl};
-use crate::arena::game::{Reason, Rules};
-use crate::arena::openings::{self, Openings, Order};
-use crate::arena::player::InProcess;
-use crate::arena::record::{Options, Record, journal_path};
-use crate::arena::schedule::Players;
+use super::play::{PlayArgs, open_record, set_option};
+use super::typed;
+use crate::arena::contender::Contender;
+use crate::arena::game::Reason;
+use crate::arena::meetings::Schedule;
+use crate::arena::record::{Arguments, Record};
+use crate::arena::schedule::Plan;
 use crate::arena::sequential::{self, End, Report, State, Test};
+use crate::arena::spec::Spec;
 use crate::cli::{Status, Ui};
-use crate::engine;
 use crate::error::{Error, Result};
-use crate::eval::Evaluation;
+use crate::interrupt;
 use crate::stats::{Model, Sprt, Verdict};
-use crate::{interrupt, io};
-
-/// Nodes a move where nothing else is asked for: quick, and the same every time.
-const DEFAULT_NODES: u64 = 5_000;
-
-/// What players keep in reserve of their time; in one process there is no way to a GUI and back.
-const OVERHEAD: Duration = Duration::from_millis(5);
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \
     patzer sprt new.nnue base.nnue --tc 8+0.08                 by the clock\n  \
     patzer sprt new.hce.toml default-hce --elo0 -3 --elo1 1    has a simplification done harm?\n  \
-    patzer sprt new.nnue base.nnue --resume                    go on after an interruption\n\n\
+    patzer sprt ./new ./base --tc 8+0.08 --option Hash=16      two UCI engines\n  \
+    patzer sprt ./new ./base --tc 8+0.08 --option-a Contempt=5 an option of the first alone\n  \
+    patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
+    patzer sprt --resume                                       go on after an interruption\n\n\
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 1 wrong input.";
 
 /// Test sequentially whether A is stronger than B
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group(clap::ArgGroup::new("limit")))]
 pub struct SprtArgs {
-    /// First player: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "A")]
-    a: PathBuf,
+    a: Option<String>,
 
     /// Second player, of the same kinds
     #[arg(value_name = "B")]
-    b: PathBuf,
+    b: Option<String>,
 
     #[command(flatten)]
     hypotheses: HypothesisArgs,
 
-    /// Nodes a move [default: 5000, unless another limit is given]
-    #[arg(long, value_name = "N", group = "limit", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
+    /// A UCI option of the first player alone
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
+    option_a: Vec<String>,
 
-    /// Plies a move
-    #[arg(long, value_name = "N", group = "limit", help_heading = "Limits", value_parser = clap::value_parser!(i32).range(1..=127))]
-    depth: Option<i32>,
+    /// A UCI option of the second player alone
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
+    option_b: Vec<String>,
 
-    /// Milliseconds a move
-    #[arg(long, value_name = "MS", group = "limit", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    movetime: Option<u64>,
-
-    /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6
-    #[arg(long, value_name = "M/T+I", group = "limit", help_heading = "Limits")]
-    tc: Option<TimeControl>,
-
-    /// Milliseconds by which a player may overstep its time
-    #[arg(long, value_name = "MS", default_value_t = 20, help_heading = "Limits", value_parser = clap::value_parser!(u64).range(..=86_400_000))]
-    time_margin: u64,
-
-    /// Transposition table of each player, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 16, help_heading = "Limits", value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: u32,
-
-    /// Book of openings, EPD or PGN, plain, .gz or .zst [default: a built-in book]
-    #[arg(long, value_name = "FILE", help_heading = "Games")]
-    openings: Option<PathBuf>,
-
-    /// Order in which openings are used
-    #[arg(long, value_name = "ORDER", default_value = "random", help_heading = "Games")]
-    order: Order,
-
-    /// Seed of the openings' order
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
-    seed: u64,
+    #[command(flatten)]
+    play: PlayArgs,
 
     /// Games at most, in whole pairs; without a verdict by then the test is undecided
     #[arg(long, value_name = "N", default_value_t = 40_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: u64,
 
-    /// Games at the same time; the result does not depend on it unless time limits the moves [default: --threads]
-    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    concurrency: Option<u32>,
-
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Go on with the test that the journal holds, with the same options
+    /// Go on with the test that the journal holds, with the same options; what is not given is taken from there
     #[arg(long, help_heading = "Games")]
     resume: bool,
-
-    /// Draw after AFTER moves when both have scored within CENTIPAWNS of zero for MOVES moves
-    #[arg(
-        long,
-        value_name = "AFTER,MOVES,CENTIPAWNS",
-        default_value = "40,8,10",
-        help_heading = "Adjudication"
-    )]
-    draw: DrawRule,
-
-    /// Win when both have seen the same side CENTIPAWNS ahead for MOVES moves
-    #[arg(long, value_name = "MOVES,CENTIPAWNS", default_value = "4,600", help_heading = "Adjudication")]
-    resign: ResignRule,
-
-    /// Let the losing side's score alone decide --resign
-    #[arg(long, help_heading = "Adjudication")]
-    resign_by_loser: bool,
-
-    /// Draw after N moves of the game, the opening not counted
-    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Adjudication", value_parser = clap::value_parser!(u32).range(1..))]
-    max_moves: u32,
-
-    /// Play every game to its end by the rules of chess
-    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves"])]
-    no_adjudication: bool,
 }
 
 /// The hypotheses of a test and its error rates.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct HypothesisArgs {
     /// Difference under H0, in Elo of the model
     #[arg(
@@ -183,60 +123,78 @@ impl HypothesisArgs {
 }
 
 impl SprtArgs {
-    fn control(&self) -> Control {
-        match (self.nodes, self.depth, self.movetime, self.tc) {
-            (_, Some(depth), ..) => Control::Depth(depth),
-            (_, _, Some(movetime), _) => Control::MoveTime(Duration::from_millis(movetime)),
-            (.., Some(tc)) => Control::Clock(tc),
-            (nodes, ..) => Control::Nodes(nodes.unwrap_or(DEFAULT_NODES)),
+    /// The players.
+    fn specs(&self) -> Result<[Spec; 2]> {
+        let files: Vec<&str> = [&self.a, &self.b].into_iter().flatten().map(String::as_str).collect();
+        let specs = self.play.specs(&files)?;
+        let count = specs.len();
+        let mut specs: [Spec; 2] = specs.try_into().map_err(|_| {
+            Error::usage(format!("a test needs two players, not {count}: patzer sprt A B, or twice --engine"))
+        })?;
+        for (spec, flag, options) in [(0, "--option-a", &self.option_a), (1, "--option-b", &self.option_b)] {
+            for text in options {
+                set_option(&mut specs[spec], flag, text)?;
+            }
         }
+        Ok(specs)
     }
 
-    fn rules(&self) -> Rules {
-        let adjudication = if self.no_adjudication {
-            Adjudication::NONE
-        } else {
-            Adjudication {
-                draw: Some(self.draw),
-                resign: Some(self.resign),
-                loser_resigns: self.resign_by_loser,
-                max_moves: Some(self.max_moves),
-            }
-        };
-        let margin = Duration::from_millis(self.time_margin);
-        Rules { control: self.control(), adjudication, margin, overhead: OVERHEAD }
+    /// With `--resume`, everything that is not given now is as it was given when the test began.
+    fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
+        for here in ["resume", "pgn"] {
+            typed.remove(here);
+        }
+        let earlier = if self.resume { Record::arguments(&self.pgn)? } else { None };
+        let Some(mut all) = earlier else { return Ok(self.clone()) };
+        if ["a", "b", "engine"].iter().any(|player| typed.contains_key(*player)) {
+            // Players that are named again are not added to those of the journal.
+            all.retain(|name, _| !["a", "b", "engine"].contains(&name.as_str()));
+        }
+        all.append(typed);
+        *typed = all;
+        Ok(SprtArgs { pgn: self.pgn.clone(), resume: true, ..typed::parse("sprt", typed)? })
     }
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If a player, the openings or an argument are no good, before any game; or if a game cannot be written down.
+/// If a player, the openings or an argument are no good, before any game; if a player fails on the way; or if a
+/// game cannot be written down.
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
+    let mut typed = typed::given("sprt");
+    let args = &args.with_those_of_the_journal(&mut typed)?;
     let sprt = args.hypotheses.test()?;
-    let (a, b) = (Contender::load(&args.a)?, Contender::load(&args.b)?);
-    let openings = Openings::load(args.openings.as_deref(), args.order, args.seed)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let test = Test {
-        sprt,
-        pairs: args.games.div_ceil(2) as usize,
-        concurrency: args.concurrency.map_or_else(rayon::current_num_threads, |n| n as usize),
-        openings: &openings,
-        rules: args.rules(),
-        names: names(&args.a, &args.b),
-    };
     interrupt::listen();
-    let options = options(args, &test, &a, &b);
-    let (mut record, done) = open_record(args, &options, ui)?;
-    announce(args, &test, a.digest == b.digest, cores, ui);
-    let players = || -> Players {
-        [&a, &b].map(|player| -> Box<dyn crate::arena::player::Player> {
-            Box::new(InProcess(engine::engine(&player.evaluation, args.hash as usize)))
-        })
+    let stop = interrupt::flag();
+    let specs = args.specs()?;
+    let openings = args.play.openings()?;
+    let field = args.play.field(&specs, stop)?;
+    let mut options = args.play.options(&field, &openings);
+    options.insert("test".to_string(), sprt.to_string());
+    let (mut record, done) = open_record(&args.pgn, args.resume, &typed, &options, ui)?;
+    args.play.announce(&field, &openings, ui);
+    if field.contenders[0].digest == field.contenders[1].digest && specs[0].options == specs[1].options {
+        ui.note("A and B are the same: this tests the test");
+    }
+    let boards = args.play.cores(&field, ui);
+    let plan = Plan {
+        pairs: done.len()..args.games.div_ceil(2) as usize,
+        concurrency: args.play.concurrency(),
+        schedule: &Schedule::new(2, 1),
+        terms: &field.terms,
+        names: &field.names,
+        openings: &openings,
+        rules: args.play.rules(),
+        prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
     };
+    let players = |number: usize, stop: &AtomicBool| field.contenders[number].player(stop);
     let bar = ui.progress("sprt", 0);
     let mut last = Instant::now();
-    let mut progress = |state: &State| {
+    let mut progress = |state: &mut State| {
+        for incident in state.incidents.drain(..) {
+            bar.suspend(|| ui.warn(incident));
+        }
         if !bar.is_hidden() {
             bar.set_position(state.games.games());
             bar.set_message(state.line());
@@ -245,10 +203,14 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
             ui.note(state.line());
         }
     };
-    let stop = interrupt::flag();
-    let (report, discarded) = sequential::run(&test, &done, &mut record, &players, stop, &mut progress)?;
+    let test = Test { sprt, plan, header: args.play.header("patzer sprt", &field) };
+    let ended = sequential::run(&test, &done, &mut record, &players, stop, &mut progress);
+    field.contenders.iter().for_each(Contender::dismiss);
     bar.finish_and_clear();
     record.finish()?;
+    let (report, discarded) = ended.inspect_err(|_| {
+        ui.note(format!("the finished pairs are kept in {}; --resume goes on", args.pgn.display()));
+    })?;
     remark(args, &report, discarded, ui);
     ui.result(&report)?;
     Ok(match report.verdict {
@@ -256,116 +218,6 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         Verdict::H0 => Status::H0,
         Verdict::Undecided => Status::Undecided,
     })
-}
-
-/// A player's file, read.
-struct Contender {
-    evaluation: Evaluation,
-    /// What identifies it in the journal: the hash of the file, or the name of an embedded evaluation.
-    digest: String,
-}
-
-impl Contender {
-    fn load(path: &Path) -> Result<Contender> {
-        let embedded = path.to_str().is_some_and(|name| Evaluation::EMBEDDED.contains(&name));
-        if embedded {
-            let digest = path.display().to_string();
-            return Ok(Contender { evaluation: Evaluation::load(path)?, digest });
-        }
-        let bytes = io::read(path)?;
-        if is_program(path, &bytes) {
-            let reason = "is a program; external UCI engines come later. For now players are .nnue and .hce.toml files";
-            return Err(Error::data(path, reason));
-        }
-        let digest = format!("{:x}", Sha256::digest(&bytes));
-        Ok(Contender { evaluation: Evaluation::load(path)?, digest })
-    }
-}
-
-/// Recognises executables of the usual systems and scripts.
-fn is_program(path: &Path, bytes: &[u8]) -> bool {
-    let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
-    let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
-    !known && magic.iter().any(|magic| bytes.starts_with(magic))
-}
-
-/// Names for the PGN: file names, or more of the paths where these are equal.
-fn names(a: &Path, b: &Path) -> [String; 2] {
-    let short = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    if short(a) != short(b) {
-        [short(a), short(b)]
-    } else if a != b {
-        [a, b].map(|path| path.display().to_string())
-    } else {
-        [format!("{} (A)", short(a)), format!("{} (B)", short(b))]
-    }
-}
-
-fn announce(args: &SprtArgs, test: &Test, same: bool, cores: usize, ui: &Ui) {
-    let [a, b] = &test.names;
-    let control = test.rules.control;
-    let book = openings::name(args.openings.as_ref());
-    ui.note(format!(
-        "{a} against {b}: {control}, {} at once, {} openings ({book})",
-        test.concurrency,
-        test.openings.len()
-    ));
-    if control == Control::Nodes(DEFAULT_NODES) && args.nodes.is_none() {
-        ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
-    }
-    if same {
-        ui.note("A and B are the same evaluation: this tests the test");
-    }
-    if test.concurrency > cores && !control.deterministic() {
-        ui.warn(format!(
-            "{} games at once on {cores} cores: players will lose time to each other",
-            test.concurrency
-        ));
-    }
-}
-
-/// Everything that decides which games are played and what they prove.
-fn options(args: &SprtArgs, test: &Test, a: &Contender, b: &Contender) -> Options {
-    let Rules { control, adjudication, .. } = test.rules;
-    [
-        ("patzer", env!("CARGO_PKG_VERSION").to_string()),
-        ("A", a.digest.clone()),
-        ("B", b.digest.clone()),
-        ("names", test.names.join(", ")),
-        ("test", test.sprt.to_string()),
-        ("limit", control.to_string()),
-        ("time-margin", format!("{} ms", args.time_margin)),
-        ("hash", format!("{} MiB", args.hash)),
-        ("openings", test.openings.digest().to_string()),
-        ("order", format!("{:?}", args.order).to_lowercase()),
-        ("seed", args.seed.to_string()),
-        ("adjudication", adjudication.to_string()),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_string(), value))
-    .collect()
-}
-
-fn open_record(
-    args: &SprtArgs,
-    options: &Options,
-    ui: &Ui,
-) -> Result<(Record, Vec<crate::arena::record::Entry>)> {
-    let pgn = args.pgn.display();
-    let earlier = journal_path(&args.pgn).exists();
-    if !args.resume {
-        let record = Record::create(&args.pgn, options)?;
-        if earlier {
-            ui.note(format!("{pgn}: the games of the earlier test are overwritten"));
-        }
-        return Ok((record, Vec::new()));
-    }
-    let (record, done) = Record::resume(&args.pgn, options)?;
-    match done.len() {
-        0 => ui.note(format!("{pgn}: no finished games to resume from; this is the beginning")),
-        pairs => ui.note(format!("{pgn}: resuming after {pairs} pairs")),
-    }
-    Ok((record, done))
 }
 
 /// What a careful author should know about how it went.
@@ -382,7 +234,12 @@ fn remark(args: &SprtArgs, report: &Report, discarded: usize, ui: &Ui) {
         );
     }
     let count = |reason| report.reasons.get(&reason).copied().unwrap_or(0);
-    for (reason, word) in [(Reason::TimeForfeit, "on time"), (Reason::IllegalMove, "by illegal moves")] {
+    for (reason, word) in [
+        (Reason::TimeForfeit, "on time"),
+        (Reason::IllegalMove, "by illegal moves"),
+        (Reason::Disconnect, "because an engine crashed"),
+        (Reason::Stall, "because an engine did not answer"),
+    ] {
         if count(reason) > 0 {
             ui.warn(format!("{} games ended {word}", count(reason)));
         }

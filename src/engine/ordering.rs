@@ -4,6 +4,7 @@
 //! table's move, captures that do not lose material by victim and attacker, killers, quiet moves by history, and
 //! captures that lose material. The exchange is worked out only for captures whose turn has come.
 
+use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
 use super::history::{Before, History};
@@ -19,7 +20,7 @@ const BAD: i32 = -(1 << 24);
 /// Moves with their promise, handed out best first.
 pub struct Picker {
     moves: MoveList,
-    scores: [i32; CAPACITY],
+    scores: ArrayVec<i32, CAPACITY>,
     next: usize,
 }
 
@@ -30,7 +31,7 @@ impl Picker {
     /// No moves yet. A picker is large, so it is filled where it stays instead of being made elsewhere and copied.
     #[inline(always)]
     pub fn empty() -> Picker {
-        Picker { moves: MoveList::new(), scores: [0; CAPACITY], next: 0 }
+        Picker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0 }
     }
 
     /// Fills in all legal moves of a node of the main search.
@@ -68,15 +69,16 @@ impl Picker {
 
     #[inline(always)]
     fn rate(&mut self, best: PackedMove, quiet: impl Fn(Move) -> i32) {
-        for (score, &m) in self.scores.iter_mut().zip(&self.moves) {
-            *score = if best != PackedMove::NONE && PackedMove::pack(m) == best {
+        self.scores.clear();
+        self.scores.extend(self.moves.iter().map(|&m| {
+            if best != PackedMove::NONE && PackedMove::pack(m) == best {
                 TABLE
             } else if is_noisy(m) {
                 GOOD + victim_and_attacker(m)
             } else {
                 quiet(m)
-            };
-        }
+            }
+        }));
     }
 
     /// Whether there is no move at all.

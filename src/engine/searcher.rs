@@ -119,3 +119,53 @@ fn stuck(position: &Chess) -> bool {
     let king = position.board().king_of(position.turn());
     !(king.is_some_and(free) && !position.is_check()) && position.legal_moves().is_empty()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::{fen, score};
+    use crate::engine::engine;
+    use crate::eval::Evaluation;
+    use crate::rng::Rng;
+
+    fn along_random_games(mut check: impl FnMut(&Chess)) {
+        let mut rng = Rng::new(5);
+        for _ in 0..30 {
+            let mut position = Chess::default();
+            for _ in 0..200 {
+                check(&position);
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[rng.below(moves.len())]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_side_is_stuck_if_it_has_no_legal_move() {
+        along_random_games(|position| assert_eq!(stuck(position), position.legal_moves().is_empty()));
+        for (text, expected) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", true),
+            ("7k/5Q2/6K1/8/7p/8/8/8 b - - 0 1", false),
+            // The only pawn is blocked; then also a knight, which is pinned.
+            ("k7/8/1Q6/8/8/7p/7P/K7 b - - 0 1", true),
+            ("k1n4R/8/1Q6/8/8/7p/7P/7K b - - 0 1", true),
+        ] {
+            assert_eq!(stuck(&fen::position(text, false).unwrap()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_score_of_a_leaf_is_its_evaluation() {
+        let mut engine = engine(&Evaluation::default_hce(), 1);
+        along_random_games(|position| {
+            if let Some((leaf, value)) = engine.resolve(position)
+                && !score::is_mate(value)
+            {
+                assert_eq!(value, engine.evaluate(&leaf), "{position:?}");
+            }
+        });
+    }
+}

@@ -4,11 +4,15 @@
 //! cutter knows only lines, tags and comments, so that nothing inside a broken game can hide the next one.
 //!
 //! A tag line after movetext starts a game, and so does an `[Event` line where the game already has one, or has
-//! a blank line after its first tags. Inside `{` and `}` only an `[Event` line is looked at, by looking ahead: if a
-//! `}` comes before the next `{`, the line belongs to a comment; else the comment was never closed, its game is
-//! broken, and the next game starts here.
+//! a blank line after its first tags. Inside `{` and `}` only an `[Event` line, or a tag after a blank line, is looked
+//! at, by looking ahead: if a `}` comes before the next `{`, the line belongs to a comment; else the comment was never
+//! closed, its game is broken, and the next game starts here. Text that follows a result and a blank line is a piece
+//! of its own, so that lost tags or rubbish between games never harm the game before them; so is what follows a
+//! tag in the middle of a line of movetext, where a line end was lost.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memchr3};
+
+use super::movetext::result;
 
 /// How far to look for the end of a comment that seems to hold the start of a game, in bytes.
 const LOOK_AHEAD: usize = 1 << 16;
@@ -47,6 +51,8 @@ pub struct Cutter {
     scanned: usize,
     line: u64,
     section: Section,
+    /// The line before is blank.
+    blank: bool,
     current: Piece,
     pieces: Vec<Piece>,
 }
@@ -65,6 +71,7 @@ impl Cutter {
             scanned: 0,
             line: 1,
             section: Section::Nothing,
+            blank: false,
             current: Piece { start: 0, movetext: 0, end: 0, line: 1 },
             pieces: Vec::new(),
         }
@@ -128,32 +135,38 @@ impl Cutter {
 
     /// Looks at the line from `scanned` to `end`. False if more text is needed to decide.
     fn line_until(&mut self, end: usize, last: bool) -> bool {
-        let line = &self.text[self.scanned..end];
-        let content = trimmed(line);
+        let content = trimmed(&self.text[self.scanned..end]);
+        let after_blank = self.blank;
         if self.section == Section::Comment {
-            if content.starts_with(b"[Event \"") {
-                match self.comment_ends(last) {
-                    None => return false,
-                    Some(true) => {}
-                    Some(false) => {
-                        self.start_piece(true);
-                        return true;
-                    }
+            let tag = after_blank && is_tag(content);
+            let event = content.starts_with(b"[Event ");
+            match if tag { self.comment_ends(self.scanned, last) } else { Some(true) } {
+                None => return false,
+                Some(true) => {
+                    let blank = content.is_empty();
+                    let decided = self.movetext_line(self.scanned, end, last);
+                    self.blank = if decided { blank } else { after_blank };
+                    return decided;
+                }
+                Some(false) => {
+                    self.blank = false;
+                    self.start_piece(self.scanned, event);
+                    return true;
                 }
             }
-            self.section = movetext_section(line, true);
+        }
+        if without_bom(&self.text[self.scanned..end]).first() == Some(&b'%') {
             return true;
         }
-        if without_bom(line).first() == Some(&b'%') {
-            return true;
-        }
-        let event = content.starts_with(b"[Event ");
+        let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
+        let inner = if content.first() == Some(&b'[') { inner_event(content) } else { None };
+        let mut decided = true;
         match self.section {
             Section::Nothing if matches!(content.first(), None | Some(b';')) => {}
-            Section::Nothing if looks_like_tag(content) => self.start_piece(event),
+            Section::Nothing if looks_like_tag(content) => self.start_piece(self.scanned, event),
             Section::Nothing => {
-                self.start_piece(false);
-                self.start_movetext();
+                self.start_piece(self.scanned, false);
+                decided = self.start_movetext(end, last);
             }
             Section::Tags { event, .. } if content.is_empty() => {
                 self.section = Section::Tags { event, blank: true };
@@ -161,19 +174,39 @@ impl Cutter {
             Section::Tags { event: false, blank: false } if event => {
                 self.section = Section::Tags { event, blank: false };
             }
-            Section::Tags { .. } if event => self.start_piece(true),
+            Section::Tags { .. } if event => self.start_piece(self.scanned, true),
             Section::Tags { .. } if looks_like_tag(content) => {}
-            Section::Tags { .. } => self.start_movetext(),
-            Section::Movetext if is_tag(content) => self.start_piece(event),
-            _ => self.section = movetext_section(line, false),
+            Section::Tags { .. } => decided = self.start_movetext(end, last),
+            Section::Movetext if is_tag(content) => self.start_piece(self.scanned, event),
+            Section::Movetext if after_blank && !content.is_empty() && self.is_over(content) => {
+                self.start_piece(self.scanned, false);
+                decided = self.start_movetext(end, last);
+            }
+            _ => decided = self.movetext_line(self.scanned, end, last),
         }
-        true
+        if let (Section::Tags { .. }, Some(at)) = (self.section, inner) {
+            let line = &self.text[self.scanned..end];
+            let offset = line.len() - without_bom(line).trim_ascii_start().len();
+            self.start_piece(self.scanned + offset + at, true);
+        }
+        self.blank = if decided { blank } else { after_blank };
+        decided
     }
 
-    /// Whether the comment around the current line is closed before another one opens; `None` if that cannot be
-    /// told yet.
-    fn comment_ends(&self, last: bool) -> Option<bool> {
-        let ahead = &self.text[self.scanned..];
+    /// Whether the current game has ended with a result, so that this line, which is no comment on it, is not part of
+    /// it.
+    fn is_over(&self, content: &[u8]) -> bool {
+        if matches!(content[0], b'{' | b';' | b'(') {
+            return false;
+        }
+        let before = self.text[self.current.movetext.min(self.scanned)..self.scanned].trim_ascii_end();
+        let token = before.iter().rposition(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b')'));
+        result(&before[token.map_or(0, |at| at + 1)..]).is_some()
+    }
+
+    /// Whether the comment around a place is closed before another one opens; `None` if that cannot be told yet.
+    fn comment_ends(&self, from: usize, last: bool) -> Option<bool> {
+        let ahead = &self.text[from..];
         let (ahead, whole) = match ahead.get(..LOOK_AHEAD) {
             Some(ahead) => (ahead, true),
             None => (ahead, last),
@@ -184,19 +217,52 @@ impl Cutter {
         }
     }
 
-    /// Ends the current game before this line and starts one with it.
-    fn start_piece(&mut self, event: bool) {
+    /// Ends the current game and starts one at `start`.
+    fn start_piece(&mut self, start: usize, event: bool) {
         if self.section != Section::Nothing {
-            self.finish_piece(self.scanned);
+            self.finish_piece(start);
         }
-        self.current = Piece { start: self.scanned, movetext: usize::MAX, end: 0, line: self.line };
+        self.current = Piece { start, movetext: usize::MAX, end: 0, line: self.line };
         self.section = Section::Tags { event, blank: false };
     }
 
-    fn start_movetext(&mut self) {
+    /// Begins the movetext with the current line. False if more text is needed to decide.
+    fn start_movetext(&mut self, end: usize, last: bool) -> bool {
         self.current.movetext = self.scanned;
-        let end = memchr(b'\n', &self.text[self.scanned..]).map_or(self.text.len(), |n| self.scanned + n);
-        self.section = movetext_section(&self.text[self.scanned..end], false);
+        self.movetext_line(self.scanned, end, last)
+    }
+
+    /// Takes in a line of movetext, or of a comment that began before it. False if more text is needed to decide.
+    fn movetext_line(&mut self, mut at: usize, end: usize, last: bool) -> bool {
+        let mut comment = self.section == Section::Comment;
+        loop {
+            let line = &self.text[at..end];
+            let found = if comment { memchr2(b'}', b'[', line) } else { memchr3(b'{', b';', b'[', line) };
+            let Some(place) = found.map(|found| at + found) else { break };
+            match self.text[place] {
+                b'[' => {
+                    let content = &self.text[place..end];
+                    let event = content.starts_with(b"[Event \"");
+                    let starts = match comment {
+                        true if event => match self.comment_ends(place, last) {
+                            Some(ends) => !ends,
+                            None => return false,
+                        },
+                        true => false,
+                        false => is_tag(content),
+                    };
+                    if starts {
+                        self.start_piece(place, event);
+                        return true;
+                    }
+                }
+                b';' => break,
+                byte => comment = byte == b'{',
+            }
+            at = place + 1;
+        }
+        self.section = if comment { Section::Comment } else { Section::Movetext };
+        true
     }
 
     fn finish_piece(&mut self, end: usize) {
@@ -204,22 +270,17 @@ impl Cutter {
     }
 }
 
-/// The section after a line of movetext that begins inside a comment or not.
-fn movetext_section(mut line: &[u8], mut comment: bool) -> Section {
-    loop {
-        if comment {
-            match memchr(b'}', line) {
-                Some(at) => line = &line[at + 1..],
-                None => return Section::Comment,
-            }
-        } else {
-            match memchr2(b'{', b';', line) {
-                Some(at) if line[at] == b'{' => line = &line[at + 1..],
-                _ => return Section::Movetext,
-            }
+/// Where an `[Event` tag begins inside another tag, whose end was lost.
+fn inner_event(content: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(found) = memchr(b'[', &content[at..]) {
+        at += found;
+        if content[at..].starts_with(b"[Event \"") {
+            return Some(at);
         }
-        comment = !comment;
+        at += 1;
     }
+    None
 }
 
 /// A line without the byte order mark and the space around it.
@@ -308,6 +369,24 @@ mod tests {
             " ".repeat(2 * LOOK_AHEAD)
         );
         assert_eq!(cut(&long, 1000).iter().map(|g| g.1).collect::<Vec<_>>(), [1, 5]);
+    }
+
+    #[test]
+    fn text_after_a_result_and_a_blank_line_is_no_part_of_the_game() {
+        // The second game has lost its tags, and a third one stands before rubbish.
+        assert_eq!(
+            starts("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n"),
+            [1, 5, 7]
+        );
+        // A comment on the game that has ended is none; nor is what goes on without a result.
+        assert_eq!(starts("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n"), [1]);
+        assert_eq!(starts("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n"), [1]);
+    }
+
+    #[test]
+    fn a_lost_line_end_does_not_hide_a_game() {
+        let text = "[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n";
+        assert_eq!(starts(text), [1, 3]);
     }
 
     #[test]

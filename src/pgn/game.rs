@@ -1,15 +1,23 @@
 //! One game: from its text to its samples.
 //!
-//! In: the bytes of one piece of PGN. Out: a [`Game`]: a sample for every move that was played, and what is wrong
-//! with the game if something is. pgn-reader reads the tokens and hands them to a [`Recorder`].
+//! In: the bytes of one piece of PGN. Out: its samples, one for every move that was played, and a [`Game`]: its tags
+//! and result, and what is wrong with it if something is. [`super::movetext`] reads the tokens, a
+//! [`Recorder`] plays them.
+//!
+//! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It is a ply like any other for the
+//! distances and for `ply`, but no move was played, so the position before it gives no sample.
+//!
+//! Where the results disagree that a game is given, the board decides if it shows checkmate or stalemate, then the
+//! Result tag, then the movetext. Such games are counted ([`Game::conflict`]).
 
-use std::cell::Cell;
-use std::io::Read;
+use std::ops::Range;
 
-use pgn_reader::Reader;
-
+use super::annotation::EvalSide;
 use super::cut::Piece;
-use super::recorder::Recorder;
+use super::movetext::{self, Damage};
+use super::recorder::{Ending, Recorder, Start};
+use super::tags::Tags;
+use super::versions;
 use crate::positions::Sample;
 
 /// Why a game is broken, and where it is.
@@ -21,84 +29,220 @@ pub struct Fault {
     pub reason: String,
 }
 
+/// Which two accounts of a game's result disagree; the first of them is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conflict {
+    /// The game ends in checkmate, and another result is given.
+    Checkmate,
+    /// The game ends in stalemate, and a winner is given.
+    Stalemate,
+    /// The Result tag and the end of the movetext differ.
+    Tag,
+}
+
+impl Conflict {
+    /// The name under which it is counted.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conflict::Checkmate => "checkmate",
+            Conflict::Stalemate => "stalemate",
+            Conflict::Tag => "tag",
+        }
+    }
+}
+
 /// One game as it was read.
 #[derive(Debug)]
 pub struct Game<'a> {
-    /// A sample before each move that was played, up to the fault if there is one. Its `game` is left 0, and
-    /// without a result its `result` too.
-    pub samples: &'a [Sample],
-    /// The result from White's side: that of the Result tag, or where that says nothing that of the movetext.
+    /// Where its samples lie in the vector that was given: one before each move that was played, up to the fault if
+    /// there is one. Without a result their `result` is 0.
+    pub samples: Range<usize>,
+    /// The result from White's side; how it is found stands at the top of this module.
     pub result: Option<i8>,
+    /// Whether two accounts of the result disagree.
+    pub conflict: Option<Conflict>,
     /// What is wrong with the game, if anything.
     pub fault: Option<Fault>,
     /// Whether it is neither standard chess nor Chess960; then it has no samples.
     pub other_variant: bool,
     /// Whether the text looks like a game at all: it has a tag, or a move that can be played.
     pub plausible: bool,
+    /// Its tags.
+    pub tags: Tags<'a>,
 }
 
-/// Parses games one after another, reusing its buffers.
-pub struct Parser<'a> {
-    feed: &'a Feed<'a>,
-    reader: Reader<&'a Feed<'a>>,
-    recorder: Recorder,
+/// Parses games one after another.
+pub struct Parser {
+    usual: Start,
+    eval_side: EvalSide,
 }
 
-/// The text of one game, as a stream that ends with it.
+impl Default for Parser {
+    fn default() -> Parser {
+        Parser::new(EvalSide::Auto)
+    }
+}
+
+/// What the tags say that matters for the rules.
 #[derive(Default)]
-pub struct Feed<'a>(Cell<&'a [u8]>);
-
-impl Read for &Feed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let text = self.0.get();
-        let (now, later) = text.split_at(text.len().min(buffer.len()));
-        buffer[..now.len()].copy_from_slice(now);
-        self.0.set(later);
-        Ok(now.len())
-    }
+struct Facts<'a> {
+    tagged: bool,
+    result: Option<i8>,
+    fen: Option<&'a [u8]>,
+    chess960: bool,
+    other_variant: bool,
 }
 
-/// The longest tag that can be read, in bytes.
-const TAG_LENGTH: usize = 4096;
-
-impl<'a> Parser<'a> {
-    /// A parser that reads through `feed`, which is any new one.
-    pub fn new(feed: &'a Feed<'a>) -> Parser<'a> {
-        Parser { feed, reader: new_reader(feed), recorder: Recorder::default() }
+impl Parser {
+    /// A parser that takes scores for the given side.
+    pub fn new(eval_side: EvalSide) -> Parser {
+        Parser { usual: Start::usual(false), eval_side }
     }
 
-    /// Parses one game.
-    pub fn parse(&mut self, text: &'a [u8], piece: &Piece) -> Game<'_> {
-        self.recorder.reset();
-        self.feed.0.set(&text[piece.start..piece.end]);
-        // A blank line ends a game for the reader, so what it calls the next game may be the rest of this one.
-        loop {
-            match self.reader.read_game(&mut self.recorder) {
-                Ok(Some(())) if self.recorder.stopped() => break,
-                Ok(Some(())) => {}
-                Ok(None) => break,
-                Err(e) => {
-                    self.recorder.fail(match e.to_string() {
-                        text if text == "unterminated comment" => "a comment is never closed".into(),
-                        text if text == "unterminated tag" => {
-                            "a tag is never closed, or longer than 4,096 bytes".into()
-                        }
-                        text => text,
-                    });
-                    break;
+    /// Parses one game and adds its samples to `samples`, with `number` as their game.
+    pub fn parse<'a>(
+        &mut self,
+        text: &'a [u8],
+        piece: &Piece,
+        number: u32,
+        samples: &mut Vec<Sample>,
+    ) -> Game<'a> {
+        let tags = Tags::new(&text[piece.start..piece.movetext]);
+        let facts = facts(tags);
+        let first = samples.len();
+        let mut game = Game {
+            samples: first..first,
+            result: facts.result,
+            conflict: None,
+            fault: None,
+            other_variant: facts.other_variant,
+            plausible: facts.tagged,
+            tags,
+        };
+        let failed = |reason| Some(Fault { line: piece.line, reason });
+        if facts.other_variant {
+            return game;
+        }
+        let movetext = &text[piece.movetext..piece.end];
+        if movetext.trim_ascii().is_empty() {
+            game.fault = failed("has no movetext".into());
+            return game;
+        }
+        if !facts.tagged && !begins_a_game(movetext) {
+            game.fault = failed("movetext that has no tags and does not begin with the first move".into());
+            return game;
+        }
+        let start = match facts.fen {
+            Some(fen) => match Start::of_fen(fen, facts.chess960) {
+                Ok(start) => start,
+                Err(reason) => {
+                    game.fault = failed(reason);
+                    return game;
                 }
-            }
+            },
+            None if facts.chess960 => Start::usual(true),
+            None => self.usual.clone(),
+        };
+        let mut recorder = Recorder::new(start, samples, number, self.eval_side);
+        if let Err(damage) = versions::read(movetext, &mut recorder) {
+            game.fault = failed(explain(damage, movetext, &mut recorder));
         }
-        if self.recorder.stopped() {
-            self.reader = new_reader(self.feed);
+        let mut mate = false;
+        game.result = facts.result.or(recorder.result);
+        if game.fault.is_none() {
+            let ending = recorder.end_on_board(game.result);
+            mate = matches!(ending, Some(Ending::Checkmate(_)));
+            game.conflict = conflict(facts.result, recorder.result, ending);
+            game.result = match ending {
+                Some(Ending::Checkmate(result)) => Some(result),
+                Some(Ending::Stalemate) => Some(0),
+                None => game.result,
+            };
         }
-        self.recorder.check(&text[piece.movetext..piece.end]);
-        self.recorder.finish(piece.line)
+        game.plausible |= recorder.count() > 0;
+        game.samples.end += recorder.count();
+        recorder.finish(game.result, mate);
+        game
     }
 }
 
-fn new_reader<'a>(feed: &'a Feed<'a>) -> Reader<&'a Feed<'a>> {
-    Reader::build(feed).set_supported_tag_line_length(TAG_LENGTH).finish()
+/// Whether a movetext without tags can be a whole game: it is not numbered from somewhere in the middle.
+fn begins_a_game(movetext: &[u8]) -> bool {
+    let text = movetext.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    digits == 0 || text[digits..].first() != Some(&b'.') || &text[..digits] == b"1"
+}
+
+/// Which accounts of a result disagree.
+fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option<Conflict> {
+    let differs = |from: i8| tag.is_some_and(|r| r != from) || text.is_some_and(|r| r != from);
+    match ending {
+        Some(Ending::Checkmate(result)) if differs(result) => Some(Conflict::Checkmate),
+        Some(Ending::Stalemate) if differs(0) => Some(Conflict::Stalemate),
+        _ => (tag.is_some() && text.is_some() && tag != text).then_some(Conflict::Tag),
+    }
+}
+
+/// Says what is wrong, and takes back what cannot be believed.
+fn explain(damage: Damage, movetext: &[u8], recorder: &mut Recorder<'_>) -> String {
+    let token = |place: movetext::Place| {
+        let text: String =
+            String::from_utf8_lossy(&movetext[place.start..place.end]).chars().take(20).collect();
+        text.escape_debug().to_string()
+    };
+    let number = recorder.number();
+    match damage {
+        Damage::OpenComment => "a comment is never closed".into(),
+        Damage::Unbalanced => {
+            // Where the mainline was lost is not known, so nothing of the game can be trusted.
+            recorder.clear();
+            "the parentheses of its variations do not match".into()
+        }
+        Damage::Unreadable(place) => format!("cannot read `{}` as a move", token(place)),
+        Damage::Illegal(place) => format!("illegal or ambiguous move {number} {}", token(place)),
+        Damage::AfterResult(place) => format!("move {number} {} comes after the result", token(place)),
+        Damage::AfterBlank(place) => {
+            format!("a blank line in the movetext, before {number} {}", token(place))
+        }
+        Damage::PassInCheck(place) => format!("null move {number} {} in check", token(place)),
+        Damage::TooLong => "is longer than 65,536 plies".into(),
+    }
+}
+
+fn facts(tags: Tags<'_>) -> Facts<'_> {
+    let mut facts = Facts::default();
+    for (name, value) in tags.iter() {
+        facts.tagged = true;
+        match name {
+            b"Result" => facts.result = movetext::result(value.trim_ascii()).flatten(),
+            b"FEN" => facts.fen = Some(value),
+            b"Variant" => match variant(value) {
+                Some(chess960) => facts.chess960 = chess960,
+                None => facts.other_variant = true,
+            },
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// Whether a Variant tag means Chess960 (`Some(true)`), standard chess (`Some(false)`) or something else.
+fn variant(name: &[u8]) -> Option<bool> {
+    let letters: Vec<u8> =
+        name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
+    match &letters[..] {
+        b"" | b"standard" | b"chess" | b"normal" | b"fromposition" => Some(false),
+        b"chess960"
+        | b"fischerandom"
+        | b"fischerrandom"
+        | b"fischerrandomchess"
+        | b"freestyle"
+        | b"frc"
+        | b"dfrc"
+        | b"doublefischerrandom"
+        | b"960" => Some(true),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -113,11 +257,11 @@ mod tests {
         cutter.text().extend_from_slice(text.as_bytes());
         cutter.scan(true);
         let (text, pieces) = cutter.take();
-        let feed = Feed::default();
-        let mut parser = Parser::new(&feed);
+        let mut parser = Parser::default();
         let read = |piece| {
-            let game = parser.parse(&text, piece);
-            (game.samples.to_vec(), game.result, game.fault.map(|f| f.reason))
+            let mut samples = Vec::new();
+            let game = parser.parse(&text, piece, 0, &mut samples);
+            (samples, game.result, game.fault.map(|f| f.reason))
         };
         pieces.iter().map(read).collect()
     }
@@ -184,6 +328,82 @@ mod tests {
         let (samples, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
         assert_eq!(samples.len(), 2);
         assert!(fault.is_some_and(|f| f.contains("Zf6")));
+    }
+
+    #[test]
+    fn moves_are_read_in_every_notation() {
+        let plain = game(
+            "1. e4 d5 2. exd5 c5 3. dxc6 Nf6 4. cxb7 Nbd7 5. bxa8=N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O 1-0",
+        )
+        .0;
+        assert_eq!(plain.len(), 15);
+        for text in [
+            "1. e2-e4 d7-d5 2. e4xd5 c7-c5 3. d5xc6 e.p. Ng8-f6 4. c6xb7 Nb8-d7 5. b7xa8=N e7-e5 6. Ng1-f3 Bf8-d6 7. Bf1-c4 0-0 8. O-O 1-0",
+            "e2e4 d7d5 e4d5 c7c5 d5c6 g8f6 c6b7 b8d7 b7a8n e7e5 g1f3 f8d6 f1c4 e8g8 e1g1 1-0",
+            "e2e4 d7d5 e4d5 c7c5 d5c6 g8f6 c6b7 b8d7 b7a8n e7e5 g1f3 f8d6 f1c4 e8h8 e1h1 1-0",
+            "1.e4! = d5 +- 2.ed5 $1c5 3.dc6ep Nf6 4.cb7?! Nbd7 5.ba8N e5 ± 6.Ng1f3 Bd6 7.Bc4 o-o 8.0-0 1:0",
+            "1. Pe4 d5 2. e:d5 c5 3. d:c6 e. p. Nf6 4. c:b7 Nbd7 5. b:a8/N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O+ 1–0",
+        ] {
+            let (samples, result, fault) = game(text);
+            assert_eq!((result, fault), (Some(1), None), "{text}");
+            assert!(samples == plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_null_move_is_a_ply_without_a_sample() {
+        for null in ["--", "Z0", "0000", "null"] {
+            let (samples, _, fault) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
+            assert_eq!(fault, None, "{null}");
+            assert_eq!(samples.iter().map(|s| s.ply).collect::<Vec<_>>(), [0, 2, 3, 4]);
+            assert_eq!(samples.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(samples.iter().map(|s| s.to_end).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(samples[0].score, None);
+            let position = samples[1].position().unwrap();
+            assert_eq!(
+                shakmaty::fen::Fen::from_position(&position, shakmaty::EnPassantMode::Legal).to_string(),
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 1 2"
+            );
+        }
+        let (samples, _, fault) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
+        assert_eq!(samples.len(), 3);
+        assert!(fault.is_some_and(|f| f.contains("2... -- in check")));
+    }
+
+    #[test]
+    fn of_conflicting_results_the_board_counts_then_the_tag() {
+        for (text, result, conflict) in [
+            ("[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0", Some(-1), Some(Conflict::Checkmate)),
+            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 1/2-1/2", Some(-1), Some(Conflict::Checkmate)),
+            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1", Some(-1), None),
+            ("1. f3 e5 2. g4 Qh4#", Some(-1), None),
+            ("[Result \"1-0\"]\n\n1. e4 0-1", Some(1), Some(Conflict::Tag)),
+            ("[Result \"1-0\"]\n\n1. e4 *", Some(1), None),
+            (
+                "[Result \"1-0\"]\n[FEN \"7k/8/5KQ1/8/8/8/8/8 w - - 0 1\"]\n\n1. Kf7 1-0",
+                Some(0),
+                Some(Conflict::Stalemate),
+            ),
+        ] {
+            let mut cutter = Cutter::new();
+            cutter.text().extend_from_slice(text.as_bytes());
+            cutter.scan(true);
+            let (text, pieces) = cutter.take();
+            let game = Parser::default().parse(&text, &pieces[0], 0, &mut Vec::new());
+            assert_eq!(
+                (game.result, game.conflict),
+                (result, conflict),
+                "{}",
+                String::from_utf8_lossy(&text)
+            );
+        }
+    }
+
+    #[test]
+    fn movetext_without_tags_has_to_begin_at_the_beginning() {
+        let read = games("[Event \"a\"]\n\n1. e4 e5 1-0\n\n2. Nf3 Nc6 1-0\n\n1. d4 0-1\n");
+        assert_eq!(read.iter().map(|g| g.0.len()).collect::<Vec<_>>(), [2, 0, 1]);
+        assert!(read[1].2.as_ref().is_some_and(|f| f.contains("no tags")));
     }
 
     #[test]

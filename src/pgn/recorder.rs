@@ -1,190 +1,193 @@
 //! Plays a game while it is read, and takes down its samples.
 //!
-//! In: the tokens of one game, from pgn-reader. Out: its samples, result and fault. shakmaty knows the rules.
-//! Because pgn-reader drops what it cannot read without saying so, the moves played are compared at the end with
-//! the moves that the text claims to hold ([`super::tokens`]).
+//! In: the moves, comments and results of one movetext. Out: its samples, and what is known of its end.
 
-use std::ops::ControlFlow;
-
-use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::san::San;
-use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Move, Outcome, Position, PositionError};
+use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
-use super::annotation::{Annotation, Score};
-use super::game::{Fault, Game};
-use super::tokens;
-use crate::chess::packed::ep_code;
-use crate::chess::{PackedBoard, PackedMove};
+use super::annotation::{Annotation, EvalSide, Score};
+use super::board::Board;
+use super::movetext::{Damage, Listener, Place};
+use super::resolve::Wanted;
+use crate::chess::PackedMove;
 use crate::positions::{FAR, Sample, flags};
 
 /// What has been seen of the current game.
-#[derive(Default)]
-pub(super) struct Recorder {
-    position: Chess,
-    in_check: bool,
+pub(super) struct Recorder<'a> {
+    board: Board,
+    samples: &'a mut Vec<Sample>,
+    /// Where this game's samples begin.
+    first: usize,
+    /// Plies so far, null moves included.
+    ply: u32,
+    game: u32,
     chess960: bool,
-    samples: Vec<Sample>,
-    /// How many stretches of text between blank lines have begun.
-    parts: u32,
-    /// Moves were played before the last of them.
-    resumed: bool,
-    tagged: bool,
-    fen: Option<Vec<u8>>,
-    other_variant: bool,
-    /// The result by the tag and by the movetext, from White's side.
-    tag_result: Option<i8>,
-    text_result: Option<i8>,
+    eval_side: EvalSide,
+    /// The result by the movetext, from White's side.
+    pub(super) result: Option<i8>,
     ended: bool,
     /// The score of the position that comes next, from a comment on the move before it.
     next_score: Option<Score>,
-    comment: Vec<u8>,
-    fault: Option<String>,
-    /// The fault is a move that cannot be played.
-    illegal: bool,
+    /// The last move was a null move, so a comment on it belongs to no sample.
+    passed: bool,
 }
 
-impl Recorder {
-    pub(super) fn reset(&mut self) {
-        let samples = std::mem::take(&mut self.samples);
-        let comment = std::mem::take(&mut self.comment);
-        *self = Recorder { samples, comment, ..Recorder::default() };
-        self.samples.clear();
-        self.comment.clear();
-    }
-
-    pub(super) fn fail(&mut self, reason: String) {
-        self.fault.get_or_insert(reason);
-    }
-
-    pub(super) fn stopped(&self) -> bool {
-        self.fault.is_some() || self.other_variant
-    }
-
-    /// Compares what was played with what the movetext claims to hold.
-    pub(super) fn check(&mut self, movetext: &[u8]) {
-        if self.other_variant {
-            return;
-        }
-        let played = self.samples.len();
-        let claimed = tokens::count(movetext);
-        let unsure = self.fault.is_some() || claimed.moves != played;
-        // A token that was passed over makes a later move illegal or, worse, leaves it legal.
-        if unsure
-            && let Some((index, token)) = tokens::first_unreadable(movetext)
-            && index <= played
-        {
-            self.samples.truncate(index);
-            if self.illegal || self.fault.is_none() {
-                self.fault = Some(format!("cannot read `{token}` as a move"));
-            }
-        } else if self.fault.is_none() {
-            self.find_fault(claimed, movetext);
+impl Recorder<'_> {
+    pub(super) fn new<'a>(
+        start: Start,
+        samples: &'a mut Vec<Sample>,
+        game: u32,
+        eval_side: EvalSide,
+    ) -> Recorder<'a> {
+        Recorder {
+            board: start.board,
+            first: samples.len(),
+            samples,
+            ply: 0,
+            game,
+            chess960: start.chess960,
+            eval_side,
+            result: None,
+            ended: false,
+            next_score: None,
+            passed: false,
         }
     }
 
-    /// Looks for what the reader does not mind.
-    fn find_fault(&mut self, claimed: tokens::Count, movetext: &[u8]) {
-        let played = self.samples.len();
-        if claimed.unbalanced || claimed.moves != played {
-            // Where the mainline was lost is not known, so nothing of the game can be trusted.
-            self.samples.clear();
+    /// What the board says of the game's end: the result if it is checkmate or stalemate.
+    pub(super) fn end_on_board(&self, claimed: Option<i8>) -> Option<Ending> {
+        let board = &self.board;
+        // A drawn game that ends in stalemate needs no look.
+        if (!board.in_check && claimed == Some(0)) || board.king_can_move() {
+            return None;
         }
-        if claimed.open_comment {
-            self.fail("a comment is never closed".into());
-        } else if claimed.unbalanced {
-            self.fail("the parentheses of its variations do not match".into());
-        } else if claimed.moves != played {
-            self.fail(format!("holds {} moves, but {played} could be read", claimed.moves));
-        } else if movetext.trim_ascii().is_empty() {
-            self.fail("has no movetext".into());
+        if !board.position().is_some_and(|position| position.legal_moves().is_empty()) {
+            return None;
         }
+        let mates = if board.us == 0 { -1 } else { 1 };
+        Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
     /// Fills in what is known only at the end of a game.
-    pub(super) fn finish(&mut self, line: u64) -> Game<'_> {
-        let fault = self.fault.take().map(|reason| Fault { line, reason });
-        let result = self.tag_result.or(self.text_result);
-        let mate = self.in_check && fault.is_none() && self.position.legal_moves().is_empty();
+    pub(super) fn finish(self, result: Option<i8>, mate: bool) {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
-        for (back, sample) in self.samples.iter_mut().rev().enumerate() {
-            to_capture = if sample.has(flags::CAPTURE) { 0 } else { further(to_capture) };
-            to_check = if sample.has(flags::GIVES_CHECK) { 0 } else { further(to_check) };
-            to_end = if back == 0 { 0 } else { further(to_end) };
+        let mate = if mate { flags::MATE_END } else { 0 };
+        let mut next = self.ply;
+        // Null moves are plies without a sample, so a step back may be longer than one.
+        let mut last = true;
+        for sample in self.samples[self.first..].iter_mut().rev() {
+            let plies = next.saturating_sub(u32::from(sample.ply)).min(255) as u8;
+            next = u32::from(sample.ply);
+            to_capture = if sample.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(plies) };
+            to_check = if sample.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(plies) };
+            to_end = if last { plies - 1 } else { to_end.saturating_add(plies) };
+            last = false;
             sample.to_capture = to_capture;
             sample.to_check = to_check;
             sample.to_end = to_end;
             sample.result = result.unwrap_or(0);
-            sample.flags |= if mate { flags::MATE_END } else { 0 };
+            sample.flags |= mate;
         }
-        let plausible = self.tagged || !self.samples.is_empty();
-        Game { samples: &self.samples, result, fault, other_variant: self.other_variant, plausible }
     }
 
-    /// Sets up the position of a FEN tag.
-    fn set_up(&mut self, fen: &[u8]) -> Result<(), String> {
-        let fen = Fen::from_ascii(fen.trim_ascii()).map_err(|e| format!("FEN tag: {e}"))?;
-        let set_up = |mode| -> Result<Chess, String> {
-            let position: Result<Chess, _> = fen.clone().into_position(mode);
-            position.or_else(PositionError::ignore_invalid_ep_square).map_err(|e| format!("FEN tag: {e}"))
-        };
-        let by_tag = set_up(CastlingMode::from_chess960(self.chess960));
-        // Chess960 games are not always tagged as such.
-        self.position = by_tag.or_else(|reason| {
-            let position = set_up(CastlingMode::Chess960).map_err(|_| reason)?;
-            self.chess960 = true;
-            Ok::<_, String>(position)
-        })?;
-        self.in_check = self.position.is_check();
-        Ok(())
+    /// How many samples the game has so far.
+    pub(super) fn count(&self) -> usize {
+        self.samples.len() - self.first
     }
 
+    /// Takes back all samples, where nothing of a game can be believed.
+    pub(super) fn clear(&mut self) {
+        self.samples.truncate(self.first);
+    }
+
+    /// The number and dots before the next move, as people write them.
+    pub(super) fn number(&self) -> String {
+        let dots = if self.board.turn() == Color::White { "." } else { "..." };
+        format!("{}{dots}", self.board.fullmoves)
+    }
+}
+
+/// How a game ends on the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With the result from White's side.
+    Checkmate(i8),
+    Stalemate,
+}
+
+impl Listener for Recorder<'_> {
     /// Adds the sample of the current position and plays the move.
-    fn play(&mut self, m: Move) {
-        let position = &self.position;
-        let score = self.next_score.take();
+    #[inline(always)]
+    fn play(&mut self, wanted: Wanted, place: Place) -> Result<(), Damage> {
+        let Some(step) = self.board.find(wanted) else {
+            return Err(if self.ended { Damage::AfterResult(place) } else { Damage::Illegal(place) });
+        };
+        self.may_go_on(place)?;
+        let board = &self.board;
         let mut bits = 0;
-        bits |= if m.is_capture() { flags::CAPTURE } else { 0 };
-        bits |= if m.is_promotion() { flags::PROMOTION } else { 0 };
-        bits |= if self.in_check { flags::IN_CHECK } else { 0 };
+        bits |= if board.captures(step) { flags::CAPTURE } else { 0 };
+        bits |= if step.promotion != 0 { flags::PROMOTION } else { 0 };
+        bits |= if board.in_check { flags::IN_CHECK } else { 0 };
         bits |= if self.chess960 { flags::CHESS960 } else { 0 };
+        let score = self.next_score.take();
         bits |= if score.is_some_and(|s| s.mate) { flags::MATE_SCORE } else { 0 };
-        let mut sample = Sample {
-            board: PackedBoard::pack(position),
-            turn: position.turn(),
-            ep: ep_code(position),
-            halfmove: position.halfmoves().min(255) as u8,
-            fullmove: position.fullmoves().get().min(u32::from(u16::MAX)) as u16,
-            ply: self.samples.len() as u16,
-            game: 0,
+        self.samples.push(Sample {
+            board: board.packed(),
+            turn: board.turn(),
+            ep: board.ep,
+            halfmove: board.halfmoves.min(255) as u8,
+            fullmove: board.fullmoves.min(u32::from(u16::MAX)) as u16,
+            ply: self.ply as u16,
+            game: self.game,
             result: 0,
             score: score.map(|s| s.value),
             depth: score.and_then(|s| s.depth),
-            played: PackedMove::pack(m),
+            played: PackedMove(step.packed()),
             flags: bits,
             to_capture: FAR,
             to_check: FAR,
             to_end: FAR,
             leaf: None,
-        };
-        self.position.play_unchecked(m);
-        self.in_check = self.position.is_check();
-        sample.flags |= if self.in_check { flags::GIVES_CHECK } else { 0 };
-        self.samples.push(sample);
+            mean: None,
+        });
+        self.board.play(step);
+        if self.board.in_check
+            && let Some(sample) = self.samples.last_mut()
+        {
+            sample.flags |= flags::GIVES_CHECK;
+        }
+        self.ply += 1;
+        self.passed = false;
+        Ok(())
+    }
+
+    fn pass(&mut self, place: Place) -> Result<(), Damage> {
+        self.may_go_on(place)?;
+        if self.board.in_check {
+            return Err(Damage::PassInCheck(place));
+        }
+        self.board.pass();
+        self.ply += 1;
+        self.passed = true;
+        self.next_score = None;
+        Ok(())
     }
 
     /// Takes in a whole comment.
-    fn annotate(&mut self, comment: &[u8]) {
-        let annotation = Annotation::parse(comment);
+    fn comment(&mut self, text: &[u8]) {
+        let annotation = Annotation::parse(text);
         if annotation == Annotation::default() {
             return;
         }
-        if let Some(score) = annotation.after(self.position.turn()) {
+        if let Some(score) = annotation.after(self.board.turn(), self.eval_side) {
             self.next_score = Some(score);
         }
-        let Some(sample) = self.samples.last_mut() else { return };
+        if self.passed {
+            return;
+        }
+        let Some(sample) = self.samples[self.first..].last_mut() else { return };
         sample.flags |= if annotation.book { flags::BOOK } else { 0 };
-        if let Some(score) = annotation.before(sample.turn) {
+        if let Some(score) = annotation.before(sample.turn, self.eval_side) {
             sample.score = Some(score.value);
             sample.depth = score.depth;
             sample.flags &= !flags::MATE_SCORE;
@@ -192,160 +195,48 @@ impl Recorder {
         }
     }
 
-    /// A message that names a move as people do.
-    fn name(&self, san: SanPlus) -> String {
-        let dots = if self.position.turn() == Color::White { "." } else { "..." };
-        format!("{}{dots} {san}", self.position.fullmoves())
-    }
-}
-
-/// One ply further away than `distance`.
-fn further(distance: u8) -> u8 {
-    distance.saturating_add(1)
-}
-
-impl Visitor for Recorder {
-    type Tags = ();
-    type Movetext = ();
-    type Output = ();
-
-    fn begin_tags(&mut self) -> ControlFlow<(), ()> {
-        self.parts += 1;
-        self.resumed = !self.samples.is_empty();
-        ControlFlow::Continue(())
-    }
-
-    fn tag(&mut self, _: &mut (), name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
-        self.tagged = true;
-        match name {
-            b"Result" => self.tag_result = result(value.as_bytes()),
-            b"FEN" => self.fen = Some(value.decode().into_owned()),
-            b"Variant" => match variant(value.as_bytes()) {
-                Some(chess960) => self.chess960 = chess960,
-                None => self.other_variant = true,
-            },
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, _: ()) -> ControlFlow<(), ()> {
-        if self.other_variant {
-            return ControlFlow::Break(());
-        }
-        if self.parts == 1
-            && let Some(fen) = self.fen.take()
-            && let Err(reason) = self.set_up(&fen)
-        {
-            self.fail(reason);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn san(&mut self, _: &mut (), san: SanPlus) -> ControlFlow<()> {
-        let fault = if self.ended {
-            format!("move {} comes after the result", self.name(san))
-        } else if self.resumed {
-            format!("a blank line in the movetext, before {}", self.name(san))
-        } else if self.samples.len() > usize::from(u16::MAX) {
-            "is longer than 65,536 plies".into()
-        } else {
-            match san.san.to_move(&self.position).ok().or_else(|| unmarked_capture(san.san, &self.position)) {
-                Some(m) => {
-                    self.play(m);
-                    return ControlFlow::Continue(());
-                }
-                None => {
-                    self.illegal = true;
-                    format!("illegal or ambiguous move {}", self.name(san))
-                }
-            }
-        };
-        self.fail(fault);
-        ControlFlow::Break(())
-    }
-
-    fn partial_comment(&mut self, _: &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
-        self.comment.extend_from_slice(comment.as_bytes());
-        ControlFlow::Continue(())
-    }
-
-    fn comment(&mut self, _: &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
-        if self.comment.is_empty() {
-            self.annotate(comment.as_bytes());
-        } else {
-            let mut whole = std::mem::take(&mut self.comment);
-            whole.extend_from_slice(comment.as_bytes());
-            self.annotate(&whole);
-            whole.clear();
-            self.comment = whole;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn begin_variation(&mut self, _: &mut ()) -> ControlFlow<(), Skip> {
-        ControlFlow::Continue(Skip(true))
-    }
-
-    fn outcome(&mut self, _: &mut (), outcome: Outcome) -> ControlFlow<()> {
+    fn result(&mut self, result: Option<i8>) {
         self.ended = true;
-        self.text_result = self.text_result.or(outcome.known().map(sign));
-        ControlFlow::Continue(())
-    }
-
-    fn end_game(&mut self, _: ()) {}
-}
-
-/// A move whose capture is written without `x`, or the other way round, if only one fits.
-fn unmarked_capture(san: San, position: &Chess) -> Option<Move> {
-    let San::Normal { role, file, rank, to, promotion, .. } = san else { return None };
-    let candidates = position.san_candidates(role, to);
-    let mut fitting = candidates.iter().filter(|m| {
-        m.promotion() == promotion
-            && m.from().is_some_and(|from| {
-                file.is_none_or(|f| f == from.file()) && rank.is_none_or(|r| r == from.rank())
-            })
-    });
-    // A pawn named by its square alone does not capture: `d5` is never `exd5`.
-    let first = fitting
-        .next()
-        .copied()
-        .filter(|m| !(role == shakmaty::Role::Pawn && file.is_none() && m.is_capture()));
-    first.filter(|_| fitting.next().is_none())
-}
-
-/// A result from White's side.
-fn result(text: &[u8]) -> Option<i8> {
-    match Outcome::from_ascii(text.trim_ascii()) {
-        Ok(outcome) => outcome.known().map(sign),
-        Err(_) => None,
+        self.result = self.result.or(result);
     }
 }
 
-fn sign(outcome: KnownOutcome) -> i8 {
-    match outcome.winner() {
-        Some(Color::White) => 1,
-        Some(Color::Black) => -1,
-        None => 0,
+impl Recorder<'_> {
+    #[inline(always)]
+    fn may_go_on(&self, place: Place) -> Result<(), Damage> {
+        match () {
+            () if self.ended => Err(Damage::AfterResult(place)),
+            () if place.after_blank => Err(Damage::AfterBlank(place)),
+            () if self.ply > u32::from(u16::MAX) => Err(Damage::TooLong),
+            () => Ok(()),
+        }
     }
 }
 
-/// Whether a Variant tag means Chess960 (`Some(true)`), standard chess (`Some(false)`) or something else.
-fn variant(name: &[u8]) -> Option<bool> {
-    let letters: Vec<u8> =
-        name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
-    match &letters[..] {
-        b"" | b"standard" | b"chess" | b"normal" | b"fromposition" => Some(false),
-        b"chess960"
-        | b"fischerandom"
-        | b"fischerrandom"
-        | b"fischerrandomchess"
-        | b"freestyle"
-        | b"frc"
-        | b"dfrc"
-        | b"doublefischerrandom"
-        | b"960" => Some(true),
-        _ => None,
+/// Where a game starts.
+#[derive(Clone)]
+pub(super) struct Start {
+    board: Board,
+    chess960: bool,
+}
+
+impl Start {
+    /// The usual position, in a game of Chess960 or not.
+    pub(super) fn usual(chess960: bool) -> Start {
+        Start { board: Board::new(&Chess::default()), chess960 }
+    }
+
+    /// The position of a FEN tag.
+    pub(super) fn of_fen(text: &[u8], chess960: bool) -> Result<Start, String> {
+        let fen = Fen::from_ascii(text.trim_ascii()).map_err(|e| format!("FEN tag: {e}"))?;
+        let set_up = |mode| -> Result<Chess, String> {
+            let position: Result<Chess, _> = fen.clone().into_position(mode);
+            position.or_else(PositionError::ignore_invalid_ep_square).map_err(|e| format!("FEN tag: {e}"))
+        };
+        let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
+        // Chess960 games are not always tagged as such.
+        let (position, chess960) =
+            by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
+        Ok(Start { board: Board::new(&position), chess960 })
     }
 }

@@ -14,8 +14,9 @@ use sha2::{Digest, Sha256};
 use super::cut::{Cutter, Piece};
 use crate::error::{Error, Result};
 
-/// Text of whole games to collect before it is handed on, in bytes.
-const CHUNK: usize = 1 << 18;
+/// Text of whole games to collect before it is handed on, in bytes. Small enough that what a chunk is parsed to lies
+/// in a processor's second cache, and that allocators keep such memory.
+const CHUNK: usize = 1 << 16;
 
 /// The longest game that is believed to be one, in bytes.
 const LONGEST_GAME: usize = 1 << 28;
@@ -74,7 +75,7 @@ impl Reader {
     /// # Errors
     /// If no thread can be started.
     pub fn start(files: Vec<PathBuf>) -> Result<Reader> {
-        let (sender, events) = sync_channel(16);
+        let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&bytes);
         std::thread::Builder::new()
@@ -156,11 +157,11 @@ fn cut_file(
                 &[]
             }
         };
-        let length = arrived.len();
+        let length = arrived.len().min(CHUNK);
         if cutter.text().is_empty() {
-            cutter.text().reserve(CHUNK + length);
+            cutter.text().reserve(2 * CHUNK);
         }
-        cutter.text().extend_from_slice(arrived);
+        cutter.text().extend_from_slice(&arrived[..length]);
         text.consume(length);
         read += length as u64;
         let mut last = length == 0;

@@ -3,14 +3,27 @@
 //! In: games as the reader gives them. Out: a dataset of [`Sample`]s, in the order of the input, with every
 //! position that was read either in it or counted under the filter that dropped it.
 
+pub mod dedupe;
 pub mod extract;
 pub mod filter;
 pub mod format;
+pub mod funnel;
 pub mod key_set;
+pub mod memory;
+pub mod merge;
+pub mod outlet;
+pub mod parts;
 mod pick;
 mod sample;
+pub mod show;
+pub mod shuffle;
+pub mod spill;
+pub mod split;
+pub mod stats;
+pub mod store;
+pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
-pub use sample::{FAR, Leaf, Sample, flags};
+pub use sample::{FAR, Leaf, MeanResult, Sample, flags};

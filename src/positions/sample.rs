@@ -9,6 +9,7 @@
 
 use shakmaty::{Chess, Color};
 
+use crate::chess::packed::NO_EP;
 use crate::chess::{PackedBoard, PackedMove};
 
 /// A distance field's value for "further than that, or never".
@@ -69,6 +70,18 @@ pub struct Sample {
     pub to_end: u8,
     /// Where `label` resolved this position to; `None` before.
     pub leaf: Option<Leaf>,
+    /// The results of all positions equal to this one, where this one stands for them.
+    pub mean: Option<MeanResult>,
+}
+
+/// The results of positions that are equal, of which one was kept. Sum and number, not their quotient, so that
+/// datasets merge to exactly what one run over all games gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeanResult {
+    /// How many positions there were, at least 1.
+    pub count: u32,
+    /// The sum of their results from White's side.
+    pub sum: i32,
 }
 
 /// The quiet position that a labelled position resolves to: the end of the principal variation.
@@ -84,6 +97,16 @@ pub struct Leaf {
 }
 
 impl Sample {
+    /// The result from White's side, −1 to 1: that of the game, or where this position stands for all equal to it
+    /// the mean of theirs.
+    #[inline]
+    pub fn outcome(&self) -> f32 {
+        match self.mean {
+            Some(mean) => mean.sum as f32 / mean.count.max(1) as f32,
+            None => f32::from(self.result),
+        }
+    }
+
     /// Plies since move 1 by the move number: that of the record of a game which starts at move 1.
     #[inline]
     pub fn game_ply(&self) -> u32 {
@@ -99,6 +122,14 @@ impl Sample {
     /// The whole position, or `None` if the record does not hold a legal one.
     pub fn position(&self) -> Option<Chess> {
         self.board.unpack(self.turn, self.ep, u32::from(self.halfmove), u32::from(self.fullmove.max(1)))
+    }
+
+    /// The key of this position or of its mirror image, left and right exchanged, whichever of the two comes first
+    /// in the order of their bytes; with castling rights its own.
+    pub fn key_or_mirrored(&self) -> u128 {
+        let Some(board) = self.board.mirrored() else { return self.key() };
+        let ep = if self.ep == NO_EP { NO_EP } else { self.ep ^ 7 };
+        if (board, ep) < (self.board, self.ep) { Sample { board, ep, ..*self }.key() } else { self.key() }
     }
 
     /// A 128-bit key of what makes positions equal: board, side to move, castling and en passant.

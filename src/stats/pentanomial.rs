@@ -36,6 +36,29 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
+    /// Share of pairs that ended even; `None` without any.
+    pub fn even(&self) -> Option<f64> {
+        (self.pairs() > 0).then(|| self.0[2] as f64 / self.pairs() as f64)
+    }
+
+    /// Pairs won over pairs lost; `None` if none was lost.
+    pub fn ratio(&self) -> Option<f64> {
+        let [ll, ld, _, wd, ww] = self.0;
+        (ll + ld > 0).then(|| (wd + ww) as f64 / (ll + ld) as f64)
+    }
+
+    /// What to say if all of several pairs ended alike, as they do between players that always play the same moves.
+    pub fn remark(&self) -> Option<String> {
+        let pairs = self.pairs();
+        let same = pairs >= 8 && self.0.contains(&pairs);
+        same.then(|| {
+            format!(
+                "all {pairs} pairs ended alike: the players may be deterministic and the openings the same, and \
+                 then copies of one result say no more than one"
+            )
+        })
+    }
+
     /// Counts one pair by the first player's half points in its games, 0 to 2 each.
     pub fn add(&mut self, half_points: [u8; 2]) {
         let score = usize::from(half_points[0].min(2) + half_points[1].min(2));
@@ -137,6 +160,15 @@ mod tests {
         }
         assert_eq!(counts.0, [1, 2, 3, 1, 1]);
         assert_eq!(counts.pairs(), 8);
+    }
+
+    #[test]
+    fn ratios_and_remarks_follow_the_counts() {
+        let counts = Pentanomial([2, 3, 10, 4, 6]);
+        assert_eq!((counts.even(), counts.ratio(), counts.remark()), (Some(0.4), Some(2.0), None));
+        assert_eq!((Pentanomial::default().even(), Pentanomial([0, 0, 1, 1, 1]).ratio()), (None, None));
+        assert!(Pentanomial([0, 0, 0, 20, 0]).remark().is_some_and(|r| r.contains("all 20 pairs")));
+        assert_eq!(Pentanomial([0, 0, 7, 0, 0]).remark(), None);
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Target {
     /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
     #[inline]
     pub fn of(self, item: &TrainItem) -> f32 {
-        let white = f32::from(item.result) * 0.5 + 0.5;
+        let white = item.expected();
         let result = if item.turn.is_white() { white } else { 1.0 - white };
         item.score.map_or(result, |score| {
             let expected = 1.0 / (1.0 + (-self.k * f32::from(score) / 400.0).exp());

@@ -39,8 +39,19 @@ pub struct TrainItem {
     pub turn: Color,
     /// The label in centipawns from the side to move, if there is one.
     pub score: Option<i16>,
-    /// The game's result from White's side: 1, 0 or −1.
-    pub result: i8,
+    /// The result from White's side in parts of [`WIN`]: of the game, or the mean of several.
+    pub result: i16,
+}
+
+/// A win as [`TrainItem::result`] counts it: a power of two, so that nothing of a game's result is rounded.
+pub const WIN: i16 = 1 << 14;
+
+impl TrainItem {
+    /// The result from White's side, 0 to 1.
+    #[inline]
+    pub fn expected(&self) -> f32 {
+        f32::from(self.result) * (0.5 / WIN as f32) + 0.5
+    }
 }
 
 /// One pass over the training positions.

@@ -4,7 +4,7 @@ use shakmaty::{Chess, Color, Position};
 
 use super::cpu::{Cpu, Target, mean_loss};
 use super::model::Model;
-use super::{Settings, TrainItem, fit};
+use super::{Settings, TrainItem, WIN, fit};
 use crate::chess::PackedBoard;
 use crate::eval::Evaluator;
 use crate::eval::nnue::features::all;
@@ -18,7 +18,7 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     let mut items = Vec::new();
     while items.len() < count {
         let mut position = Chess::default();
-        let result = rng.below(3) as i8 - 1;
+        let result = (rng.below(3) as i16 - 1) * WIN;
         for _ in 0..120 {
             let moves = position.legal_moves();
             if moves.is_empty() || items.len() == count {
@@ -53,7 +53,7 @@ fn reference_loss(parameters: &[f64], width: usize, items: &[TrainItem], wdl: f6
             }
         }
         let sign = if item.turn == Color::White { 1.0 } else { -1.0 };
-        let result = (f64::from(item.result) * sign + 1.0) / 2.0;
+        let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
         let target =
             item.score.map_or(result, |s| wdl * result + (1.0 - wdl) * sigmoid(k * f64::from(s) / 400.0));
         (sigmoid(k * sum) - target).powi(2)

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::sigmoid;
+use super::sigmoid::sigmoid;
 
 /// One range of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

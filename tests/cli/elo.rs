@@ -79,3 +79,45 @@ fn senseless_input_is_refused_in_one_line() {
         assert!(!elo(args).status.success());
     }
 }
+
+#[test]
+fn a_test_is_judged_without_the_bias_of_its_stopping() {
+    // An independent computation with the formulas of fishtest's analytics.
+    let v = json(&["--ptnml", "127,4883,10712,5150,104", "--elo0", "-1.75", "--elo1", "0.25"]);
+    close(&v["adjusted"]["elo"], 1.658_786);
+    close(&v["adjusted"]["low"], -0.100_947_6);
+    close(&v["adjusted"]["high"], 3.402_585);
+    close(&v["adjusted"]["los"], 0.967_722);
+    close(&v["draw_ratio"], 10712.0 / 20976.0);
+    close(&v["pair_ratio"], 5254.0 / 5010.0);
+}
+
+#[test]
+fn identical_pairs_are_remarked_upon() {
+    let v = json(&["--ptnml", "0,0,0,40,0"]);
+    assert!(v["note"].as_str().unwrap().contains("all 40 pairs ended alike"));
+    assert!(json(&["--ptnml", "0,0,1,40,0"])["note"].is_null());
+}
+
+#[test]
+fn a_plan_tells_games_and_chances_by_formula_and_by_simulation() {
+    let args = ["--plan=0,15,30", "--elo1", "30", "--draws", "0.6", "--bias", "60", "--simulations", "300"];
+    let v = json(&args);
+    assert_eq!(v, json(&[&args[..], &["--threads", "1"]].concat()));
+    let rows = v["rows"].as_array().unwrap();
+    for (row, pass) in rows.iter().zip([0.05, 0.5, 0.95]) {
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        assert!((number(&row["pass"]) - pass).abs() < 0.01, "{row}");
+        assert!((number(&row["simulated"]["pass"]) - pass).abs() < 0.1, "{row}");
+        assert!((number(&row["simulated"]["games"]) / number(&row["games"]) - 1.0).abs() < 0.2, "{row}");
+    }
+    // Normalised Elo is what makes a test's length independent of draws: (ln 19 · 800/ln 10 / 30)² at the middle.
+    assert!((rows[1]["games"].as_f64().unwrap() / 1162.7 - 1.0).abs() < 0.06, "{}", rows[1]);
+    let five = json(&["--plan", "--simulations", "0"]);
+    assert_eq!(five["rows"].as_array().unwrap().len(), 5);
+    for args in
+        [&["--plan=300", "--model", "logistic", "--draws", "0.9"][..], &["--plan", "--model", "bayesian"]]
+    {
+        assert_eq!(elo(args).status.code(), Some(1));
+    }
+}

@@ -5,15 +5,23 @@ use std::process::{Command, Output, Stdio};
 
 mod bad_input;
 mod convert;
+mod data_show;
+mod data_stats;
+mod data_validate;
 mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod funnel;
 mod help;
 mod label;
+mod mock;
 mod net;
+mod rate;
+mod scale;
 mod sprt;
 mod tune;
+mod uci_players;
 mod wdl;
 
 /// Runs the program in a folder, with nothing to read on standard input.

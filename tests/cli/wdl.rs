@@ -33,6 +33,7 @@ fn sample(position: &Chess, game: u32) -> Sample {
         to_check: 255,
         to_end: 255,
         leaf: None,
+        mean: None,
     }
 }
 
@@ -145,4 +146,134 @@ fn data_without_a_k_is_refused_by_name() {
         assert!(stderr(&output).contains(&format!("error: {reason}")), "{args:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty());
     }
+}
+
+/// Games whose comments hold scores drawn with their results from a known model, in the dialect of cutechess; the moves are
+/// a shuffle of knights, so that the material stays 78.
+fn games(folder: &Path, name: &str, count: usize, seed: u64) {
+    let moves = ["Nf3", "Nf6", "Ng1", "Ng8"];
+    let mut rng = Rng::new(seed);
+    let mut text = String::new();
+    for _ in 0..count {
+        let white: i32 = rng.below(601) as i32 - 300;
+        let [win, draw] = {
+            let chance = |cp: i32| 1.0 / (1.0 + ((120.0 - f64::from(cp)) / 50.0).exp());
+            [chance(white), 1.0 - chance(white) - chance(-white)]
+        };
+        let u = rng.unit();
+        let result = if u < win {
+            "1-0"
+        } else if u < win + draw {
+            "1/2-1/2"
+        } else {
+            "0-1"
+        };
+        text += &format!("[White \"a\"]\n[Black \"b\"]\n[Result \"{result}\"]\n\n");
+        for (ply, san) in moves.iter().cycle().take(8).enumerate() {
+            let cp = if ply % 2 == 0 { white } else { -white };
+            let sign = if cp < 0 { '-' } else { '+' };
+            text += &format!("{san} {{{sign}{}.{:02}/9 1s}} ", cp.abs() / 100, cp.abs() % 100);
+        }
+        text += &format!("{result}\n\n");
+    }
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+#[test]
+fn the_model_is_found_from_the_comments_of_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    games(folder, "games.pgn", 4_000, 1);
+    let v =
+        json(&patzer(folder, &["wdl", "--model", "--json", "games.pgn", "--by", "move", "--svg", "plots"]));
+    let number = |key: &str| v[key].as_f64().unwrap();
+    assert_eq!((v["games"].as_u64(), v["positions"].as_u64()), (Some(4_000), Some(32_000)));
+    assert!((number("normalize_to_pawn_value") - 120.0).abs() < 5.0, "{v}");
+    assert!((number("spread") - 50.0).abs() < 4.0, "{v}");
+    assert_eq!(v["move_target"], 32.0);
+    assert_eq!(v["a"].as_array().unwrap().len(), 4);
+    for name in ["parameters", "curves", "win", "draw"] {
+        let svg = std::fs::read_to_string(folder.join(format!("plots/wdl-{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+    }
+    // The same scores give K without being told that they are there.
+    let k = json(&patzer(folder, &["wdl", "--json", "games.pgn", "--svg", "plots"]));
+    assert_eq!((k["positions"].as_u64(), k["source"].as_str()), (Some(32_000), Some("scores of the games")));
+    assert!(folder.join("plots/k.svg").exists());
+}
+
+#[test]
+fn shards_and_threads_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    games(folder, "a.pgn", 900, 1);
+    games(folder, "b.pgn", 1_100, 2);
+    let whole = patzer(folder, &["wdl", "--model", "--json", "a.pgn", "b.pgn", "--histogram", "ab.json"]);
+    let alone = patzer(folder, &["wdl", "--model", "--json", "b.pgn", "a.pgn", "--threads", "1"]);
+    assert_eq!(json(&whole), json(&alone));
+    for shard in ["a", "b"] {
+        let (games, out) = (format!("{shard}.pgn"), format!("{shard}.json"));
+        json(&patzer(folder, &["wdl", "--model", "--json", &games, "--histogram", &out]));
+    }
+    let args =
+        ["wdl", "--model", "--json", "--merge", "a.json", "--merge", "b.json", "--histogram", "sum.json"];
+    let merged = json(&patzer(folder, &args));
+    let whole = json(&whole);
+    for key in ["a", "b", "objective", "positions", "wins", "draws", "losses"] {
+        assert_eq!(merged[key], whole[key], "{key}");
+    }
+    let read = |name| std::fs::read(folder.join(name)).unwrap();
+    assert_eq!(read("sum.json"), read("ab.json"));
+    // Half of it as a dataset, half as games.
+    json(&patzer(folder, &["extract", "a.pgn", "-o", "a.parquet", "--json"]));
+    let mixed = json(&patzer(folder, &["wdl", "--model", "--json", "a.parquet", "b.pgn"]));
+    assert_eq!((&mixed["a"], &mixed["objective"]), (&whole["a"], &whole["objective"]));
+}
+
+#[test]
+fn a_broken_game_is_named_and_takes_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    games(folder, "good.pgn", 500, 3);
+    let good = std::fs::read_to_string(folder.join("good.pgn")).unwrap();
+    let half = good[good.len() / 2..].find("[White").unwrap() + good.len() / 2;
+    let broken = "[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 {+0.30/9\n1s} Ke4 {+0.30/9 1s} 1-0\n\n";
+    std::fs::write(folder.join("bad.pgn"), format!("{}{broken}{}", &good[..half], &good[half..])).unwrap();
+    let bad = patzer(folder, &["wdl", "--model", "--json", "bad.pgn"]);
+    assert!(stderr(&bad).contains("warning: bad.pgn: game "), "{}", stderr(&bad));
+    let (bad, good) = (json(&bad), json(&patzer(folder, &["wdl", "--model", "--json", "good.pgn"])));
+    assert_eq!(
+        (&bad["games"], &bad["games_bad"], &bad["dropped"]["bad_game"]),
+        (&501.into(), &1.into(), &1.into())
+    );
+    for key in ["a", "b", "objective", "positions"] {
+        assert_eq!(bad[key], good[key], "{key}");
+    }
+}
+
+#[test]
+fn what_the_model_cannot_use_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    games(folder, "games.pgn", 300, 4);
+    std::fs::write(folder.join("unscored.pgn"), "[Result \"1-0\"]\n\n1. e4 e5 1-0\n").unwrap();
+    std::fs::write(folder.join("bad.json"), "{\"x\": 1}").unwrap();
+    for (args, reason) in [
+        (&["unscored.pgn"][..], "unscored.pgn: there are no scored positions"),
+        (&["no.pgn"], "no.pgn: no such file"),
+        (
+            &["games.pgn", "--material", "80..90"],
+            "games.pgn: there are no scored positions within the bounds",
+        ),
+        (&["games.pgn", "--moves", "9..1"], "invalid value '9..1' for '--moves <A..B>'"),
+        (&["games.pgn", "--normalized-by", "1,2"], "--normalized-by takes one number or four"),
+        (&["--merge", "bad.json"], "bad.json: is no histogram of scores"),
+    ] {
+        let output = patzer(folder, &[&["wdl", "--model"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let text = stderr(&output);
+        assert!(text.contains(&format!("error: {reason}")) && text.lines().count() == 1, "{args:?}: {text}");
+    }
+    let output = patzer(folder, &["wdl", "games.pgn", "--eval", "default-hce"]);
+    assert!(stderr(&output).contains("games.pgn: holds games"), "{}", stderr(&output));
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use patzer::chess::{PackedBoard, PackedMove};
-use patzer::pgn::{Cutter, Feed, Parser};
+use patzer::pgn::{Cutter, Parser};
 use patzer::positions::format::facts::Facts;
 use patzer::positions::format::registry::{self, FORMATS, Format};
 use patzer::positions::format::{bullet, fen};
@@ -69,13 +69,11 @@ fn extracted(text: &str) -> Vec<Sample> {
     *cutter.text() = text.as_bytes().to_vec();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
-    let feed = Feed::default();
-    let mut parser = Parser::new(&feed);
+    let mut parser = Parser::default();
     let mut samples = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
-        let game = parser.parse(&text, piece);
+        let game = parser.parse(&text, piece, number as u32, &mut samples);
         assert!(game.fault.is_none(), "{:?}", game.fault);
-        samples.extend(game.samples.iter().map(|sample| Sample { game: number as u32, ..*sample }));
     }
     samples
 }

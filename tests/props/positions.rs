@@ -1,15 +1,7 @@
-//! Properties of positions: cutting, filtering, choosing.
+//! Properties of positions: cutting, choosing.
 
-use std::sync::LazyLock;
-
-use patzer::chess::packed::NO_EP;
-use patzer::chess::{PackedBoard, PackedMove};
 use patzer::pgn::Cutter;
-use patzer::positions::filter::Pipeline;
-use patzer::positions::filter::registry::{Make, ROWS};
-use patzer::positions::{Sample, flags};
 use proptest::prelude::*;
-use shakmaty::{Chess, Color};
 
 /// Pieces of text from which games, and damage to them, are made.
 fn fragment() -> impl Strategy<Value = &'static str> {
@@ -46,45 +38,6 @@ fn cut(text: &[u8], steps: &[usize]) -> Vec<(Vec<u8>, u64)> {
     games
 }
 
-/// A preset file that uses this filter alone, with its defaults.
-fn preset_of(filter: &str) -> String {
-    static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
-    let path = FOLDER.path().join(format!("{filter}.toml"));
-    if !path.exists() {
-        let text =
-            format!("name = \"{filter}\"\ndescription = \"one row\"\n\n[[filter]]\nuse = \"{filter}\"\n");
-        std::fs::write(&path, text).unwrap();
-    }
-    path.display().to_string()
-}
-
-fn sample() -> impl Strategy<Value = Sample> {
-    (any::<u16>(), any::<[u8; 3]>(), -1i8..=1, any::<u64>()).prop_map(
-        |(bits, distances, result, occupied)| {
-            let mut board = PackedBoard::pack(&Chess::default());
-            board.0[..8].copy_from_slice(&occupied.to_le_bytes());
-            Sample {
-                board,
-                turn: Color::White,
-                ep: NO_EP,
-                halfmove: 0,
-                fullmove: 1,
-                ply: 0,
-                game: 0,
-                result,
-                score: None,
-                depth: None,
-                played: PackedMove::NONE,
-                flags: bits & (flags::CHESS960 * 2 - 1),
-                to_capture: distances[0],
-                to_check: distances[1],
-                to_end: distances[2],
-                leaf: None,
-            }
-        },
-    )
-}
-
 proptest! {
     #[test]
     fn cuts_do_not_depend_on_how_the_bytes_arrive(
@@ -97,33 +50,5 @@ proptest! {
         // Nothing but what stands before the first game is lost.
         let joined: Vec<u8> = whole.iter().flat_map(|(text, _)| text.clone()).collect();
         prop_assert!(text.as_bytes().ends_with(&joined));
-    }
-
-    #[test]
-    fn a_stricter_window_never_keeps_more(sample in sample(), plies in 1u8..255) {
-        for row in ROWS.iter().filter(|row| row.parameters.iter().any(|p| p.name == "plies")) {
-            if let Make::Stateless(make) = row.make {
-                prop_assert!(make(&[plies]).keeps(&sample) || !make(&[plies + 1]).keeps(&sample), "{}", row.name);
-            }
-        }
-    }
-
-    /// A preset of one row drops what the row's filter does not keep, and under the row's name.
-    #[test]
-    fn every_row_of_the_registry_drops_under_its_own_name(sample in sample()) {
-        for row in ROWS {
-            let mut pipeline = Pipeline::new(&[preset_of(row.name)], &[]).unwrap();
-            let verdict = pipeline.keep(&sample);
-            match row.make {
-                Make::Stateless(make) => {
-                    let kept = make(&row.defaults()).keeps(&sample);
-                    prop_assert_eq!(verdict, if kept { Ok(()) } else { Err(row.name) });
-                }
-                _ => {
-                    prop_assert_eq!(verdict, Ok(()), "the first of equal positions stays");
-                    prop_assert_eq!(pipeline.keep(&sample), Err(row.name));
-                }
-            }
-        }
     }
 }

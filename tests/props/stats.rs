@@ -1,7 +1,7 @@
 //! The statistics answer for all counts and bounds, and their error rates are what they promise.
 
-use patzer::rng::Rng;
-use patzer::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict, elo::expected_score};
+use patzer::stats::plan::{Conditions, Pairs, expect, simulate};
+use patzer::stats::{Adjusted, Estimate, Model, Pentanomial, Sprt, Trinomial};
 use proptest::prelude::*;
 
 fn count() -> impl Strategy<Value = u64> {
@@ -63,44 +63,63 @@ proptest! {
     }
 }
 
-/// The verdict of one simulated test, with pairs drawn so that the mean score is that of `elo`.
-fn simulate(test: &Sprt, elo: f64, rng: &mut Rng) -> Verdict {
-    // LD and WD are half a point of the pair apart, so the mean moves by half of what moves between them.
-    let shift = 2.0 * (expected_score(elo) - 0.5);
-    let chance = [0.05, 0.2 - shift, 0.5, 0.2 + shift, 0.05];
-    let mut counts = Pentanomial::default();
-    for pair in 1..200_000 {
-        let (mut at, mut outcome) = (rng.unit(), 0);
-        while outcome < 4 && at >= chance[outcome] {
-            at -= chance[outcome];
-            outcome += 1;
-        }
-        counts.0[outcome] += 1;
-        // Looking only now and then keeps the test quick; it can only lower the error rates.
-        if pair % 16 == 0 {
-            let verdict = test.verdict(test.llr(counts));
-            if verdict != Verdict::Undecided {
-                return verdict;
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_test_tells_a_difference_for_all_counts_and_bounds(
+        counts in prop::array::uniform5(count()),
+        a in bound(),
+        b in bound(),
+        rates in (1e-6..0.49f64, 1e-6..0.49f64),
+        model in model(),
+    ) {
+        let Ok(test) = Sprt::new(model, a.min(b), a.max(b), rates.0, rates.1) else { return Ok(()) };
+        let games = Trinomial { wins: counts[0], draws: counts[1], losses: counts[2] };
+        for adjusted in [Adjusted::new(&test, Pentanomial(counts)), Adjusted::new(&test, games)].into_iter().flatten() {
+            for value in [adjusted.elo, adjusted.low, adjusted.high, adjusted.los] {
+                prop_assert!(!value.is_nan(), "{:?} {:?}", test, adjusted);
             }
+            prop_assert!(adjusted.low <= adjusted.elo && adjusted.elo <= adjusted.high, "{:?} {:?}", test, adjusted);
+            prop_assert!((0.0..=1.0).contains(&adjusted.los));
         }
     }
-    Verdict::Undecided
+
+    #[test]
+    fn plans_are_numbers(
+        elo in -500.0..500.0f64,
+        draws in 0.0..0.99f64,
+        bias in 0.0..300.0f64,
+        bounds in (-50.0..50.0f64, 0.01..100.0f64),
+    ) {
+        for model in [Model::Logistic, Model::Normalized] {
+            let test = Sprt::new(model, bounds.0, bounds.0 + bounds.1, 0.05, 0.05).unwrap();
+            let Ok(pairs) = Pairs::of_model(model, elo, Conditions { draws, bias }) else { continue };
+            prop_assert!((pairs.chance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            let e = expect(&test, &pairs);
+            prop_assert!((0.0..=1.0).contains(&e.pass) && e.games > 0.0 && e.games.is_finite(), "{:?}", e);
+        }
+    }
 }
 
 #[test]
 fn error_rates_stay_within_what_was_asked_for() {
-    const TESTS: usize = 300;
-    let (elo0, elo1, rate) = (0.0, 40.0, 0.1);
-    let test = Sprt::new(Model::Logistic, elo0, elo1, rate, rate).unwrap();
-    let mut rng = Rng::new(20_260_101);
-    let mut wrong = |elo: f64, error: Verdict| {
-        (0..TESTS).filter(|_| simulate(&test, elo, &mut rng) == error).count() as f64
-    };
+    const TESTS: u64 = 2_000;
+    let rate = 0.05;
+    let conditions = Conditions { draws: 0.5, bias: 80.0 };
     // Three standard deviations of the binomial distribution above its mean.
-    let limit = TESTS as f64 * rate + 3.0 * (TESTS as f64 * rate * (1.0 - rate)).sqrt();
-    let (false_h1, false_h0) = (wrong(elo0, Verdict::H1), wrong(elo1, Verdict::H0));
-    assert!(false_h1 <= limit, "{false_h1} of {TESTS} accepted H1 under H0");
-    assert!(false_h0 <= limit, "{false_h0} of {TESTS} accepted H0 under H1");
-    // And the test is not idle: it makes errors, and fewer than half of what is allowed would be suspicious.
-    assert!(false_h1 + false_h0 >= 0.3 * TESTS as f64 * rate, "{false_h1} {false_h0}");
+    let limit = rate + 3.0 * (rate * (1.0 - rate) / TESTS as f64).sqrt();
+    for (model, elo1) in [(Model::Logistic, 25.0), (Model::Normalized, 40.0)] {
+        let test = Sprt::new(model, 0.0, elo1, rate, rate).unwrap();
+        let [null, alternative] = [0.0, elo1].map(|elo| {
+            let pairs = Pairs::of_model(model, elo, conditions).unwrap();
+            simulate(&test, &pairs, TESTS, 1_000_000, 20_260_101).unwrap()
+        });
+        assert_eq!((null.undecided, alternative.undecided), (0, 0));
+        let (false_h1, false_h0) = (null.pass, 1.0 - alternative.pass);
+        assert!(false_h1 <= limit, "{model:?}: {false_h1} accepted H1 under H0");
+        assert!(false_h0 <= limit, "{model:?}: {false_h0} accepted H0 under H1");
+        // And the test is not idle: it makes errors, and fewer than half of what is allowed would be suspicious.
+        assert!(false_h1 > 0.5 * rate && false_h0 > 0.5 * rate, "{model:?}: {false_h1} {false_h0}");
+    }
 }

@@ -1,12 +1,90 @@
 //! `patzer data merge`: arguments and wiring.
 
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::moved::{Moved, Written};
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::positions::dedupe::{Dedupe, Keep};
+use crate::positions::merge::merge;
+use crate::positions::outlet::Choices;
+use crate::positions::{Dataset, memory};
 
 /// Merge datasets into one
+///
+/// The parts of `patzer extract --shard` become what one run would have written, to the byte, duplicates across the
+/// parts dropped if the run dropped any. Other datasets follow one another, and their games are numbered on.
 #[derive(Debug, clap::Args)]
-pub struct MergeArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer data merge part1.parquet part2.parquet              → merged.parquet\n  \
+    patzer data merge old.parquet new.parquet --duplicates last -o all.parquet\n  \
+    patzer data merge part1.parquet part2.parquet --per-game 10 --seed 1")]
+pub struct MergeArgs {
+    /// Datasets to merge
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
-pub fn run(_args: &MergeArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// Where the merged dataset goes; `-` is standard output
+    #[arg(short, long, default_value = "merged.parquet", value_name = "FILE")]
+    output: PathBuf,
+
+    /// Drop equal positions, and keep this one of them [default: as the shards did; else drop none]
+    #[arg(long, value_name = "WHICH")]
+    duplicates: Option<Keep>,
+
+    /// Positions are equal to their mirror image too, left and right exchanged, where nobody may castle
+    #[arg(long, requires = "duplicates")]
+    mirror: bool,
+
+    /// Keep at most N positions of each game, chosen at random [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    per_game: Option<u32>,
+
+    /// Keep N positions in all, chosen at random after everything else [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+
+    /// Seed of the random choices [default: that of the first dataset]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Memory that the removal of duplicates may take, such as 500M or 2G; the rest goes to temporary files beside
+    /// the output [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest)
+    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
+    compress: i32,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the datasets cannot be read or do not fit together, the output cannot be written, or the user interrupts; then
+/// nothing is written.
+pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let started = Instant::now();
+    let parts = args.data.iter().map(|path| Dataset::open(path)).collect::<Result<Vec<_>>>()?;
+    let seed = parts.first().map(|part| part.metadata().seed);
+    let choices = Choices {
+        dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirror }),
+        per_game: args.per_game.map(|n| n as usize),
+        sample: args.sample.map(|n| n as usize),
+        seed: args.seed.or(seed).ok_or_else(|| Error::usage("there is nothing to merge"))?,
+        memory: args.memory.unwrap_or_else(memory::default),
+    };
+    let bar = ui.progress("merging", parts.iter().map(Dataset::rows).sum());
+    let merged = merge(&parts, &args.output, choices, args.compress, |n| bar.inc(n));
+    bar.finish_and_clear();
+    let merged = merged?;
+    let dropped = merged.done.dropped.iter().map(|(reason, count)| (reason.to_string(), *count)).collect();
+    let written = Written { output: args.output.clone(), positions: merged.done.written };
+    let mut result = Moved::since(started, merged.done.read, dropped, vec![written]);
+    result.account = merged.account;
+    ui.result_beside(&args.output, &result)?;
+    Ok(Status::Done)
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod merge;
+mod moved;
 mod show;
 mod shuffle;
 mod split;

@@ -1,12 +1,156 @@
 //! `patzer data show`: arguments and wiring.
 
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::cli::prepare::default_dataset;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::positions::Sample;
+use crate::positions::format::registry::{self, Format};
+use crate::positions::parts::{Part, Parts};
+use crate::positions::show::{self, Column, Shown};
 
 /// Print positions as text
+///
+/// One position a line, its columns separated by tabs, with a line of their names on top.
 #[derive(Debug, clap::Args)]
-pub struct ShowArgs {}
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", show::help()))]
+pub struct ShowArgs {
+    /// File of positions, in any format [default: labelled.parquet, or positions.parquet where that is newer or alone]
+    #[arg(value_name = "DATA")]
+    data: Option<PathBuf>,
 
-pub fn run(_args: &ShowArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// Place of the first position to show, from 0
+    #[arg(long, value_name = "ROW", default_value_t = 0)]
+    start: u64,
+
+    /// How many positions to show [default: 20, or all of the game of --game]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+
+    /// Show positions of this game only
+    #[arg(long, value_name = "GAME")]
+    game: Option<u32>,
+
+    /// Columns to show, separated by commas; --help lists them
+    #[arg(long, value_name = "NAMES", default_value = DEFAULT, value_delimiter = ',', value_parser = show::column)]
+    columns: Vec<&'static Column>,
+
+    /// Draw each board above its line
+    #[arg(long)]
+    board: bool,
+
+    /// Format of the file [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer data show                             the first 20 positions\n  \
+    patzer data show --start 1000000 --count 5   five positions from the million-and-first\n  \
+    patzer data show --game 17 --board           a game, with its boards\n  \
+    patzer data show a.binpack --columns fen,score,result --count 1000";
+
+const DEFAULT: &str = "row,game,ply,fen,san,score,depth,result,flags";
+
+/// How many positions are shown if nothing is said.
+const COUNT: u64 = 20;
+
+/// Runs the command.
+///
+/// # Errors
+/// If the file cannot be read, or holds nothing of what is asked for.
+pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let file = args.data.clone().map_or_else(default_dataset, Ok)?;
+    let most = args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT });
+    let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
+    let parts = Parts::open(&file, args.format)?;
+    let known = parts.rows();
+    let wanted = |row: u64, game: u32| row >= args.start && args.game.is_none_or(|wanted| wanted == game);
+    let work = |part: Part<'_>| -> Result<Vec<(u64, Sample)>> {
+        let rows = (part.row..).zip(part.samples?);
+        let rows = rows.filter(|(row, sample)| wanted(*row, sample.game));
+        Ok(rows.take(most.min(1 << 32) as usize).map(|(row, sample)| (row, *sample)).collect())
+    };
+    let done = parts.scan(args.start, work, |found| {
+        for (row, sample) in found? {
+            lines.add(row, &sample, args.board);
+            if lines.rows.len() as u64 == most {
+                return Err(enough());
+            }
+        }
+        Ok(())
+    });
+    match done {
+        Err(error) if lines.rows.len() as u64 == most => drop(error),
+        other => other?,
+    }
+    if lines.rows.is_empty() {
+        return Err(Error::data(&file, nothing(args, known)));
+    }
+    ui.result(&lines)?;
+    Ok(Status::Done)
+}
+
+/// What ends the reading when there is enough to show.
+fn enough() -> Error {
+    Error::usage("enough was read")
+}
+
+fn nothing(args: &ShowArgs, rows: Option<u64>) -> String {
+    match (args.game, rows) {
+        (Some(game), _) => format!("holds no position of game {game}"),
+        (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
+        (None, None) => format!("holds no position from row {} on", args.start),
+    }
+}
+
+/// What is shown.
+struct Lines {
+    columns: Vec<&'static Column>,
+    rows: Vec<Vec<Value>>,
+    /// Drawn boards, one a row if they are asked for.
+    boards: Vec<String>,
+}
+
+impl Lines {
+    fn add(&mut self, row: u64, sample: &Sample, board: bool) {
+        let position = sample.position();
+        let shown = Shown { row, sample, position: position.as_ref() };
+        self.rows.push(self.columns.iter().map(|column| (column.value)(&shown)).collect());
+        if board {
+            self.boards.push(show::board(sample));
+        }
+    }
+}
+
+impl Serialize for Lines {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let object = |row: &Vec<Value>| -> Map<String, Value> {
+            self.columns.iter().map(|column| column.name.to_string()).zip(row.iter().cloned()).collect()
+        };
+        let rows: Vec<_> = self.rows.iter().map(object).collect();
+        std::collections::BTreeMap::from([("positions", rows)]).serialize(serializer)
+    }
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        writeln!(f, "{}", names.join("\t"))?;
+        for (index, row) in self.rows.iter().enumerate() {
+            if let Some(board) = self.boards.get(index) {
+                write!(f, "\n{board}")?;
+            }
+            let cells: Vec<String> = row.iter().map(show::cell).collect();
+            writeln!(f, "{}", cells.join("\t"))?;
+        }
+        Ok(())
+    }
 }

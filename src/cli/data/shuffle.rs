@@ -1,12 +1,61 @@
 //! `patzer data shuffle`: arguments and wiring.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::moved::{Moved, Written};
 use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::interrupt;
+use crate::positions::shuffle::{Settings, shuffle};
+use crate::positions::{Dataset, memory};
 
-/// Put the positions of datasets into a random order
+/// Put the positions of a dataset into a random order
+///
+/// Every order is equally likely. The seed chooses it, whatever the memory and the number of threads.
 #[derive(Debug, clap::Args)]
-pub struct ShuffleArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer data shuffle positions.parquet                        → shuffled.parquet\n  \
+    patzer data shuffle positions.parquet --seed 7 --memory 2G -o positions.parquet")]
+pub struct ShuffleArgs {
+    /// Dataset to shuffle
+    #[arg(default_value = "positions.parquet")]
+    data: PathBuf,
 
-pub fn run(_args: &ShuffleArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// Where the shuffled dataset goes; `-` is standard output
+    #[arg(short, long, default_value = "shuffled.parquet", value_name = "FILE")]
+    output: PathBuf,
+
+    /// Seed that chooses the order
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Memory that positions may take, such as 500M or 2G; the rest goes to a temporary file beside the output
+    /// [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest)
+    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
+    compress: i32,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the dataset cannot be read, the output not be written, or the user interrupts; then nothing is written.
+pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let started = Instant::now();
+    let data = Dataset::open(&args.data)?;
+    let memory = args.memory.unwrap_or_else(memory::default);
+    let settings = Settings { seed: args.seed, memory, level: args.compress };
+    let bar = ui.progress("shuffling", 2 * data.rows());
+    let positions = shuffle(&data, &args.output, settings, |n| bar.inc(n));
+    bar.finish_and_clear();
+    let written = Written { output: args.output.clone(), positions: positions? };
+    let result = Moved::since(started, data.rows(), BTreeMap::new(), vec![written]);
+    ui.result_beside(&args.output, &result)?;
+    Ok(Status::Done)
 }

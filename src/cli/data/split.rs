@@ -1,12 +1,109 @@
 //! `patzer data split`: arguments and wiring.
 
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::moved::{Moved, Written};
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::positions::Dataset;
+use crate::positions::split::{LEFT_OUT, Part, split};
 
 /// Split a dataset by game into train, validation and test
+///
+/// All positions of a game go to the same part, so no part knows a game of another. Equal positions of different
+/// games may still be in two parts; extract with a filter that drops duplicates where that matters.
 #[derive(Debug, clap::Args)]
-pub struct SplitArgs {}
+#[command(after_help = "Examples:\n  \
+    patzer data split positions.parquet              → positions.train.parquet, .validation, .test\n  \
+    patzer data split positions.parquet --train 0.8 --validation 0.2 --seed 7\n  \
+    patzer data split positions.parquet --test 0.01 -o small      only small.test.parquet")]
+pub struct SplitArgs {
+    /// Dataset to split
+    #[arg(default_value = "positions.parquet")]
+    data: PathBuf,
 
-pub fn run(_args: &SplitArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// What the parts' names begin with; `.train.parquet` and so on follows [default: the dataset's, without its
+    /// ending]
+    #[arg(short, long, value_name = "PREFIX")]
+    output: Option<PathBuf>,
+
+    /// Share of the games to train with, 0 to 1 [default: 0.9 if no share is given, else 0]
+    #[arg(long, value_name = "SHARE")]
+    train: Option<f64>,
+
+    /// Share of the games to validate with, 0 to 1 [default: 0.05 if no share is given, else 0]
+    #[arg(long, value_name = "SHARE")]
+    validation: Option<f64>,
+
+    /// Share of the games to test with, 0 to 1 [default: 0.05 if no share is given, else 0]
+    #[arg(long, value_name = "SHARE")]
+    test: Option<f64>,
+
+    /// Seed that chooses the games
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest)
+    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
+    compress: i32,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the shares make no sense, the dataset cannot be read, a part not be written, or the user interrupts.
+pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let started = Instant::now();
+    let parts = parts(args)?;
+    let data = Dataset::open(&args.data)?;
+    let bar = ui.progress("splitting", data.rows());
+    let done = split(&data, &parts, args.seed, args.compress, |n| bar.inc(n));
+    bar.finish_and_clear();
+    let done = done?;
+    let left_out = (LEFT_OUT.to_string(), done.left_out);
+    let dropped = Some(left_out).filter(|(_, count)| *count > 0).into_iter().collect();
+    let written = parts.into_iter().zip(done.written);
+    let outputs = written.map(|(part, positions)| Written { output: part.output, positions }).collect();
+    ui.result(&Moved::since(started, done.read, dropped, outputs))?;
+    Ok(Status::Done)
+}
+
+/// The parts that get games.
+fn parts(args: &SplitArgs) -> Result<Vec<Part>> {
+    let asked = [("train", args.train), ("validation", args.validation), ("test", args.test)];
+    let shares = match asked.iter().all(|(_, share)| share.is_none()) {
+        true => [("train", 0.9), ("validation", 0.05), ("test", 0.05)],
+        false => asked.map(|(name, share)| (name, share.unwrap_or(0.0))),
+    };
+    if let Some((name, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+        return Err(Error::usage(format!("--{name} {share}: a share is from 0 to 1")));
+    }
+    let sum: f64 = shares.iter().map(|(_, share)| share).sum();
+    // Sums such as 0.7 + 0.2 + 0.1 do not come out even.
+    if sum > 1.0 + 1e-9 {
+        return Err(Error::usage(format!("the shares add up to {sum}, but there is only 1 to share")));
+    }
+    let prefix = args.output.clone().unwrap_or_else(|| stem(&args.data));
+    let path = |name: &str| {
+        let mut path = prefix.clone().into_os_string();
+        path.push(format!(".{name}.parquet"));
+        PathBuf::from(path)
+    };
+    let asked = shares.into_iter().filter(|(_, share)| *share > 0.0);
+    let parts: Vec<Part> = asked.map(|(name, share)| Part { name, share, output: path(name) }).collect();
+    if parts.is_empty() {
+        return Err(Error::usage("every share is 0; there is nothing to write"));
+    }
+    Ok(parts)
+}
+
+/// A path without `.parquet`.
+fn stem(path: &Path) -> PathBuf {
+    match path.extension() {
+        Some(ending) if ending == "parquet" => path.with_extension(""),
+        _ => path.to_path_buf(),
+    }
 }

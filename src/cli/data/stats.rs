@@ -1,12 +1,224 @@
 //! `patzer data stats`: arguments and wiring.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::prepare::default_dataset;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
+use crate::positions::format::registry::{self, Format};
+use crate::positions::memory;
+use crate::positions::stats::{Counts, Outcomes, Stats, stats};
+use crate::report::number::grouped;
+use crate::{interrupt, io, report};
 
 /// Count what is in datasets
+///
+/// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, where the kings
+/// stand, and exact duplicates. All are whole numbers: the statistics of several files are those of the files merged,
+/// so shards are counted together by naming them together.
 #[derive(Debug, clap::Args)]
-pub struct StatsArgs {}
+#[command(after_help = EXAMPLES)]
+pub struct StatsArgs {
+    /// Files of positions, in any format [default: labelled.parquet, or positions.parquet where that is newer or alone]
+    #[arg(value_name = "DATA")]
+    data: Vec<PathBuf>,
 
-pub fn run(_args: &StatsArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// Draw every histogram as an SVG file into this folder
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+
+    /// Write a filter preset that makes the numbers of pieces follow the curve of `piece_target`, given these data
+    #[arg(long, value_name = "FILE")]
+    piece_target: Option<PathBuf>,
+
+    /// Memory for finding duplicates, such as 500M or 2G; with less, the files are read several times [default: half of
+    /// the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
+
+    /// Format of the files [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer data stats                                 what is in positions.parquet?\n  \
+    patzer data stats shard1.parquet shard2.parquet   of both together\n  \
+    patzer data stats --svg plots --json              histograms as numbers and as pictures\n  \
+    patzer data stats --piece-target even.toml        a preset for `tune --filter even.toml`";
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file cannot be read or is damaged, or a picture cannot be written.
+pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    if let Some(folder) = &args.svg {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    }
+    let bar = ui.progress("stats", 0);
+    let memory = args.memory.unwrap_or_else(memory::default);
+    let counted = stats(&files, args.format, memory, &|rows| bar.inc(rows));
+    bar.finish_and_clear();
+    let stats = counted?;
+    let figures = match &args.svg {
+        Some(folder) => report::stats::draw(folder, &stats)?,
+        None => Vec::new(),
+    };
+    if let Some(path) = &args.piece_target {
+        io::write(path, preset(path, &stats).as_bytes())?;
+    }
+    ui.result(&Outcome { stats, figures })?;
+    Ok(Status::Done)
+}
+
+/// A preset with the distribution of the pieces that is at hand.
+fn preset(path: &Path, stats: &Stats) -> String {
+    let name = path.file_stem().map_or_else(|| "target".into(), |stem| stem.to_string_lossy().into_owned());
+    let mut counts = stats.tally.piece_count.clone();
+    counts.resize(33, 0);
+    let positions = grouped(stats.positions);
+    format!(
+        "name = {name:?}\ndescription = \"Numbers of pieces follow a curve, given {positions} positions.\"\n\n\
+         [[filter]]\nuse = \"piece_target\"\npresent = {counts:?}\n"
+    )
+}
+
+/// The result for people and programs.
+#[derive(Serialize)]
+struct Outcome {
+    #[serde(flatten)]
+    stats: Stats,
+    figures: Vec<PathBuf>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.stats;
+        writeln!(f, "{:<24}{:>14}", "positions", grouped(s.positions))?;
+        let mut line = |label: &str, count: u64| -> fmt::Result {
+            writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.positions))
+        };
+        line("  duplicates", s.duplicates)?;
+        line("  in check", s.tally.marks.in_check)?;
+        line("  move captures", s.tally.marks.capture)?;
+        line("  move gives check", s.tally.marks.gives_check)?;
+        line("  from a book", s.tally.marks.book)?;
+        line("  Chess960", s.tally.marks.chess960)?;
+        line("  without a score", s.tally.scores.missing)?;
+        line("  score is a mate", s.tally.scores.mates.iter().map(Outcomes::total).sum())?;
+        write_games(f, s)?;
+        write_spread(f, s)?;
+        write_agreement(f, s)?;
+        write_files(f, s)?;
+        for figure in &self.figures {
+            writeln!(f, "→ {}", figure.display())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_games(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
+    let results = &s.game_results;
+    writeln!(f, "{:<24}{:>14}", "games", grouped(s.games))?;
+    for (label, count) in
+        [("  White won", results.wins), ("  drawn", results.draws), ("  Black won", results.losses)]
+    {
+        writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.games))?;
+    }
+    Ok(())
+}
+
+/// The quartiles of the histograms.
+fn write_spread(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
+    writeln!(f, "\n{:<24}{:>8}{:>8}{:>8}{:>8}{:>8}", "", "min", "25 %", "50 %", "75 %", "max")?;
+    for (label, histogram) in [
+        ("plies of a game", &s.game_length),
+        ("ply", &s.tally.ply),
+        ("pieces", &s.tally.piece_count),
+        ("material, pawns", &s.tally.material),
+        ("halfmove clock", &s.tally.halfmove),
+        ("depth", &s.tally.depth),
+    ] {
+        if histogram.iter().all(|count| *count == 0) {
+            continue;
+        }
+        write!(f, "{label:<24}")?;
+        for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            write!(f, "{:>8}", quantile(histogram, part))?;
+        }
+        writeln!(f)?;
+    }
+    Ok(())
+}
+
+/// The smallest value that at least this part of the counts does not exceed.
+fn quantile(histogram: &[u64], part: f64) -> usize {
+    let wanted = ((histogram.iter().sum::<u64>() as f64 * part).ceil() as u64).max(1);
+    let mut seen = 0;
+    let reached = histogram.iter().position(|count| {
+        seen += count;
+        seen >= wanted
+    });
+    reached.unwrap_or(0)
+}
+
+/// Where the table starts a new line.
+const LIMITS: &[i32] =
+    &[-2000, -1000, -600, -400, -300, -200, -100, -50, 0, 50, 100, 200, 300, 400, 600, 1000, 2000];
+
+/// How the games went on, by score.
+fn write_agreement(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
+    let buckets: Vec<_> = s.tally.scores.buckets().collect();
+    if buckets.iter().all(|bucket| bucket.outcomes.total() == 0) {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "\n{:<24}{:>14}{:>10}{:>8}{:>8}{:>8}",
+        "score, side to move", "positions", "result", "won", "drawn", "lost"
+    )?;
+    for group in buckets.chunk_by(|_, b| b.from.is_none_or(|from| !LIMITS.contains(&from))) {
+        let mut outcomes = Outcomes::default();
+        group.iter().for_each(|bucket| outcomes.merge(&bucket.outcomes));
+        let Some(mean) = outcomes.mean() else { continue };
+        let label = match (group[0].from, group[group.len() - 1].to) {
+            (Some(from), Some(to)) => format!("{from} to {to}"),
+            (None, Some(to)) => format!("below {to}"),
+            (Some(from), None) => format!("{from} and up"),
+            (None, None) => "all".into(),
+        };
+        let part = |count: u64| 100.0 * count as f64 / outcomes.total() as f64;
+        let (won, drawn, lost) = (part(outcomes.wins), part(outcomes.draws), part(outcomes.losses));
+        let total = grouped(outcomes.total());
+        writeln!(f, "{label:<24}{total:>14}{mean:>10.4}{won:>7.1}%{drawn:>7.1}%{lost:>7.1}%")?;
+    }
+    Ok(())
+}
+
+fn write_files(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
+    if s.files.len() < 2 && s.files.iter().all(|file| file.sources.len() < 2) {
+        return Ok(());
+    }
+    writeln!(f, "\n{:<40}{:>14}{:>12}{:>10}", "", "positions", "games", "result")?;
+    let mut line = |label: String, counts: &Counts| {
+        let mean = counts.game_results.mean().map_or("-".into(), |mean| format!("{mean:.4}"));
+        writeln!(f, "{label:<40}{:>14}{:>12}{mean:>10}", grouped(counts.positions), grouped(counts.games))
+    };
+    for file in &s.files {
+        line(file.file.display().to_string(), &file.counts)?;
+        for source in &file.sources {
+            line(format!("  {}", source.source), &source.counts)?;
+        }
+    }
+    Ok(())
+}
+
+/// A share in percent, behind its count.
+fn share(count: u64, of: u64) -> String {
+    if of == 0 { String::new() } else { format!("{:>8.2} %", 100.0 * count as f64 / of as f64) }
 }

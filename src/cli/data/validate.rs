@@ -1,12 +1,109 @@
 //! `patzer data validate`: arguments and wiring.
 
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::prepare::default_dataset;
 use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::interrupt;
+use crate::positions::format::registry::{self, Format};
+use crate::positions::validate::{FAULTS, Report, validate};
+use crate::report::number::grouped;
 
-/// Check that every record is sound
+/// Check every record of a dataset
+///
+/// Every position has to be legal, every move playable, every score, result, flag and distance what the position and
+/// its move say, and games and plies have to come in order, unless the file was shuffled. Ends with exit code 1 if
+/// anything is wrong.
 #[derive(Debug, clap::Args)]
-pub struct ValidateArgs {}
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", faults()))]
+pub struct ValidateArgs {
+    /// Files of positions, in any format [default: labelled.parquet, or positions.parquet where that is newer or alone]
+    #[arg(value_name = "DATA")]
+    data: Vec<PathBuf>,
 
-pub fn run(_args: &ValidateArgs, _ui: &Ui) -> Result<Status> {
-    Err(Error::usage("not written"))
+    /// Format of the files [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer data validate                       is positions.parquet sound?\n  \
+    patzer data validate a.binpack b.csv.zst   files of other formats\n  \
+    patzer data validate --json                counts and the first faults, for programs";
+
+fn faults() -> String {
+    let rows = FAULTS.iter().map(|(name, doc)| format!("  {name:<10} {doc}\n"));
+    format!("Kinds of faults:\n{}", rows.collect::<String>())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file cannot be opened, or is no file of positions at all.
+pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    let mut outcome = Outcome { sound: true, positions: 0, files: Vec::new() };
+    for file in files {
+        let bar = ui.progress("validate", 0);
+        let report = validate(&file, args.format, &|rows| bar.inc(rows));
+        bar.finish_and_clear();
+        let report = report?;
+        outcome.sound &= report.is_sound();
+        outcome.positions += report.positions;
+        outcome.files.push(FileReport { file, report });
+    }
+    ui.result(&outcome)?;
+    Ok(if outcome.sound { Status::Done } else { Status::Unsound })
+}
+
+/// The result for people and programs.
+#[derive(Serialize)]
+struct Outcome {
+    sound: bool,
+    positions: u64,
+    files: Vec<FileReport>,
+}
+
+#[derive(Serialize)]
+struct FileReport {
+    file: PathBuf,
+    #[serde(flatten)]
+    report: Report,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for FileReport { file, report } in &self.files {
+            let file = file.display();
+            let verdict = if report.is_sound() { "sound" } else { "not sound" };
+            writeln!(f, "{file}: {verdict}, {} positions", grouped(report.positions))?;
+            for (fault, count) in &report.faults {
+                writeln!(f, "  {fault:<10}{:>14}", grouped(*count))?;
+            }
+            for example in &report.examples {
+                let place =
+                    if example.place.is_empty() { String::new() } else { format!("{}, ", example.place) };
+                writeln!(f, "  {place}row {}: {}: {}", example.row, example.fault, example.reason)?;
+            }
+            let all: u64 = report.faults.values().sum();
+            if all > report.examples.len() as u64 {
+                writeln!(f, "  … and {} more", grouped(all - report.examples.len() as u64))?;
+            }
+            if report.without_move > 0 {
+                writeln!(f, "  {} positions have no move to check", grouped(report.without_move))?;
+            }
+            if report.ordered.is_none() {
+                writeln!(
+                    f,
+                    "  games and plies are in no order (shuffled, or the format has none); not checked"
+                )?;
+            }
+        }
+        Ok(())
+    }
 }

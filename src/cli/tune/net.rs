@@ -10,7 +10,7 @@ use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::positions::Sample;
-use crate::train::{self, Settings, TrainItem};
+use crate::train::{self, Settings, TrainItem, WIN};
 use crate::wdl;
 
 #[derive(Debug, clap::Args)]
@@ -117,7 +117,7 @@ fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
         .filter_map(|item| {
             let score = f32::from(item.score?);
             let white = if item.turn.is_white() { score } else { -score };
-            Some((white, f32::from(item.result + 1) / 2.0))
+            Some((white, item.expected()))
         })
         .collect();
     if pairs.is_empty() {
@@ -134,6 +134,9 @@ fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result
     let score = seen.or(sample.leaf.map(|leaf| leaf.score));
     match score {
         Some(score) if is_mate(score.into()) => Err("score is mate"),
-        score => Ok(TrainItem { board, turn, score, result: sample.result }),
+        score => {
+            let result = (sample.outcome() * f32::from(WIN)).round() as i16;
+            Ok(TrainItem { board, turn, score, result })
+        }
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn export(tuned: &Tuned<'_>, output: &Path, beside: &[Format]) -> Res
 
 fn named(path: &Path) -> Source {
     let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-    Source { name, sha256: String::new() }
+    Source { name, sha256: String::new(), games: None }
 }
 
 fn seen(position: &Position) -> Seen {

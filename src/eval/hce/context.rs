@@ -10,7 +10,7 @@ use super::structure::Structure;
 /// A board with its attacks.
 ///
 /// Attacks of pawns and kings are there from the start; those of the other pieces come in while
-/// [`Context::walk`] visits them.
+/// the terms visit them one by one, see [`Context::note`].
 pub struct Context<'a> {
     /// The pieces.
     pub board: &'a Board,
@@ -79,39 +79,27 @@ impl<'a> Context<'a> {
         context
     }
 
-    /// Visits every knight, bishop, rook and queen of a side once, and remembers what they attack. One visit for
-    /// all terms that look at single pieces: the ends of such loops are hard to predict, so few are fast.
+    /// What a knight, bishop, rook or queen attacks. A bishop behind its queen still bears on the diagonal, and two
+    /// rooks on a file are one battery: own pieces that move likewise are seen through.
     #[inline(always)]
-    pub fn walk(&mut self, us: Color, mut visit: impl FnMut(&mut Self, Visit)) {
-        let ours = self.board.by_color(us);
-        let occupied = self.board.occupied();
-        // A bishop behind its queen still bears on the diagonal, and two rooks on a file are one battery.
+    pub fn reach(&self, us: Color, role: Role, square: Square) -> Bitboard {
+        let (ours, occupied) = (self.board.by_color(us), self.board.occupied());
         let diagonal = occupied ^ (ours & self.board.bishops_and_queens());
         let straight = occupied ^ (ours & self.board.rooks_and_queens());
-        self.visit_all(us, Role::Knight, attacks::knight_attacks, &mut visit);
-        self.visit_all(us, Role::Bishop, |from| attacks::bishop_attacks(from, diagonal), &mut visit);
-        self.visit_all(us, Role::Rook, |from| attacks::rook_attacks(from, straight), &mut visit);
-        let queen = |from| attacks::bishop_attacks(from, diagonal) | attacks::rook_attacks(from, straight);
-        self.visit_all(us, Role::Queen, queen, &mut visit);
+        match role {
+            Role::Knight => attacks::knight_attacks(square),
+            Role::Bishop => attacks::bishop_attacks(square, diagonal),
+            Role::Rook => attacks::rook_attacks(square, straight),
+            _ => attacks::bishop_attacks(square, diagonal) | attacks::rook_attacks(square, straight),
+        }
     }
 
+    /// Remembers what a piece attacks.
     #[inline(always)]
-    fn visit_all(
-        &mut self,
-        us: Color,
-        role: Role,
-        reach: impl Fn(Square) -> Bitboard,
-        visit: &mut impl FnMut(&mut Self, Visit),
-    ) {
-        let mut all = Bitboard::EMPTY;
-        for square in self.pieces(us, role) {
-            let attacks = reach(square);
-            all |= attacks;
-            self.twice[us] |= self.attacked[us] & attacks;
-            self.attacked[us] |= attacks;
-            visit(self, Visit { role, square, attacks });
-        }
-        self.by_role[us][role] = all;
+    pub fn note(&mut self, us: Color, role: Role, attacks: Bitboard) {
+        self.twice[us] |= self.attacked[us] & attacks;
+        self.attacked[us] |= attacks;
+        self.by_role[us][role] |= attacks;
     }
 
     /// The pieces of one kind of one side.
@@ -189,9 +177,13 @@ mod tests {
         ] {
             let board = fen.parse::<Fen>().unwrap().into_setup().board;
             let mut context = Context::new(&board, Color::White, Structure::of(&board));
-            context.walk(Color::White, |_, _| ());
-            context.walk(Color::Black, |_, _| ());
             for color in Color::ALL {
+                for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
+                    for square in context.pieces(color, role) {
+                        let attacks = context.reach(color, role, square);
+                        context.note(color, role, attacks);
+                    }
+                }
                 for square in Square::ALL {
                     let attackers = seen_from(&board, square, color);
                     assert_eq!(context.attacked[color].contains(square), attackers >= 1, "{fen} {square}");

@@ -5,6 +5,7 @@
 //! one of them takes over the batch before, in the order of the input: removes duplicates, chooses, writes. So
 //! the dataset depends on the input, the filters and the seed, and on nothing else.
 
+mod journal;
 mod parse;
 mod sink;
 mod summary;
@@ -14,21 +15,23 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
-use super::pick::Picker;
-use super::{AnyWriter, Metadata, Target};
+use super::format::metadata::Shard;
+use super::funnel::Account;
+use super::outlet::{Choices, Outlet};
+use super::{AnyWriter, Metadata, Target, memory, spill};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::pgn::{Event, Reader};
-use parse::parse;
+use crate::pgn::{EvalSide, Event, Reader};
+use journal::Journal;
+use parse::{Share, Spare, parse};
 use sink::Sink;
 pub use summary::{Notice, Summary};
 
 /// Under what name positions count that no filter drops.
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
-const PER_GAME: &str = "per_game";
-const SAMPLE: &str = "sample";
 
 /// What to do beside filtering.
 #[derive(Debug, Clone, Default)]
@@ -43,13 +46,52 @@ pub struct Settings {
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
+    /// For whom the scores in comments speak.
+    pub eval_side: EvalSide,
+    /// Which of equal positions stays; `None` leaves it to the presets, of which some keep the first.
+    pub duplicates: Option<Keep>,
+    /// Positions are equal to their mirror images too.
+    pub mirror: bool,
+    /// Take only this part of the games.
+    pub shard: Option<Shard>,
+    /// About how many bytes of memory the removal of duplicates may take; `None` for a share of the machine's.
+    pub memory: Option<usize>,
+    /// Keep what is done beside the output, and go on from there.
+    pub resume: bool,
+    /// Count what each filter would drop alone and in its place.
+    pub funnel: bool,
+}
+
+impl Settings {
+    /// Bytes of memory that the removal of duplicates may take.
+    fn memory(&self) -> usize {
+        self.memory.unwrap_or_else(memory::default)
+    }
+
+    /// The stages after the filters, where those drop duplicates or not.
+    fn choices(&self, filters_dedupe: bool) -> Result<Choices> {
+        let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
+        if self.mirror && keep.is_none() {
+            return Err(Error::usage(
+                "--mirror says what counts as a duplicate, but none are dropped; add --duplicates first",
+            ));
+        }
+        let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });
+        if self.shard.is_some() && (self.sample.is_some() || (self.per_game.is_some() && dedupe.is_some())) {
+            return Err(Error::usage(
+                "a shard cannot choose for the whole: give --sample, and --per-game where duplicates are dropped, to `patzer data merge`",
+            ));
+        }
+        let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
+        Ok(Choices { dedupe, per_game, sample, seed, memory: self.memory() })
+    }
 }
 
 /// Makes a dataset at `output`, or only counts what would be in it.
 ///
 /// # Errors
 /// If a file cannot be read, holds no games or is damaged, if no game at all can be read, if the dataset cannot be
-/// written, or if the user interrupts. Nothing is written then.
+/// written, or if the user interrupts. Nothing is written then, but with `resume` what is done is kept beside it.
 pub fn extract(
     files: &[PathBuf],
     output: Option<&Path>,
@@ -59,46 +101,72 @@ pub fn extract(
 ) -> Result<Summary> {
     let started = Instant::now();
     let mut applied = pipeline.describe();
-    applied.extend(settings.per_game.map(|most| format!("{PER_GAME}: {most}")));
-    applied.extend(settings.sample.map(|most| format!("{SAMPLE}: {most}")));
-    let metadata = Metadata::new(Vec::new(), applied, settings.seed);
-    let writer = output.map(|path| AnyWriter::create(path, &settings.target, &metadata)).transpose()?;
     let (judge, seen) = pipeline.halves();
-    let wants_keys = seen.is_some();
-    let mut sink = Sink {
-        files,
-        settings,
-        seen,
-        picker: settings.sample.map(|most| Picker::new(most, settings.seed)),
-        writer,
-        sources: Vec::new(),
-        plausible: false,
-        first_bad: None,
-        summary: Summary::default(),
-        notice,
+    let choices = settings.choices(seen.is_some())?;
+    applied.extend(choices.describe());
+    let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
+    (metadata.dedupe, metadata.shard) = (choices.dedupe, settings.shard);
+    let journal = match output.filter(|_| settings.resume) {
+        Some(output) => Some(Journal::open(output, files, &metadata, settings)?),
+        None => None,
     };
-    let reader = Reader::start(files.to_vec())?;
-    let mut parsed = Vec::new();
-    loop {
-        let batch: Vec<Event> =
-            std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
-        if interrupt::requested() {
-            return Err(Error::usage("interrupted; nothing was written"));
+    let folder = spill::folder_of(output);
+    let resumes = journal.is_some();
+    let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
+    let writer = match output {
+        Some(output) => {
+            // The name of the output says the format, wherever it is written first.
+            let target = Target { format: Some(settings.target.format(output)), ..settings.target };
+            Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
         }
-        let last = batch.is_empty();
-        (sink.notice)(Notice::Bytes(reader.bytes()));
-        let (taken, next) = rayon::join(
-            || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
-            || batch.into_par_iter().map(|event| parse(event, judge, wants_keys, settings)).collect(),
-        );
-        taken?;
-        parsed = next;
-        if last {
-            break;
+        None => None,
+    };
+    let outlet = Outlet::new(writer, &choices, &folder)?;
+    let spare = Spare::default();
+    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice, &spare);
+    sink.funnel = settings.funnel.then(|| Account::new(judge));
+    if let Some(next_game) = sink.next_game() {
+        let share = Share { next_game, shard: settings.shard };
+        let key = choices.dedupe.filter(|_| !resumes);
+        let reader = Reader::start(files.to_vec())?;
+        let mut parsed = Vec::new();
+        loop {
+            let batch: Vec<Event> =
+                std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
+            if interrupt::requested() {
+                sink.checkpoint()?;
+                return Err(interrupted(resumes));
+            }
+            let last = batch.is_empty();
+            sink.progress(reader.bytes());
+            let (taken, next) = rayon::join(
+                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
+                || {
+                    batch
+                        .into_par_iter()
+                        .map(|event| parse(event, judge, key, share, settings, &spare))
+                        .collect()
+                },
+            );
+            taken?;
+            parsed = next;
+            if last {
+                break;
+            }
         }
     }
-    let mut summary = sink.finish()?;
+    let mut summary = sink.finish(judge).map_err(|error| match interrupt::requested() {
+        true => interrupted(resumes),
+        false => error,
+    })?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.positions_per_second = summary.positions_read as f64 / summary.seconds.max(1e-9);
     Ok(summary)
+}
+
+fn interrupted(resumes: bool) -> Error {
+    Error::usage(match resumes {
+        true => "interrupted; the same command goes on from here",
+        false => "interrupted; nothing was written",
+    })
 }

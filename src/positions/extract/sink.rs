@@ -1,41 +1,114 @@
-//! Takes blocks over in the order of the input: removes duplicates, chooses, writes, and keeps the account.
+//! Takes blocks over in the order of the input, and keeps the account.
 //!
 //! In: what the parsing threads made, in order. Out: a dataset, and the summary of what is in it and what is not.
+//! With a journal, positions are first put aside, so that a run that is killed can go on; the dataset is made of
+//! them at the end.
 
 use std::path::PathBuf;
 
-use super::super::filter::DUPLICATES;
-use super::super::key_set::KeySet;
-use super::super::pick::{self, Picker};
-use super::super::{AnyWriter, Sample, Source};
-use super::parse::{Block, Parsed};
-use super::{Notice, PER_GAME, SAMPLE, Settings, Summary};
+use rayon::prelude::*;
+
+use super::super::dedupe::Dedupe;
+use super::super::filter::{DUPLICATES, Judge};
+use super::super::funnel::Account;
+use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
+use super::super::store::Store;
+use super::super::{Metadata, Sample, Source};
+use super::journal::{Checkpoint, Journal};
+use super::parse::{Block, Parsed, Spare};
+use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::pgn::Event;
 
 /// Takes what was parsed, in the order of the input.
 pub(super) struct Sink<'a> {
-    pub(super) files: &'a [PathBuf],
-    pub(super) settings: &'a Settings,
-    pub(super) seen: Option<&'a mut KeySet>,
-    pub(super) picker: Option<Picker>,
-    pub(super) writer: Option<AnyWriter>,
-    pub(super) sources: Vec<Source>,
+    files: &'a [PathBuf],
+    settings: &'a Settings,
+    outlet: Outlet,
+    dedupe: Option<Dedupe>,
+    /// Where positions are put aside, if the run can be resumed.
+    journal: Option<(Journal, Store)>,
+    /// Positions that came past the filters.
+    passed: u64,
+    /// Games before this number are done.
+    next_game: u64,
+    /// Games of all files so far, whoever parses them.
+    numbered: u64,
+    sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
-    pub(super) plausible: bool,
-    /// What is wrong with the first broken game.
-    pub(super) first_bad: Option<String>,
-    pub(super) summary: Summary,
-    pub(super) notice: &'a mut (dyn FnMut(Notice) + Send),
+    plausible: bool,
+    /// The first broken games.
+    bad: Vec<String>,
+    /// Damaged files whose readable part is kept.
+    damage: Vec<String>,
+    /// What each filter would drop, if that is asked for.
+    pub(super) funnel: Option<Account>,
+    summary: Summary,
+    notice: &'a mut (dyn FnMut(Notice) + Send),
+    /// Where the memory of blocks goes that are done.
+    spare: &'a Spare,
 }
 
-impl Sink<'_> {
+/// How many broken games a journal remembers by name.
+const NAMED: usize = 20;
+
+impl<'a> Sink<'a> {
+    /// Starts with nothing taken, or where a journal says that a run was stopped.
+    pub(super) fn new(
+        files: &'a [PathBuf],
+        settings: &'a Settings,
+        outlet: Outlet,
+        dedupe: Option<Dedupe>,
+        journal: Option<(Journal, Store)>,
+        notice: &'a mut (dyn FnMut(Notice) + Send),
+        spare: &'a Spare,
+    ) -> Sink<'a> {
+        let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
+        let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
+        let sources = last.sources.unwrap_or_default();
+        last.bad.iter().for_each(|text| notice(Notice::BadGame(text.clone())));
+        if !sources.is_empty() {
+            last.damage.iter().for_each(|text| notice(Notice::Damage(text.clone())));
+        }
+        Sink {
+            files,
+            settings,
+            outlet,
+            dedupe,
+            journal,
+            passed,
+            next_game: last.next_game,
+            numbered: 0,
+            sources,
+            plausible: false,
+            bad: last.bad,
+            damage: Vec::new(),
+            funnel: None,
+            summary: last.summary,
+            notice,
+            spare,
+        }
+    }
+
+    /// The number of the first game that is still to be parsed; `None` if all files have been read.
+    pub(super) fn next_game(&self) -> Option<u64> {
+        (self.sources.len() < self.files.len()).then_some(self.next_game)
+    }
+
+    /// Tells how many bytes of the files have been read.
+    pub(super) fn progress(&mut self, bytes: u64) {
+        (self.notice)(Notice::Bytes(bytes));
+    }
+
     pub(super) fn take(&mut self, parsed: Parsed) -> Result<()> {
         match parsed {
             Parsed::Block(block) => self.take_block(block),
             Parsed::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
             Parsed::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
-                (self.notice)(Notice::Damage(format!("{error}; what could be read is kept")));
+                let text = format!("{error}; what could be read is kept");
+                self.damage.push(text.clone());
+                (self.notice)(Notice::Damage(text));
                 self.end_file(file, sha256)
             }
             Parsed::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
@@ -48,44 +121,37 @@ impl Sink<'_> {
 
     fn take_block(&mut self, mut block: Block) -> Result<()> {
         self.plausible |= block.plausible;
+        self.next_game = self.next_game.max(block.next_game);
+        self.numbered = block.next_game;
         self.summary.games += block.games;
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
         block.skipped.add_to(&mut self.summary.games_skipped);
+        block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
-        for (game, line, reason) in block.bad {
+        for (game, line, reason) in std::mem::take(&mut block.bad) {
             let path = self.files[block.file].display();
             let text = format!("{path}: game {game}, line {line}: {reason}");
-            self.first_bad.get_or_insert_with(|| text.clone());
+            if self.bad.len() < NAMED {
+                self.bad.push(text.clone());
+            }
             (self.notice)(Notice::BadGame(text));
         }
-        if let Some(seen) = &mut self.seen {
-            let mut keys = block.keys.iter();
-            let before = block.samples.len();
-            block.samples.retain(|_| keys.next().is_none_or(|key| seen.insert(*key)));
-            self.drop(DUPLICATES, before - block.samples.len());
+        if let (Some(funnel), Some(counted)) = (&mut self.funnel, block.funnel) {
+            funnel.merge(counted);
         }
-        if let Some(most) = self.settings.per_game {
-            let before = block.samples.len();
-            pick::per_game(&mut block.samples, most, self.settings.seed);
-            self.drop(PER_GAME, before - block.samples.len());
+        self.passed += block.samples.len() as u64;
+        match &mut self.journal {
+            None => self.outlet.take_from(&mut block.samples, &block.keys)?,
+            Some((journal, store)) => {
+                store.push(&block.samples)?;
+                if journal.is_due(self.summary.positions_read) {
+                    self.checkpoint()?;
+                }
+            }
         }
-        match &mut self.picker {
-            Some(picker) => picker.show(&block.samples),
-            None => self.write(&block.samples)?,
-        }
+        self.spare.put(block.samples, block.keys);
         Ok(())
-    }
-
-    fn drop(&mut self, reason: &'static str, count: usize) {
-        if count > 0 {
-            *self.summary.dropped.entry(reason).or_default() += count as u64;
-        }
-    }
-
-    fn write(&mut self, samples: &[Sample]) -> Result<()> {
-        self.summary.positions_written += samples.len() as u64;
-        self.writer.as_mut().map_or(Ok(()), |writer| writer.write(samples))
     }
 
     fn end_file(&mut self, file: usize, sha256: String) -> Result<()> {
@@ -94,53 +160,81 @@ impl Sink<'_> {
             return Err(Error::data(path, "holds no games in PGN"));
         }
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        self.sources.push(Source { name, sha256 });
+        let before: u64 = self.sources.iter().filter_map(|source| source.games).sum();
+        let games = self.numbered.saturating_sub(before);
+        self.sources.push(Source { name, sha256, games: Some(games) });
         Ok(())
     }
 
+    /// Writes down how far the run is, if there is a journal.
+    pub(super) fn checkpoint(&mut self) -> Result<()> {
+        let Some((journal, store)) = &mut self.journal else { return Ok(()) };
+        let done = self.sources.len() == self.files.len();
+        journal.write(Checkpoint {
+            length: store.flush(true)?,
+            next_game: self.next_game,
+            summary: self.summary.clone(),
+            bad: self.bad.clone(),
+            damage: self.damage.clone(),
+            sources: done.then(|| self.sources.clone()),
+        })
+    }
+
     /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self) -> Result<Summary> {
-        if let Some(picker) = self.picker.take() {
-            let (samples, dropped) = picker.finish();
-            self.drop(SAMPLE, dropped as usize);
-            self.write(&samples)?;
+    pub(super) fn finish(mut self, judge: &Judge) -> Result<Summary> {
+        if self.sources.len() != self.files.len() {
+            let (read, files) = (self.sources.len(), self.files.len());
+            return Err(Error::internal(format!("{read} of {files} files were read to their end")));
         }
-        let mut summary = self.summary;
-        let accounted = summary.positions_written + summary.dropped.values().sum::<u64>();
-        if accounted != summary.positions_read || self.sources.len() != self.files.len() {
-            return Err(Error::internal(format!(
-                "{} positions and {} files were read, but {accounted} and {} are accounted for",
-                summary.positions_read,
-                self.files.len(),
-                self.sources.len()
-            )));
-        }
-        if summary.games_bad == summary.games && summary.positions_written == 0 {
-            let (games, first) = (summary.games, self.first_bad.unwrap_or_default());
+        let mut summary = self.summary.clone();
+        if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
+            let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
             return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
         }
-        if let Some(mut writer) = self.writer {
-            if let Some(metadata) = writer.metadata() {
-                metadata.sources = self.sources;
-            }
-            let (path, format) = (writer.path().to_path_buf(), writer.format());
-            let written = writer.finish()?;
-            if let Some(warning) = written.warning(&path, format) {
-                (self.notice)(Notice::Lost(warning));
-            }
-            let left_out: u64 = written.dropped.values().sum();
-            if written.positions + left_out != summary.positions_written {
-                let rows = written.positions;
-                return Err(Error::internal(format!(
-                    "{rows} rows for {} positions",
-                    summary.positions_written
-                )));
-            }
-            summary.positions_written = written.positions;
-            for (reason, count) in written.dropped {
-                *summary.dropped.entry(reason).or_default() += count;
-            }
+        // A run that was stopped later than this has nothing to add.
+        if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
+            self.checkpoint()?;
         }
+        let journal = match self.journal.take() {
+            Some((journal, store)) => {
+                self.replay(store)?;
+                Some(journal)
+            }
+            None => None,
+        };
+        let about = |metadata: &mut Metadata, done: &Done| {
+            let mut whole = summary.clone();
+            whole.add(done);
+            metadata.sources = self.sources;
+            metadata.account = Some(whole.account());
+        };
+        let done = self.outlet.finish(about)?;
+        summary.add(&done);
+        summary.check(self.passed, &done)?;
+        if let Some(warning) = &done.lost {
+            (self.notice)(Notice::Lost(warning.clone()));
+        }
+        if let Some(funnel) = self.funnel {
+            let before = [BAD_GAME, NO_RESULT];
+            let after = [
+                (DUPLICATES, self.dedupe.map(|_| funnel.duplicates())),
+                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
+                (SAMPLE, self.settings.sample.map(|most| funnel.samples().saturating_sub(most as u64))),
+            ];
+            let (read, dropped) = (summary.positions_read, &summary.dropped);
+            summary.funnel = Some(funnel.steps(judge, read, dropped, &before, &after)?);
+        }
+        journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
+    }
+
+    /// Sends what was put aside the way that it goes without a journal.
+    fn replay(&mut self, store: Store) -> Result<()> {
+        let dedupe = self.dedupe;
+        store.replay(|samples| {
+            interrupt::check()?;
+            let keys = dedupe.map(|how| samples.par_iter().map(|s: &Sample| how.key(s)).collect::<Vec<_>>());
+            self.outlet.take(samples, &keys.unwrap_or_default())
+        })
     }
 }

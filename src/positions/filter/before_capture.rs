@@ -3,16 +3,31 @@
 //! In: a sample with `to_capture`, the plies until the next capture is played (0 = the next move).
 //! Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
 
+use super::registry::{Kind, Make, Parameter, Row};
 use super::{Filter, Sample};
+
+/// The filter's row.
+pub(super) static ROW: Row = Row {
+    name: "before_capture",
+    doc: "a capture is played within a window of plies",
+    parameters: &[Parameter {
+        name: "plies",
+        doc: "length of the window, in plies",
+        kind: Kind::Whole(1, 255),
+        default: &[5.0],
+    }],
+    make: Make::Position(|v| Box::new(BeforeCapture { plies: v[0] as u8 })),
+};
 
 /// Positions from which a capture is played within `plies` plies, counting the capturing move as the first.
 #[derive(Debug, Clone, Copy)]
-pub struct BeforeCapture {
-    /// Window length in plies; 5 in the `quiet` preset.
-    pub plies: u8,
+struct BeforeCapture {
+    /// Window length in plies; 5 in the presets.
+    plies: u8,
 }
 
 impl Filter for BeforeCapture {
+    #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
         sample.to_capture >= self.plies
     }

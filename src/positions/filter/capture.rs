@@ -2,14 +2,24 @@
 //!
 //! In: a sample's flags. Out: keep or drop. The narrowest window before a capture: that of one ply.
 
+use super::registry::{Make, Row};
 use super::{Filter, Sample};
 use crate::positions::flags;
 
+/// The filter's row.
+pub(super) static ROW: Row = Row {
+    name: "capture",
+    doc: "the move played captures",
+    parameters: &[],
+    make: Make::Position(|_| Box::new(Capture)),
+};
+
 /// Positions whose played move captures.
 #[derive(Debug, Clone, Copy)]
-pub struct Capture;
+struct Capture;
 
 impl Filter for Capture {
+    #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
         !sample.has(flags::CAPTURE)
     }

@@ -3,22 +3,31 @@
 //! In: a sample's board. Out: keep or drop. Kings count. Source: zurichess, "Choosing positions for Texel's
 //! Tuning Method" (2016).
 
-use shakmaty::Role;
-
+use super::Counts;
+use super::registry::{Kind, Make, Parameter, Row};
 use super::{Filter, Sample};
+
+/// The filter's row.
+pub(super) static ROW: Row = Row {
+    name: "non_pawn_pieces",
+    doc: "it has fewer than min or more than max pieces other than pawns, kings counted",
+    parameters: &[
+        Parameter { name: "min", doc: "the fewest pieces kept", kind: Kind::Whole(0, 32), default: &[0.0] },
+        Parameter { name: "max", doc: "the most pieces kept", kind: Kind::Whole(0, 32), default: &[32.0] },
+    ],
+    make: Make::Position(|v| Box::new(NonPawnPieces { min: v[0] as u32, max: v[1] as u32 })),
+};
 
 /// Positions with fewer or more pieces other than pawns than wanted, kings included.
 #[derive(Debug, Clone, Copy)]
-pub struct NonPawnPieces {
-    /// The fewest pieces that are kept.
-    pub min: u8,
-    /// The most pieces that are kept.
-    pub max: u8,
+struct NonPawnPieces {
+    min: u32,
+    max: u32,
 }
 
 impl Filter for NonPawnPieces {
+    #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
-        let count = sample.board.pieces().filter(|(_, piece)| piece.role != Role::Pawn).count();
-        (usize::from(self.min)..=usize::from(self.max)).contains(&count)
+        (self.min..=self.max).contains(&Counts::of(&sample.board).non_pawns())
     }
 }

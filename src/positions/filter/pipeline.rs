@@ -1,11 +1,12 @@
 //! Several filters in a row, and the count of what each of them drops.
 //!
-//! In: samples in the order of the dataset. Out: keep, or the name of the first filter that drops the sample. The
-//! order of the filters decides under which name a position counts, never whether it stays.
+//! In: samples in the order of the dataset, and at `extract` the tags of their games. Out: keep, or the name of the
+//! first filter that drops the sample. The order of the filters decides under which name a position counts, never
+//! whether it stays: first those of whole games, then those of positions, duplicates last.
 
 use super::preset::{self, Preset, Use};
-use super::registry::{self, Make};
-use super::{Filter, Sample};
+use super::registry::{self, Given, Make};
+use super::{Filter, GameFacts, GameFilter, Sample};
 use crate::error::{Error, Result};
 use crate::positions::key_set::KeySet;
 
@@ -17,58 +18,125 @@ pub struct Pipeline {
     description: Vec<String>,
 }
 
-/// The filters that look at one sample alone, and so can work on any thread.
+/// A filter with its name, and with name and values as `before_check plies=5`.
+struct Named<F: ?Sized> {
+    name: &'static str,
+    label: String,
+    filter: Box<F>,
+}
+
+/// The filters that look at one game or sample alone, and so can work on any thread.
+#[derive(Default)]
 pub struct Judge {
-    filters: Vec<(&'static str, Box<dyn Filter>)>,
+    games: Vec<Named<dyn GameFilter>>,
+    positions: Vec<Named<dyn Filter>>,
 }
 
 /// The reason under which duplicates count.
 pub const DUPLICATES: &str = "duplicates";
 
 impl Judge {
-    /// Whether a position stays.
+    /// Whether a position stays, as far as filters of positions say. Its `game` has to be set: it decides draws.
     ///
     /// # Errors
     /// The name of the first filter that drops it.
     #[inline]
     pub fn keep(&self, sample: &Sample) -> std::result::Result<(), &'static str> {
-        match self.filters.iter().find(|(_, filter)| !filter.keeps(sample)) {
-            Some((name, _)) => Err(name),
+        match self.positions.iter().find(|named| !named.filter.keeps(sample)) {
+            Some(named) => Err(named.name),
             None => Ok(()),
         }
+    }
+
+    /// Whether the positions of a game stay, as far as filters of games say.
+    ///
+    /// # Errors
+    /// The name of the first filter that drops them.
+    pub fn keep_game(&self, facts: &GameFacts) -> std::result::Result<(), &'static str> {
+        match self.games.iter().find(|named| !named.filter.keeps(facts)) {
+            Some(named) => Err(named.name),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether any filter judges games, so that [`Judge::keep_game`] has to be asked.
+    pub fn judges_games(&self) -> bool {
+        !self.games.is_empty()
+    }
+
+    /// Name, and name with values, of each filter in the order in which they judge.
+    pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let games = self.games.iter().map(|named| (named.name, named.label.as_str()));
+        games.chain(self.positions.iter().map(|named| (named.name, named.label.as_str())))
+    }
+
+    /// Whether each filter of games would keep a game, in the order of [`Judge::names`].
+    pub fn each_of_games(&self, facts: &GameFacts) -> impl Iterator<Item = bool> {
+        self.games.iter().map(|named| named.filter.keeps(facts))
+    }
+
+    /// Whether each filter of positions would keep a position, in the order of [`Judge::names`] after those of games.
+    pub fn each_of_positions(&self, sample: &Sample) -> impl Iterator<Item = bool> {
+        self.positions.iter().map(|named| named.filter.keeps(sample))
     }
 }
 
 impl Pipeline {
-    /// The filters of presets, named or in TOML files, with values overridden as `filter.parameter=value`.
+    /// The filters of presets, named or in TOML files, with values overridden as `filter.parameter=value`, for
+    /// positions of a dataset.
     ///
     /// A filter that several presets name with the same values works once.
     ///
     /// # Errors
-    /// If a preset, filter or parameter does not exist, or a value makes no sense.
+    /// If a preset, filter or parameter does not exist, a value makes no sense, or a filter needs the tags of games,
+    /// which a dataset does not carry.
     pub fn new(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
+        let pipeline = Pipeline::for_games(filters, overrides)?;
+        match pipeline.judge.games.first() {
+            None => Ok(pipeline),
+            Some(named) => Err(Error::usage(format!(
+                "filter `{}` judges games by their tags, which a dataset does not carry; give it to `patzer extract`",
+                named.name
+            ))),
+        }
+    }
+
+    /// As [`Pipeline::new`], for games as they are extracted: filters of whole games work too.
+    ///
+    /// # Errors
+    /// If a preset, filter or parameter does not exist, or a value makes no sense.
+    pub fn for_games(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
         let mut presets = filters.iter().map(|name| Preset::load(name)).collect::<Result<Vec<_>>>()?;
         for text in overrides {
             apply(&mut presets, text)
                 .map_err(|reason| Error::usage(format!("--filter-set {text}: {reason}")))?;
         }
-        let mut pipeline = Pipeline {
-            judge: Judge { filters: Vec::new() },
-            seen: None,
-            description: presets.iter().map(describe).collect(),
-        };
+        let description = presets.iter().map(describe).collect();
+        let mut pipeline = Pipeline { judge: Judge::default(), seen: None, description };
         let mut taken: Vec<&Use> = Vec::new();
-        for filter in presets.iter().flat_map(|preset| &preset.filters) {
-            if taken.iter().any(|t| t.row.name == filter.row.name && t.values == filter.values) {
-                continue;
-            }
-            taken.push(filter);
-            match filter.row.make {
-                Make::Stateless(make) => pipeline.judge.filters.push((filter.row.name, make(&filter.values))),
-                Make::Duplicates => pipeline.seen = Some(KeySet::new()),
+        for preset in &presets {
+            for filter in &preset.filters {
+                let check = filter.row.check(&filter.values);
+                check.map_err(|reason| Error::usage(format!("filter preset {}: {reason}", preset.name)))?;
+                let same = |t: &&Use| t.row.name == filter.row.name && t.values == filter.values;
+                if !taken.iter().any(same) {
+                    taken.push(filter);
+                    pipeline.add(filter);
+                }
             }
         }
         Ok(pipeline)
+    }
+
+    fn add(&mut self, filter: &Use) {
+        let (name, label) = (filter.row.name, filter.row.describe(&filter.values));
+        match filter.row.make {
+            Make::Position(make) => {
+                self.judge.positions.push(Named { name, label, filter: make(&filter.values) })
+            }
+            Make::Game(make) => self.judge.games.push(Named { name, label, filter: make(&filter.values) }),
+            Make::Duplicates => self.seen = Some(KeySet::new()),
+        }
     }
 
     /// What is applied, one preset a line, as the dataset's metadata keeps it.
@@ -104,11 +172,10 @@ fn apply(presets: &mut [Preset], text: &str) -> std::result::Result<(), String> 
     };
     let row = registry::row(name)?;
     let parameter = row.parameter(parameter)?;
-    let number = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
-    let value = row.value(parameter, number)?;
+    row.set(&mut row.defaults(), parameter, &Given::Text(value))?;
     let mut found = false;
     for filter in presets.iter_mut().flat_map(|p| &mut p.filters).filter(|f| f.row.name == name) {
-        filter.values[parameter] = value;
+        row.set(&mut filter.values, parameter, &Given::Text(value))?;
         found = true;
     }
     if found {
@@ -125,15 +192,12 @@ fn apply(presets: &mut [Preset], text: &str) -> std::result::Result<(), String> 
 
 /// `quiet: in_check, before_check plies=5, …`.
 fn describe(preset: &Preset) -> String {
-    let filters: Vec<String> = preset
-        .filters
-        .iter()
-        .map(|filter| {
-            let values = filter.row.parameters.iter().zip(&filter.values);
-            values.fold(filter.row.name.to_string(), |text, (p, value)| format!("{text} {}={value}", p.name))
-        })
-        .collect();
-    format!("{}: {}", preset.name, filters.join(", "))
+    let filters: Vec<String> =
+        preset.filters.iter().map(|filter| filter.row.describe(&filter.values)).collect();
+    match &preset.filters[..] {
+        [one] if one.row.name == preset.name => filters.concat(),
+        _ => format!("{}: {}", preset.name, filters.join(", ")),
+    }
 }
 
 /// The lists of presets and filters for a help text.
@@ -143,71 +207,4 @@ pub fn help() -> String {
         preset::listing(),
         registry::listing()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pgn::{Cutter, Feed, Parser};
-    use crate::positions::filter::PRESETS;
-
-    /// The plies of a game that presets leave.
-    fn left(movetext: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
-        let mut cutter = Cutter::new();
-        cutter.text().extend_from_slice(movetext.as_bytes());
-        cutter.scan(true);
-        let (text, pieces) = cutter.take();
-        let feed = Feed::default();
-        let mut parser = Parser::new(&feed);
-        let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-        let mut pipeline = Pipeline::new(&owned(filters), &owned(overrides)).unwrap();
-        let game = parser.parse(&text, &pieces[0]);
-        game.samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
-    }
-
-    // Plies:               0  1    2  3    4  5     6  7     8  9    10 11   12
-    const QUIET_START: &str = "1. a3 a6 2. b3 b6 3. c3 c6 4. d4 d5 5. e4 dxe4 6. h3 h6 7. g3 1/2-1/2";
-
-    #[test]
-    fn a_window_drops_the_event_and_the_plies_before_it() {
-        // The capture is ply 9, so the window of 5 is plies 5 to 9.
-        assert_eq!(left(QUIET_START, &["quiet"], &[]), [0, 1, 2, 3, 4, 10, 11, 12]);
-        assert_eq!(left(QUIET_START, &["quiet"], &["before_capture.plies=1"]).len(), 12);
-        // The check is ply 6, so the window is plies 2 to 6; at ply 7 the king is in check, at ply 8 no more.
-        let check = "1. e4 d6 2. d4 Nc6 3. Bb5 a6 4. Bxc6+ bxc6 5. h3 h6 1-0";
-        assert_eq!(left(check, &["capt"], &[]), [0, 1, 8, 9]);
-        assert_eq!(left("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0", &["capt"], &[]), [0, 1]);
-    }
-
-    #[test]
-    fn the_first_of_equal_positions_stays() {
-        let shuffle = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. e4 1/2-1/2";
-        assert_eq!(left(shuffle, &["capt"], &[]).len(), 9);
-        assert_eq!(left(shuffle, &["unique"], &[]), [0, 1, 2, 3]);
-        assert_eq!(left(shuffle, &["nodraw"], &[]), [0u16; 0]);
-    }
-
-    #[test]
-    fn piece_counts_are_ranges() {
-        // Before ply 9 there are 32 pieces, after it 31; drop30 wants at most 30.
-        assert_eq!(left(QUIET_START, &["drop30"], &[]), [0u16; 0]);
-        assert_eq!(left(QUIET_START, &["drop30"], &["piece_count.max=31"]), [10, 11, 12]);
-        let ending = "[FEN \"4k3/p7/8/8/8/8/PP5R/RN2K3 w - - 0 1\"]\n\n1. a3 a6 2. b3 a5 1-0";
-        assert_eq!(left(ending, &["drop4"], &[]), [0, 1, 2, 3]);
-        assert_eq!(left(ending, &["drop4"], &["non_pawn_pieces.min=6"]), [0u16; 0]);
-    }
-
-    #[test]
-    fn several_presets_leave_what_each_of_them_leaves() {
-        assert_eq!(left(QUIET_START, &["quiet", "drop30"], &["piece_count.max=31"]), [10, 11, 12]);
-    }
-
-    #[test]
-    fn every_preset_loads_and_describes_itself() {
-        for (name, _) in PRESETS {
-            let pipeline = Pipeline::new(&[name.to_string()], &[]).unwrap();
-            assert!(pipeline.describe()[0].starts_with(&format!("{name}: in_check")));
-        }
-        assert!(help().contains("before_capture"));
-    }
 }

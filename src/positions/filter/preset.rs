@@ -7,7 +7,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::registry::{self, Row};
+use super::registry::{self, Given, Kind, Row};
 use crate::error::{Error, Result};
 
 /// The built-in presets: name and TOML.
@@ -18,6 +18,12 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("nodraw", include_str!("../../../filters/nodraw.toml")),
     ("drop4", include_str!("../../../filters/drop4.toml")),
     ("drop30", include_str!("../../../filters/drop30.toml")),
+    ("texel", include_str!("../../../filters/texel.toml")),
+    ("smart-fen-skipping", include_str!("../../../filters/smart-fen-skipping.toml")),
+    ("stockfish", include_str!("../../../filters/stockfish.toml")),
+    ("nnue-pytorch", include_str!("../../../filters/nnue-pytorch.toml")),
+    ("bullet", include_str!("../../../filters/bullet.toml")),
+    ("viriformat", include_str!("../../../filters/viriformat.toml")),
 ];
 
 /// One filter of a preset, with the values of its parameters in the row's order.
@@ -25,8 +31,8 @@ pub const PRESETS: &[(&str, &str)] = &[
 pub struct Use {
     /// Which filter.
     pub row: &'static Row,
-    /// The values of its parameters.
-    pub values: Vec<u8>,
+    /// The values of its parameters, one after another.
+    pub values: Vec<f64>,
 }
 
 /// A named list of filters.
@@ -40,19 +46,23 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// The built-in preset of that name, or the preset in that file.
+    /// The built-in preset of that name, the one filter of that name, or the preset in that file.
     ///
     /// # Errors
-    /// If there is neither, or the file is not a preset.
+    /// If there is none of them, or the file is not a preset.
     pub fn load(name: &str) -> Result<Preset> {
         if let Some((name, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
             return Preset::parse(Path::new(name), text);
+        }
+        if let Ok(row) = registry::row(name) {
+            let filters = vec![Use { row, values: row.defaults() }];
+            return Ok(Preset { name: name.into(), description: row.doc.into(), filters });
         }
         let path = Path::new(name);
         if !path.exists() {
             let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
             return Err(Error::usage(format!(
-                "unknown filter preset `{name}`; there are {}, or name a TOML file",
+                "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer extract --help` lists them) or a TOML file",
                 names.join(", ")
             )));
         }
@@ -117,14 +127,29 @@ fn parse_use(value: &DeValue<'_>, start: usize) -> std::result::Result<Use, (usi
     let mut values = row.defaults();
     for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "use") {
         let parameter = row.parameter(key.get_ref()).map_err(|reason| (key.span().start, reason))?;
-        let number =
-            value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
-        let number = number.ok_or_else(|| {
-            (value.span().start, format!("`{}.{}` has to be a whole number", row.name, key.get_ref()))
-        })?;
-        values[parameter] = row.value(parameter, number).map_err(|reason| (value.span().start, reason))?;
+        let given = given(value.get_ref(), row.parameters[parameter].kind);
+        row.set(&mut values, parameter, &given).map_err(|reason| (value.span().start, reason))?;
     }
     Ok(Use { row, values })
+}
+
+/// A TOML value as a parameter of some kind takes it.
+fn given<'a>(value: &'a DeValue<'_>, kind: Kind) -> Given<'a> {
+    let number = |value: &DeValue<'_>| match value {
+        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok().map(|n| n as f64),
+        DeValue::Float(n) => n.as_str().parse().ok(),
+        _ => None,
+    };
+    match value {
+        DeValue::Boolean(on) => Given::Switch(*on),
+        // A number in quotes is a mistake, not a number.
+        DeValue::String(text) if matches!(kind, Kind::Choice(_)) => Given::Text(text),
+        DeValue::Array(list) => {
+            let list: Option<Vec<f64>> = list.iter().map(|value| number(value.get_ref())).collect();
+            list.map_or(Given::Other, Given::List)
+        }
+        value => number(value).map_or(Given::Other, Given::Number),
+    }
 }
 
 /// The list of presets for a help text, one a line.

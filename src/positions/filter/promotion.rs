@@ -2,14 +2,24 @@
 //!
 //! In: a sample's flags. Out: keep or drop.
 
+use super::registry::{Make, Row};
 use super::{Filter, Sample};
 use crate::positions::flags;
 
+/// The filter's row.
+pub(super) static ROW: Row = Row {
+    name: "promotion",
+    doc: "the move played promotes",
+    parameters: &[],
+    make: Make::Position(|_| Box::new(Promotion)),
+};
+
 /// Positions whose played move promotes.
 #[derive(Debug, Clone, Copy)]
-pub struct Promotion;
+struct Promotion;
 
 impl Filter for Promotion {
+    #[inline]
     fn keeps(&self, sample: &Sample) -> bool {
         !sample.has(flags::PROMOTION)
     }

@@ -96,7 +96,7 @@ impl AnyReader {
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
         let metadata = Metadata {
             resolved: batches.resolved(),
-            ..Metadata::new(vec![Source { name, sha256: String::new() }], Vec::new(), 0)
+            ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
         };
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, batches })
     }
@@ -249,6 +249,13 @@ impl AnyWriter {
         let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
         let path = path.to_path_buf();
         Ok(AnyWriter { path, format, no_score: target.no_score, sink, written, kept: Vec::new() })
+    }
+
+    /// Writes a dataset of the native format that has been started.
+    pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
+        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
+        let (path, sink) = (path.to_path_buf(), Box::new(writer));
+        AnyWriter { path, format: registry::native(), no_score: None, sink, written, kept: Vec::new() }
     }
 
     /// What the file will say of itself, if its format can.

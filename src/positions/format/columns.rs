@@ -1,160 +1,251 @@
-//! The columns of a dataset's row group.
+//! The columns of a dataset.
 //!
-//! In and out: samples on one side, typed Parquet columns in the order of the schema on the other. A column is one
-//! line of [`SCHEMA`], of [`write`] and of [`read`], in the same place of each.
+//! In and out: samples on one side, the values of typed columns on the other. A column is one line of [`COLUMNS`],
+//! of [`put`] and of [`take`], in the same place of each.
 
-use bytes::Bytes;
-use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
-use parquet::data_type::{
-    BoolType, ByteArray, DataType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
-};
-use parquet::errors::ParquetError;
-use parquet::file::reader::RowGroupReader;
-use parquet::file::writer::SerializedRowGroupWriter;
 use shakmaty::Color;
 
+use super::page::{Builder, Cursor};
 use crate::chess::{PackedBoard, PackedMove};
-use crate::io::Output;
-use crate::positions::{Leaf, Sample};
+use crate::positions::{Leaf, MeanResult, Sample};
 
-const SCHEMA: &str = "message positions {
-    REQUIRED FIXED_LEN_BYTE_ARRAY(24) board;
-    REQUIRED BOOLEAN stm;
-    REQUIRED INT32 ep (UINT_8);
-    REQUIRED INT32 halfmove (UINT_8);
-    REQUIRED INT32 fullmove (UINT_16);
-    REQUIRED INT32 ply (UINT_16);
-    REQUIRED INT32 game (UINT_32);
-    REQUIRED INT32 result (INT_8);
-    OPTIONAL INT32 score (INT_16);
-    OPTIONAL INT32 depth (UINT_8);
-    REQUIRED INT32 move (UINT_16);
-    REQUIRED INT32 flags (UINT_16);
-    REQUIRED INT32 to_capture (UINT_8);
-    REQUIRED INT32 to_check (UINT_8);
-    REQUIRED INT32 to_end (UINT_8);";
-
-const LEAF_COLUMNS: &str = "
-    OPTIONAL FIXED_LEN_BYTE_ARRAY(24) leaf;
-    OPTIONAL BOOLEAN leaf_stm;
-    OPTIONAL INT32 leaf_score (INT_16);";
-
-/// The schema of a dataset, with the columns of the leaves if it is resolved.
-pub fn schema(resolved: bool) -> String {
-    format!("{SCHEMA}{}\n}}", if resolved { LEAF_COLUMNS } else { "" })
+/// Which datasets have a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// All.
+    Base,
+    /// Those whose positions are resolved.
+    Leaf,
+    /// Those in which one row stands for all equal positions, with the mean of their results.
+    Mean,
 }
 
-type Group<'a> = SerializedRowGroupWriter<'a, Output>;
+/// Every column there is, in the order of the file: who has it, and its line of the schema.
+const COLUMNS: [(Part, &str); 20] = [
+    (Part::Base, "REQUIRED FIXED_LEN_BYTE_ARRAY(24) board"),
+    (Part::Base, "REQUIRED BOOLEAN stm"),
+    (Part::Base, "REQUIRED INT32 ep (UINT_8)"),
+    (Part::Base, "REQUIRED INT32 halfmove (UINT_8)"),
+    (Part::Base, "REQUIRED INT32 fullmove (UINT_16)"),
+    (Part::Base, "REQUIRED INT32 ply (UINT_16)"),
+    (Part::Base, "REQUIRED INT32 game (UINT_32)"),
+    (Part::Base, "REQUIRED INT32 result (INT_8)"),
+    (Part::Base, "OPTIONAL INT32 score (INT_16)"),
+    (Part::Base, "OPTIONAL INT32 depth (UINT_8)"),
+    (Part::Base, "REQUIRED INT32 move (UINT_16)"),
+    (Part::Base, "REQUIRED INT32 flags (UINT_16)"),
+    (Part::Base, "REQUIRED INT32 to_capture (UINT_8)"),
+    (Part::Base, "REQUIRED INT32 to_check (UINT_8)"),
+    (Part::Base, "REQUIRED INT32 to_end (UINT_8)"),
+    (Part::Leaf, "OPTIONAL FIXED_LEN_BYTE_ARRAY(24) leaf"),
+    (Part::Leaf, "OPTIONAL BOOLEAN leaf_stm"),
+    (Part::Leaf, "OPTIONAL INT32 leaf_score (INT_16)"),
+    (Part::Mean, "OPTIONAL INT32 mean_count (UINT_32)"),
+    (Part::Mean, "OPTIONAL INT32 mean_sum (INT_32)"),
+];
+
+/// Which of the columns a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Layout {
+    /// Those of the leaves.
+    pub resolved: bool,
+    /// Those of the mean results.
+    pub means: bool,
+}
+
+impl Layout {
+    /// For each column that there is, its place in a file of this layout.
+    fn places(self) -> [Option<usize>; COLUMNS.len()] {
+        let mut next = 0;
+        COLUMNS.map(|(part, _)| {
+            let there = match part {
+                Part::Base => true,
+                Part::Leaf => self.resolved,
+                Part::Mean => self.means,
+            };
+            let place = next;
+            next += usize::from(there);
+            there.then_some(place)
+        })
+    }
+
+    /// How many columns a file of this layout has.
+    pub fn columns(self) -> usize {
+        self.places().iter().flatten().count()
+    }
+
+    /// The line of the schema of the column at this place of a file.
+    fn line(self, place: usize) -> &'static str {
+        let there = COLUMNS.iter().zip(self.places()).find(|(_, at)| *at == Some(place));
+        there.map_or("", |((_, line), _)| line)
+    }
+
+    /// Whether values of the column at this place of a file may be absent.
+    pub fn optional(self, place: usize) -> bool {
+        self.line(place).starts_with("OPTIONAL")
+    }
+
+    /// Whether the column at this place of a file holds whole numbers.
+    pub fn is_number(self, place: usize) -> bool {
+        self.line(place).contains(" INT32 ")
+    }
+
+    /// The schema of a file of this layout.
+    pub fn schema(self) -> String {
+        let places = self.places();
+        let there = COLUMNS.iter().zip(&places).filter(|(_, place)| place.is_some());
+        let lines = there.fold(String::new(), |text, ((_, line), _)| text + "    " + line + ";\n");
+        format!("message positions {{\n{lines}}}")
+    }
+}
+
+/// A choice of columns to read; of the others, samples hold what [`EMPTY`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted(u32);
+
+impl Wanted {
+    /// All that the file has.
+    pub const ALL: Wanted = Wanted(u32::MAX);
+    /// The number of the game.
+    pub const GAME: Wanted = Wanted(1 << 6);
+    /// What makes the key of a position: board, side to move, en passant.
+    pub const KEY: Wanted = Wanted(0b111);
+    /// What training takes when nothing is filtered and validation is not split off by game: board, side to move,
+    /// result and score, and where the file has them the leaves and mean results.
+    pub const TRAINING: Wanted = Wanted(1 | 1 << 1 | 1 << 7 | 1 << 8 | 0b11111 << 15);
+
+    /// Both choices together.
+    pub const fn and(self, other: Wanted) -> Wanted {
+        Wanted(self.0 | other.0)
+    }
+
+    /// The places in a file of this layout of the columns that are wanted; `None` for the others.
+    pub fn places(self, layout: Layout) -> Vec<Option<usize>> {
+        let places = layout.places().into_iter().enumerate();
+        places.map(|(index, place)| place.filter(|_| self.0 >> index & 1 == 1)).collect()
+    }
+}
+
+/// Adds samples to the columns of a page, one builder a column of the layout. Their number has to be a multiple of
+/// 8 unless nothing follows.
+pub fn put(builders: &mut [Builder], layout: Layout, samples: &[Sample]) {
+    let mut to = Next { columns: builders.iter_mut() };
+    to.boards(samples, |s| &s.board.0);
+    to.bools(samples, |s| s.turn.is_black());
+    to.ints(samples, |s| i32::from(s.ep));
+    to.ints(samples, |s| i32::from(s.halfmove));
+    to.ints(samples, |s| i32::from(s.fullmove));
+    to.ints(samples, |s| i32::from(s.ply));
+    to.ints(samples, |s| s.game as i32);
+    to.ints(samples, |s| i32::from(s.result));
+    to.some_ints(samples, |s| s.score.map(i32::from));
+    to.some_ints(samples, |s| s.depth.map(i32::from));
+    to.ints(samples, |s| i32::from(s.played.0));
+    to.ints(samples, |s| i32::from(s.flags));
+    to.ints(samples, |s| i32::from(s.to_capture));
+    to.ints(samples, |s| i32::from(s.to_check));
+    to.ints(samples, |s| i32::from(s.to_end));
+    if layout.resolved {
+        to.some_boards(samples, |s| s.leaf.as_ref().map(|l| &l.board.0));
+        to.some_bools(samples, |s| s.leaf.map(|l| l.turn.is_black()));
+        to.some_ints(samples, |s| s.leaf.map(|l| i32::from(l.score)));
+    }
+    if layout.means {
+        to.some_ints(samples, |s| s.mean.map(|m| m.count as i32));
+        to.some_ints(samples, |s| s.mean.map(|m| m.sum));
+    }
+}
+
+/// The builders in their order.
+struct Next<'a> {
+    columns: std::slice::IterMut<'a, Builder>,
+}
+
+impl Next<'_> {
+    fn boards(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> &[u8; 24]) {
+        self.columns.next().into_iter().for_each(|column| column.bytes(samples, &get));
+    }
+
+    fn some_boards(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<&[u8; 24]>) {
+        self.columns.next().into_iter().for_each(|column| column.some_bytes(samples, &get));
+    }
+
+    fn bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> bool) {
+        self.columns.next().into_iter().for_each(|column| column.bools(samples, &get));
+    }
+
+    fn some_bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<bool>) {
+        self.columns.next().into_iter().for_each(|column| column.some_bools(samples, &get));
+    }
+
+    fn ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> i32) {
+        self.columns.next().into_iter().for_each(|column| column.ints(samples, &get));
+    }
+
+    fn some_ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<i32>) {
+        self.columns.next().into_iter().for_each(|column| column.some_ints(samples, &get));
+    }
+}
+
 type Parquet<T> = parquet::errors::Result<T>;
 
-/// Writes samples as the columns of a row group, in the order of the schema.
-pub fn write(group: &mut Group<'_>, samples: &[Sample], resolved: bool) -> Parquet<()> {
-    boards(group, samples.iter().map(|s| Some(&s.board)), false)?;
-    required::<BoolType>(group, samples.iter().map(|s| s.turn.is_black()))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.ep)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.halfmove)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.fullmove)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.ply)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| s.game as i32))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.result)))?;
-    optional::<Int32Type>(group, samples.iter().map(|s| s.score.map(i32::from)))?;
-    optional::<Int32Type>(group, samples.iter().map(|s| s.depth.map(i32::from)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.played.0)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.flags)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.to_capture)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.to_check)))?;
-    required::<Int32Type>(group, samples.iter().map(|s| i32::from(s.to_end)))?;
-    if resolved {
-        boards(group, samples.iter().map(|s| s.leaf.as_ref().map(|l| &l.board)), true)?;
-        optional::<BoolType>(group, samples.iter().map(|s| s.leaf.map(|l| l.turn.is_black())))?;
-        optional::<Int32Type>(group, samples.iter().map(|s| s.leaf.map(|l| i32::from(l.score))))?;
+/// Takes the next values of every column that is wanted; a cursor for each column that there is, `None` for those
+/// that are not.
+pub fn take(cursors: &mut [Option<Cursor>], samples: &mut [Sample]) -> Parquet<()> {
+    let mut from = Given { columns: cursors.iter_mut() };
+    from.boards(samples, |s, v| s.board = PackedBoard(v))?;
+    from.bools(samples, |s, v| s.turn = Color::from_black(v))?;
+    from.ints(samples, |s, v| s.ep = v as u8)?;
+    from.ints(samples, |s, v| s.halfmove = v as u8)?;
+    from.ints(samples, |s, v| s.fullmove = v as u16)?;
+    from.ints(samples, |s, v| s.ply = v as u16)?;
+    from.ints(samples, |s, v| s.game = v as u32)?;
+    from.ints(samples, |s, v| s.result = v as i8)?;
+    from.ints(samples, |s, v| s.score = Some(v as i16))?;
+    from.ints(samples, |s, v| s.depth = Some(v as u8))?;
+    from.ints(samples, |s, v| s.played = PackedMove(v as u16))?;
+    from.ints(samples, |s, v| s.flags = v as u16)?;
+    from.ints(samples, |s, v| s.to_capture = v as u8)?;
+    from.ints(samples, |s, v| s.to_check = v as u8)?;
+    from.ints(samples, |s, v| s.to_end = v as u8)?;
+    from.boards(samples, |s, v| {
+        s.leaf = Some(Leaf { board: PackedBoard(v), turn: Color::White, score: 0 });
+    })?;
+    from.bools(samples, |s, v| {
+        if let Some(leaf) = &mut s.leaf {
+            leaf.turn = Color::from_black(v);
+        }
+    })?;
+    from.ints(samples, |s, v| {
+        if let Some(leaf) = &mut s.leaf {
+            leaf.score = v as i16;
+        }
+    })?;
+    from.ints(samples, |s, v| s.mean = Some(MeanResult { count: v as u32, sum: 0 }))?;
+    from.ints(samples, |s, v| {
+        if let Some(mean) = &mut s.mean {
+            mean.sum = v;
+        }
+    })
+}
+
+/// The cursors in their order.
+struct Given<'a> {
+    columns: std::slice::IterMut<'a, Option<Cursor>>,
+}
+
+impl Given<'_> {
+    fn boards(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, [u8; 24])) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.bytes(samples, &set))
     }
-    Ok(())
-}
 
-fn required<T: DataType>(group: &mut Group<'_>, values: impl Iterator<Item = T::T>) -> Parquet<()> {
-    column::<T>(group, &values.collect::<Vec<_>>(), None)
-}
-
-fn optional<T: DataType>(group: &mut Group<'_>, values: impl Iterator<Item = Option<T::T>>) -> Parquet<()> {
-    let mut present = Vec::new();
-    let levels: Vec<i16> = values
-        .map(|value| {
-            value.map_or(0, |v| {
-                present.push(v);
-                1
-            })
-        })
-        .collect();
-    column::<T>(group, &present, Some(&levels))
-}
-
-/// All boards lie in one allocation, of which each value is a slice.
-fn boards<'a>(
-    group: &mut Group<'_>,
-    values: impl Iterator<Item = Option<&'a PackedBoard>>,
-    nullable: bool,
-) -> Parquet<()> {
-    let mut all = Vec::new();
-    let levels: Vec<i16> = values
-        .map(|board| {
-            board.map_or(0, |b| {
-                all.extend_from_slice(&b.0);
-                1
-            })
-        })
-        .collect();
-    let all = Bytes::from(all);
-    let slices: Vec<FixedLenByteArray> =
-        (0..all.len() / 24).map(|i| ByteArray::from(all.slice(24 * i..24 * i + 24)).into()).collect();
-    column::<FixedLenByteArrayType>(group, &slices, nullable.then_some(&levels[..]))
-}
-
-fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], levels: Option<&[i16]>) -> Parquet<()> {
-    let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("column".into()))?;
-    writer.typed::<T>().write_batch(values, levels, None)?;
-    writer.close()
-}
-/// Reads the columns of a row group, in the order of the schema.
-pub fn read(group: &dyn RowGroupReader, resolved: bool) -> Parquet<Vec<Sample>> {
-    let rows = group.metadata().num_rows() as usize;
-    let mut columns = Columns { group, rows, next: 0 };
-    let board = columns.boards()?;
-    let turn = columns.required::<BoolType>()?;
-    let mut samples: Vec<Sample> = board
-        .iter()
-        .zip(turn)
-        .map(|(board, black)| Sample { board: board_of(board), turn: Color::from_black(black), ..EMPTY })
-        .collect();
-    columns.fill(&mut samples, |s, v| s.ep = v as u8)?;
-    columns.fill(&mut samples, |s, v| s.halfmove = v as u8)?;
-    columns.fill(&mut samples, |s, v| s.fullmove = v as u16)?;
-    columns.fill(&mut samples, |s, v| s.ply = v as u16)?;
-    columns.fill(&mut samples, |s, v| s.game = v as u32)?;
-    columns.fill(&mut samples, |s, v| s.result = v as i8)?;
-    columns.fill_some::<Int32Type>(&mut samples, |s, v| s.score = Some(v as i16))?;
-    columns.fill_some::<Int32Type>(&mut samples, |s, v| s.depth = Some(v as u8))?;
-    columns.fill(&mut samples, |s, v| s.played = PackedMove(v as u16))?;
-    columns.fill(&mut samples, |s, v| s.flags = v as u16)?;
-    columns.fill(&mut samples, |s, v| s.to_capture = v as u8)?;
-    columns.fill(&mut samples, |s, v| s.to_check = v as u8)?;
-    columns.fill(&mut samples, |s, v| s.to_end = v as u8)?;
-    if resolved {
-        columns.fill_some::<FixedLenByteArrayType>(&mut samples, |s, v| {
-            s.leaf = Some(Leaf { board: board_of(&v), turn: Color::White, score: 0 });
-        })?;
-        columns.fill_some::<BoolType>(&mut samples, |s, v| {
-            if let Some(leaf) = &mut s.leaf {
-                leaf.turn = Color::from_black(v);
-            }
-        })?;
-        columns.fill_some::<Int32Type>(&mut samples, |s, v| {
-            if let Some(leaf) = &mut s.leaf {
-                leaf.score = v as i16;
-            }
-        })?;
+    fn bools(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, bool)) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.bools(samples, &set))
     }
-    Ok(samples)
+
+    fn ints(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, i32)) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.ints(samples, &set))
+    }
 }
 
 /// A sample with nothing in it, to fill column by column.
@@ -175,62 +266,5 @@ pub const EMPTY: Sample = Sample {
     to_check: 0,
     to_end: 0,
     leaf: None,
+    mean: None,
 };
-
-fn board_of(bytes: &FixedLenByteArray) -> PackedBoard {
-    let mut board = PackedBoard::default();
-    // The schema check has established the length.
-    board.0.copy_from_slice(bytes.data());
-    board
-}
-
-/// The columns of one row group, taken one after another.
-struct Columns<'a> {
-    group: &'a dyn RowGroupReader,
-    rows: usize,
-    next: usize,
-}
-
-impl Columns<'_> {
-    fn values<T: DataType>(&mut self) -> Parquet<(Vec<T::T>, Vec<i16>)> {
-        let reader = self.group.get_column_reader(self.next)?;
-        self.next += 1;
-        let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
-        let (mut values, mut levels) = (Vec::with_capacity(self.rows), Vec::new());
-        let mut read = 0;
-        while read < self.rows {
-            let (records, _, _) =
-                reader.read_records(self.rows - read, Some(&mut levels), None, &mut values)?;
-            if records == 0 {
-                return Err(ParquetError::EOF(format!("column ends after {read} rows")));
-            }
-            read += records;
-        }
-        Ok((values, levels))
-    }
-
-    fn required<T: DataType>(&mut self) -> Parquet<Vec<T::T>> {
-        Ok(self.values::<T>()?.0)
-    }
-
-    fn boards(&mut self) -> Parquet<Vec<FixedLenByteArray>> {
-        self.required::<FixedLenByteArrayType>()
-    }
-
-    fn fill(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, i32)) -> Parquet<()> {
-        let values = self.required::<Int32Type>()?;
-        samples.iter_mut().zip(values).for_each(|(sample, value)| set(sample, value));
-        Ok(())
-    }
-
-    fn fill_some<T: DataType>(
-        &mut self,
-        samples: &mut [Sample],
-        set: impl Fn(&mut Sample, T::T),
-    ) -> Parquet<()> {
-        let (values, levels) = self.values::<T>()?;
-        let present = samples.iter_mut().zip(levels).filter(|(_, level)| *level == 1);
-        present.zip(values).for_each(|((sample, _), value)| set(sample, value));
-        Ok(())
-    }
-}

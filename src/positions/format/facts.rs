@@ -55,6 +55,7 @@ pub static FACTS: &[Fact] = &[
     },
     Fact { fact: Facts::MARKS, name: "marks", doc: "moves from a book, games of Chess960" },
     Fact { fact: Facts::LEAF, name: "leaf", doc: "the quiet position that `label` resolved to" },
+    Fact { fact: Facts::MEAN, name: "mean result", doc: "the results of all equal positions" },
 ];
 
 impl Facts {
@@ -90,8 +91,10 @@ impl Facts {
     pub const MARKS: Facts = Facts(1 << 13);
     /// The leaf of a labelled position.
     pub const LEAF: Facts = Facts(1 << 14);
+    /// The results of all positions for which one stands.
+    pub const MEAN: Facts = Facts(1 << 15);
     /// Every fact.
-    pub const ALL: Facts = Facts((1 << 15) - 1);
+    pub const ALL: Facts = Facts(u16::MAX);
 
     /// The facts of both.
     pub const fn and(self, other: Facts) -> Facts {
@@ -136,7 +139,8 @@ impl Facts {
                 | when(moved, Facts::MOVE)
                 | when(moved, Facts::DISTANCES)
                 | when(sample.flags & (flags::BOOK | flags::CHESS960) != 0, Facts::MARKS)
-                | when(sample.leaf.is_some(), Facts::LEAF),
+                | when(sample.leaf.is_some(), Facts::LEAF)
+                | when(sample.mean.is_some(), Facts::MEAN),
         )
     }
 }

@@ -5,19 +5,26 @@
 
 pub mod any;
 pub mod binpack;
+mod block;
 pub mod bullet;
 mod chain;
-mod columns;
+pub mod columns;
 pub mod csv;
+mod encode;
 pub mod epd;
 pub mod facts;
 pub mod fen;
 pub mod metadata;
 mod nibbles;
+mod page;
 pub mod parquet;
-mod positioned;
+pub(super) mod positioned;
 pub mod registry;
 mod replay;
 pub mod sfplain;
 pub mod stream;
 pub mod viri;
+mod writer;
+
+pub use columns::EMPTY;
+pub use writer::LEVEL;

@@ -1,127 +1,33 @@
-//! The native dataset: Parquet, one row a position, one row group about a million rows.
+//! Reads the native dataset: Parquet, one row a position.
 //!
-//! In: samples in order. Out: a file whose bytes depend on the samples and the metadata alone. Row groups are
-//! the unit of parallel reading. Plain encoding, zstd level 1 and no statistics: on real games that was the
-//! fastest to write and to read at about 10 bytes a position.
+//! In: a file. Out: its samples, row group by row group, which are the unit of parallel reading, or a few thousand
+//! at a time; of the columns only those that are wanted.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::columns;
+use super::columns::{self, EMPTY, Layout, Wanted};
+use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
+use super::page::Cursor;
 use super::positioned::Positioned;
 use crate::error::{Error, Result};
-use crate::io::Output;
 use crate::positions::Sample;
 
-/// Rows in a row group; fixed, so that the bytes of a file do not depend on how the samples arrived.
-pub const ROWS_PER_GROUP: usize = 1 << 20;
+pub use super::writer::{ROWS_PER_GROUP, Writer};
 
-const METADATA_KEY: &str = "patzer";
+pub(super) const METADATA_KEY: &str = "patzer";
 
-/// Writes a dataset, row group by row group.
-pub struct Writer {
-    path: PathBuf,
-    file: SerializedFileWriter<Output>,
-    metadata: Metadata,
-    pending: Vec<Sample>,
-    rows: u64,
-    rows_per_group: usize,
-}
-
-impl Writer {
-    /// Starts a dataset; it appears under its name when [`Writer::finish`] succeeds. It has the columns of the
-    /// leaves if the metadata says that it is resolved.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
-    pub fn create(path: &Path, metadata: Metadata) -> Result<Writer> {
-        let schema = parse_message_type(&columns::schema(metadata.resolved.is_some())).map_err(ours)?;
-        let properties = WriterProperties::builder()
-            .set_writer_version(WriterVersion::PARQUET_1_0)
-            .set_created_by(format!("patzer {}", metadata.version))
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(ours)?))
-            .set_encoding(Encoding::PLAIN)
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .set_offset_index_disabled(true)
-            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-            .build();
-        let output = Output::create(path)?;
-        let file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))
-            .map_err(|e| fault(path, e))?;
-        Ok(Writer {
-            path: path.to_path_buf(),
-            file,
-            metadata,
-            pending: Vec::new(),
-            rows: 0,
-            rows_per_group: ROWS_PER_GROUP,
-        })
-    }
-
-    /// What the file will say of itself; it is written last.
-    pub fn metadata(&mut self) -> &mut Metadata {
-        &mut self.metadata
-    }
-
-    /// Adds samples, in order.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn write(&mut self, mut samples: &[Sample]) -> Result<()> {
-        while !samples.is_empty() {
-            let room = self.rows_per_group - self.pending.len();
-            let (now, later) = samples.split_at(room.min(samples.len()));
-            self.pending.extend_from_slice(now);
-            samples = later;
-            if self.pending.len() == self.rows_per_group {
-                self.flush()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what is left and gives the file its name. Returns the number of rows.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn finish(mut self) -> Result<u64> {
-        if !self.pending.is_empty() {
-            self.flush()?;
-        }
-        let json = serde_json::to_string(&self.metadata).map_err(ours)?;
-        self.file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
-        let path = self.path;
-        self.file.into_inner().map_err(|e| fault(&path, e))?.commit()?;
-        Ok(self.rows)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let resolved = self.metadata.resolved.is_some();
-        let path = &self.path;
-        let mut group = self.file.next_row_group().map_err(|e| fault(path, e))?;
-        columns::write(&mut group, &self.pending, resolved).map_err(|e| fault(path, e))?;
-        group.close().map_err(|e| fault(path, e))?;
-        self.rows += self.pending.len() as u64;
-        self.pending.clear();
-        Ok(())
-    }
-}
 /// A dataset opened for reading; cheap to share between threads.
 pub struct Dataset {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
     metadata: Metadata,
+    layout: Layout,
 }
 
 impl Dataset {
@@ -152,14 +58,13 @@ impl Dataset {
         };
         let metadata: Metadata = serde_json::from_str(json)
             .map_err(|e| Error::data(path, format!("its `patzer` metadata does not parse: {e}")))?;
-        let dataset = Dataset { path: path.to_path_buf(), reader, metadata };
+        let dataset = Dataset { path: path.to_path_buf(), reader, layout: metadata.layout(), metadata };
         dataset.check_schema()?;
         Ok(dataset)
     }
 
     fn check_schema(&self) -> Result<()> {
-        let schema = columns::schema(self.metadata.resolved.is_some());
-        let expected = parse_message_type(&schema).map_err(ours)?;
+        let expected = parse_message_type(&self.layout.schema()).map_err(ours)?;
         let actual = self.reader.metadata().file_metadata().schema();
         if actual.get_fields() != expected.get_fields() {
             return Err(Error::data(
@@ -190,15 +95,76 @@ impl Dataset {
         self.reader.num_row_groups()
     }
 
+    /// How many positions a row group holds.
+    pub fn group_rows(&self, index: usize) -> u64 {
+        self.reader.metadata().row_group(index).num_rows().max(0) as u64
+    }
+
+    /// The byte of the file at which a row group starts.
+    pub fn group_offset(&self, index: usize) -> u64 {
+        let columns = self.reader.metadata().row_group(index).columns();
+        columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
+    }
+
     /// Reads one row group.
     ///
     /// # Errors
     /// If the file is damaged.
     pub fn read_group(&self, index: usize) -> Result<Vec<Sample>> {
-        let resolved = self.metadata.resolved.is_some();
-        let damaged = |e| Error::at(&self.path, format!("row group {index}"), format!("is damaged: {e}"));
+        self.read_columns(index, Wanted::ALL)
+    }
+
+    /// Reads some columns of one row group; what is not read is 0 or `None`.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn read_columns(&self, index: usize, wanted: Wanted) -> Result<Vec<Sample>> {
+        let mut rows = self.rows_of(index, wanted)?;
+        let mut samples = vec![EMPTY; rows.left];
+        rows.fill(&mut samples)?;
+        Ok(samples)
+    }
+
+    /// Starts to read some columns of one row group, some rows at a time.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn rows_of(&self, index: usize, wanted: Wanted) -> Result<Rows<'_>> {
+        let damaged = |e| self.damaged(index, &e);
         let group = self.reader.get_row_group(index).map_err(damaged)?;
-        columns::read(group.as_ref(), resolved).map_err(damaged)
+        let left = usize::try_from(group.metadata().num_rows()).map_err(|_| {
+            Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
+        })?;
+        let places = wanted.places(self.layout).into_iter();
+        let cursor = |place: Option<usize>| {
+            place.map(|place| {
+                let optional = group.metadata().column(place).column_descr().max_def_level() > 0;
+                group.get_column_page_reader(place).map(|pages| Cursor::new(pages, optional))
+            })
+        };
+        let cursors = places.map(|place| cursor(place).transpose()).collect::<std::result::Result<_, _>>();
+        Ok(Rows { dataset: self, group: index, cursors: cursors.map_err(damaged)?, left })
+    }
+
+    /// Starts to read all columns of all rows, some rows at a time.
+    pub fn blocks(&self) -> Blocks<'_> {
+        Blocks { dataset: self, next: 0, rows: None }
+    }
+
+    /// Reads all rows in their order, some at a time.
+    ///
+    /// # Errors
+    /// If the file is damaged, or `each` fails.
+    pub fn for_each(&self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+        let mut blocks = self.blocks();
+        while let Some(samples) = blocks.next_block()? {
+            each(samples)?;
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, group: usize, error: &ParquetError) -> Error {
+        Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
     /// Reads everything, row groups in parallel, samples in the order of the file.
@@ -213,11 +179,68 @@ impl Dataset {
     }
 }
 
-fn ours(error: impl std::fmt::Display) -> Error {
+/// The rows of a dataset, taken in order.
+pub struct Blocks<'a> {
+    dataset: &'a Dataset,
+    /// The row group after that of `rows`.
+    next: usize,
+    rows: Option<Rows<'a>>,
+}
+
+impl Blocks<'_> {
+    /// Takes the next rows; `None` at the end.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn next_block(&mut self) -> Result<Option<Vec<Sample>>> {
+        loop {
+            match &mut self.rows {
+                Some(rows) if rows.left > 0 => return rows.next_rows().map(Some),
+                _ if self.next == self.dataset.groups() => return Ok(None),
+                _ => {
+                    self.rows = Some(self.dataset.rows_of(self.next, Wanted::ALL)?);
+                    self.next += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Rows of one row group, taken in order.
+pub struct Rows<'a> {
+    dataset: &'a Dataset,
+    group: usize,
+    cursors: Vec<Option<Cursor>>,
+    left: usize,
+}
+
+impl Rows<'_> {
+    /// Takes the next rows, as many as a page has; empty at the end.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn next_rows(&mut self) -> Result<Vec<Sample>> {
+        let mut samples = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
+        self.fill(&mut samples)?;
+        Ok(samples)
+    }
+
+    /// Takes as many rows as there are samples, which must not be more than are left.
+    fn fill(&mut self, samples: &mut [Sample]) -> Result<()> {
+        // A few at a time, so that they are still in the cache for the last column.
+        for few in samples.chunks_mut(1 << 10) {
+            columns::take(&mut self.cursors, few).map_err(|e| self.dataset.damaged(self.group, &e))?;
+        }
+        self.left -= samples.len();
+        Ok(())
+    }
+}
+
+pub(super) fn ours(error: impl std::fmt::Display) -> Error {
     Error::internal(error.to_string())
 }
 
-fn fault(path: &Path, error: ParquetError) -> Error {
+pub(super) fn fault(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(e) => match e.downcast::<std::io::Error>() {
             Ok(e) => Error::io(path, *e),
@@ -232,8 +255,8 @@ mod tests {
     use super::*;
     use crate::chess::{PackedBoard, PackedMove};
     use crate::positions::Leaf;
-    use crate::positions::format::columns::EMPTY;
     use shakmaty::Color;
+    use std::sync::Arc;
 
     fn samples(n: usize) -> Vec<Sample> {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
@@ -259,7 +282,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         for resolved in [None, Some("qsearch".to_string())] {
-            let mut written = samples(1234);
+            let mut written = samples(ROWS_PER_PAGE + 1234);
             let metadata =
                 Metadata { resolved: resolved.clone(), ..Metadata::new(vec![], vec!["quiet".into()], 9) };
             if resolved.is_none() {
@@ -268,10 +291,10 @@ mod tests {
             let mut writer = Writer::create(&path, metadata.clone()).unwrap();
             writer.write(&written[..100]).unwrap();
             writer.write(&written[100..]).unwrap();
-            assert_eq!(writer.finish().unwrap(), 1234);
+            assert_eq!(writer.finish().unwrap(), written.len() as u64);
             let dataset = Dataset::open(&path).unwrap();
             assert_eq!(dataset.metadata(), &metadata);
-            assert_eq!(dataset.rows(), 1234);
+            assert_eq!(dataset.rows(), written.len() as u64);
             assert_eq!(dataset.read_all().unwrap(), written);
         }
     }
@@ -280,16 +303,83 @@ mod tests {
     fn row_groups_read_at_the_same_time_do_not_disturb_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = samples(20_000);
+        let mut written = samples(12 * ROWS_PER_PAGE + 1000);
         written.iter_mut().for_each(|s| s.leaf = None);
         let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
-        writer.rows_per_group = 100;
+        writer.pages_per_group = 1;
         writer.write(&written).unwrap();
         writer.finish().unwrap();
         let dataset = Dataset::open(&path).unwrap();
-        assert_eq!(dataset.groups(), 200);
+        assert_eq!(dataset.groups(), 13);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
         assert!(pool.install(|| dataset.read_all()).unwrap() == written);
+    }
+
+    /// Writes the columns with parquet's own writers: plain, and in pages of other lengths in every column.
+    fn write_plainly(path: &Path, samples: &[Sample]) {
+        use parquet::data_type::*;
+        use parquet::file::metadata::KeyValue;
+        use parquet::file::properties::{EnabledStatistics, WriterProperties};
+        use parquet::file::writer::SerializedFileWriter;
+        let properties = WriterProperties::builder()
+            .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_data_page_size_limit(1000)
+            .set_write_batch_size(16)
+            .build();
+        let schema = Arc::new(parse_message_type(&Layout::default().schema()).unwrap());
+        let mut file =
+            SerializedFileWriter::new(File::create(path).unwrap(), schema, properties.into()).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = |index: usize| {
+            let mut writer = group.next_column().unwrap().unwrap();
+            let ints = |get: fn(&Sample) -> i32| samples.iter().map(get).collect::<Vec<_>>();
+            let some = |get: fn(&Sample) -> Option<i32>| {
+                let levels: Vec<i16> = samples.iter().map(|s| get(s).is_some().into()).collect();
+                (samples.iter().filter_map(get).collect::<Vec<_>>(), Some(levels))
+            };
+            let (values, levels) = match index {
+                0 => {
+                    let boards = samples.iter().map(|s| FixedLenByteArray::from(s.board.0.to_vec()));
+                    let boards: Vec<_> = boards.collect();
+                    writer.typed::<FixedLenByteArrayType>().write_batch(&boards, None, None).unwrap();
+                    writer.close().unwrap();
+                    return;
+                }
+                1 => {
+                    let black: Vec<bool> = samples.iter().map(|s| s.turn.is_black()).collect();
+                    writer.typed::<BoolType>().write_batch(&black, None, None).unwrap();
+                    writer.close().unwrap();
+                    return;
+                }
+                2 => (ints(|s| s.ep.into()), None),
+                4 => (ints(|s| s.fullmove.into()), None),
+                6 => (ints(|s| s.game as i32), None),
+                7 => (ints(|s| s.result.into()), None),
+                8 => some(|s| s.score.map(i32::from)),
+                9 => some(|s| s.depth.map(i32::from)),
+                10 => (ints(|s| s.played.0.into()), None),
+                _ => (ints(|_| 0), None),
+            };
+            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None).unwrap();
+            writer.close().unwrap();
+        };
+        (0..Layout::default().columns()).for_each(&mut column);
+        group.close().unwrap();
+        let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
+        file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
+        file.close().unwrap();
+    }
+
+    #[test]
+    fn plain_pages_of_any_length_are_read_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let mut written = samples(5000);
+        written.iter_mut().for_each(|s| s.leaf = None);
+        write_plainly(&path, &written);
+        assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
     }
 
     #[test]

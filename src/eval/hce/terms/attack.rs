@@ -18,22 +18,18 @@ pub const TERM: Term = Term {
         Part::list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen"),
         Part::grid("attackers", 2, 8, "rows: with, without own queen; columns: number of attackers, 0 to 7"),
         Part::list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen"),
-        Part::list("any_check", 4, "there is a safe check by a knight, bishop, rook, queen"),
         Part::list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen"),
         Part::list("danger", 32, "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns"),
         Part::list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs"),
-        Part::list("defence", 16, "squares there that the enemy attacks too, by pairs"),
     ],
 };
 
 const ZONE: usize = layout::at("attack", "zone");
 const ATTACKERS: usize = layout::at("attack", "attackers");
 const SAFE_CHECK: usize = layout::at("attack", "safe_check");
-const ANY_CHECK: usize = layout::at("attack", "any_check");
 const UNSAFE_CHECK: usize = layout::at("attack", "unsafe_check");
 const DANGER: usize = layout::at("attack", "danger");
 const FLANK: usize = layout::at("attack", "flank");
-const DEFENCE: usize = layout::at("attack", "defence");
 
 /// One piece.
 #[inline(always)]
@@ -77,7 +73,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         let safe_checks = (checks & safe).count() as i32;
         let any = i32::from(safe_checks > 0);
         sink.add(us, SAFE_CHECK + kind, safe_checks);
-        sink.add(us, ANY_CHECK + kind, any);
         sink.add(us, UNSAFE_CHECK + kind, i32::from((checks & !safe).any()));
         danger += nearness * i32::from(!reach.is_disjoint(zone)) + check * any;
     }
@@ -87,7 +82,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let attacked = wing & c.attacked[us];
     let pressure = attacked.count() + (attacked & c.twice[us]).count();
     sink.add(us, FLANK + (pressure / 2).min(15), 1);
-    sink.add(us, DEFENCE + ((wing & c.attacked[them]).count() / 2).min(15), 1);
 }
 
 /// The four files of a king's wing by its file.

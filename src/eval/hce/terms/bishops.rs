@@ -16,7 +16,6 @@ pub const TERM: Term = Term {
         Part::single("pawns", "an own pawn on the colour of a bishop, for each bishop"),
         Part::single("rammed", "an own pawn on the colour of a bishop, right before an enemy pawn, for each bishop"),
         Part::list("enemy_pawns", 9, "a bishop by number of enemy pawns on its colour, 0 to 8"),
-        Part::single("targets", "an enemy pawn on a diagonal of a bishop, whatever stands between"),
         Part::single("long_diagonal", "only pawns in the way, a bishop would see two of the four centre squares"),
         Part::single("aims_at_king", "only pawns in the way, a bishop would see a square of the king's zone"),
         Part::list("outpost", 4, "on a square that no pawn can attack: at the edge, defended there; inside, defended"),
@@ -27,7 +26,6 @@ const PAIR: usize = layout::at("bishops", "pair");
 const PAWNS: usize = layout::at("bishops", "pawns");
 const RAMMED: usize = layout::at("bishops", "rammed");
 const ENEMY_PAWNS: usize = layout::at("bishops", "enemy_pawns");
-const TARGETS: usize = layout::at("bishops", "targets");
 const LONG_DIAGONAL: usize = layout::at("bishops", "long_diagonal");
 const AIMS: usize = layout::at("bishops", "aims_at_king");
 const OUTPOST: usize = layout::at("bishops", "outpost");
@@ -48,8 +46,6 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     sink.add(us, PAWNS, ours.count() as i32);
     sink.add(us, RAMMED, rammed.count() as i32);
     sink.add(us, ENEMY_PAWNS + (theirs & colour).count().min(8), 1);
-    let open = attacks::bishop_attacks(piece.square, Bitboard::EMPTY);
-    sink.add(us, TARGETS, (open & theirs).count() as i32);
     let seen = attacks::bishop_attacks(piece.square, c.board.pawns());
     sink.add(us, LONG_DIAGONAL, i32::from((seen & CENTRE).more_than_one()));
     sink.add(us, AIMS, i32::from(!seen.is_disjoint(c.zone[them])));

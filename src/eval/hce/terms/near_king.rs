@@ -1,4 +1,5 @@
-//! Pieces near their own king, by distance. Source: Stockfish's king protector, for all pieces here.
+//! Pieces near their own king, by distance. Source: Stockfish's king protector; bishops and
+//! rooks gain nothing from it here.
 
 use shakmaty::{Color, Role};
 
@@ -12,19 +13,22 @@ pub const TERM: Term = Term {
     about: "pieces by distance from their own king in king's moves, 0 to 7 (never 0)",
     parts: &[
         Part::list("knight", 8, "a knight"),
-        Part::list("bishop", 8, "a bishop"),
-        Part::list("rook", 8, "a rook"),
         Part::list("queen", 8, "a queen"),
     ],
 };
 
-const START: usize = layout::at("near_king", "knight");
+const KNIGHT: usize = layout::at("near_king", "knight");
+const QUEEN: usize = layout::at("near_king", "queen");
 
 /// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
+    let table = match piece.role {
+        Role::Knight => KNIGHT,
+        Role::Queen => QUEEN,
+        _ => return,
+    };
     if let Some(king) = c.kings[us] {
-        let kind = piece.role as usize - Role::Knight as usize;
-        sink.add(us, START + 8 * kind + piece.square.distance(king) as usize, 1);
+        sink.add(us, table + piece.square.distance(king) as usize, 1);
     }
 }

@@ -28,7 +28,6 @@ pub const TERM: Term = Term {
             "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe",
         ),
         Part::list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7"),
-        Part::single("safe_path", "the enemy attacks no square on the way to promotion"),
         Part::single("free_path", "the way is safe and nothing stands on it"),
         Part::list("race", 4, "the enemy has no pieces: king in the square, out of it; the same with a free way"),
     ],
@@ -42,7 +41,6 @@ const OWN_KING: usize = layout::at("passed", "own_king");
 const ENEMY_KING: usize = layout::at("passed", "enemy_king");
 const NEXT: usize = layout::at("passed", "next");
 const BLOCKED: usize = layout::at("passed", "blocked");
-const SAFE_PATH: usize = layout::at("passed", "safe_path");
 const FREE_PATH: usize = layout::at("passed", "free_path");
 const RACE: usize = layout::at("passed", "race");
 
@@ -92,7 +90,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         let path = above(Bitboard::from_square(square));
         let safe_path = path.is_disjoint(attacked);
         let free_path = path.is_disjoint(occupied);
-        sink.add(us, SAFE_PATH, i32::from(safe_path));
         sink.add(us, FREE_PATH, i32::from(safe_path && free_path));
         if alone && let Some(king) = c.kings[them] {
             let target = Square::from_coords(square.file(), Rank::Eighth);

@@ -14,13 +14,11 @@ pub const TERM: Term = Term {
     about: "single pieces between a king or queen and an enemy slider",
     parts: &[
         Part::list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king"),
-        Part::single("discovery", "an enemy piece stands alone between the own king and an enemy slider"),
         Part::single("queen", "one piece at most stands between the own queen and an enemy bishop or rook"),
     ],
 };
 
 const PINNED: usize = layout::at("pins", "pinned");
-const DISCOVERY: usize = layout::at("pins", "discovery");
 const QUEEN: usize = layout::at("pins", "queen");
 
 /// The pins that one side suffers.
@@ -31,12 +29,8 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     if let Some(king) = c.kings[us] {
         for slider in enemies & aligned(king, board.bishops_and_queens(), board.rooks_and_queens()) {
             if let Some(blocker) = blocker(board, king, slider) {
-                if ours.contains(blocker) {
-                    let role = board.role_at(blocker).unwrap_or(Role::Pawn);
-                    sink.add(us, PINNED + (role as usize - 1).min(4), 1);
-                } else {
-                    sink.add(us, DISCOVERY, 1);
-                }
+                let role = board.role_at(blocker).unwrap_or(Role::Pawn);
+                sink.add(us, PINNED + (role as usize - 1).min(4), i32::from(ours.contains(blocker)));
             }
         }
     }

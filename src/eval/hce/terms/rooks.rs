@@ -15,9 +15,6 @@ pub const TERM: Term = Term {
         Part::single("open_file", "a rook on a file without pawns"),
         Part::single("semi_open_file", "a rook on a file without own pawns, but with enemy pawns"),
         Part::single("held_file", "such a file where an enemy pawn defends one of its pawns"),
-        Part::list("king_file", 2, "a rook on a file that crosses the enemy king's zone; with, without own pawns"),
-        Part::single("queen_file", "a rook on a file with a queen of either side"),
-        Part::single("doubled", "a rook on a file with another own rook, for each of them"),
         Part::list("seventh", 3, "a rook on its seventh rank; with the enemy king or pawns to attack; a queen so"),
         Part::single("behind_passed", "a rook below an own pawn that is alone on its file, on the same file"),
         Part::list("trapped", 4, "a rook with 0 to 3 squares on the shorter side of its king on the first rank"),
@@ -27,9 +24,6 @@ pub const TERM: Term = Term {
 const OPEN: usize = layout::at("rooks", "open_file");
 const SEMI_OPEN: usize = layout::at("rooks", "semi_open_file");
 const HELD: usize = layout::at("rooks", "held_file");
-const KING_FILE: usize = layout::at("rooks", "king_file");
-const QUEEN_FILE: usize = layout::at("rooks", "queen_file");
-const DOUBLED: usize = layout::at("rooks", "doubled");
 const SEVENTH: usize = layout::at("rooks", "seventh");
 const BEHIND: usize = layout::at("rooks", "behind_passed");
 const TRAPPED: usize = layout::at("rooks", "trapped");
@@ -46,9 +40,6 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let theirs = file & c.pieces(them, Role::Pawn);
     sink.add(us, if theirs.is_empty() { OPEN } else { SEMI_OPEN }, i32::from(!closed));
     sink.add(us, HELD, i32::from(!closed && !theirs.is_disjoint(c.by_role[them].pawn)));
-    sink.add(us, KING_FILE + usize::from(!closed), i32::from(!file.is_disjoint(c.zone[them])));
-    sink.add(us, QUEEN_FILE, i32::from(!file.is_disjoint(c.board.queens())));
-    sink.add(us, DOUBLED, i32::from((file & c.pieces(us, Role::Rook)).more_than_one()));
     let squares = (piece.attacks & c.useful[us]).count();
     if squares <= 3
         && let Some(king) = c.kings[us]

@@ -15,21 +15,15 @@ pub const TERM: Term = Term {
     parts: &[
         Part::list("room", 24, "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23"),
         Part::single("restricted", "a square both sides attack where the enemy's defence is not strong"),
-        Part::list("outnumbered", 2, "a square that the enemy attacks once and we twice: with an enemy on it, without"),
         Part::single("centre", "a square of the sixteen in the centre that we alone attack, or more often"),
         Part::single("stopped", "an own pawn whose next square is occupied"),
-        Part::single("pawn_defended", "an own pawn that anything defends"),
-        Part::single("pawn_weak", "an own pawn that the enemy attacks and nothing defends"),
     ],
 };
 
 const ROOM: usize = layout::at("space", "room");
 const RESTRICTED: usize = layout::at("space", "restricted");
-const OUTNUMBERED: usize = layout::at("space", "outnumbered");
 const CENTRE: usize = layout::at("space", "centre");
 const STOPPED: usize = layout::at("space", "stopped");
-const PAWN_DEFENDED: usize = layout::at("space", "pawn_defended");
-const PAWN_WEAK: usize = layout::at("space", "pawn_weak");
 
 /// All of it for one side.
 #[inline(always)]
@@ -48,15 +42,9 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 
     let strong = enemy_pawns | (yours_twice & !mine_twice);
     sink.add(us, RESTRICTED, (mine & yours & !strong).count() as i32);
-    let outnumbered = yours & mine_twice & !yours_twice;
-    let enemies = c.board.by_color(them);
-    sink.add(us, OUTNUMBERED, (outnumbered & enemies).count() as i32);
-    sink.add(us, OUTNUMBERED + 1, (outnumbered & !enemies).count() as i32);
     let control = ((mine_twice & !yours_twice) | (mine & !yours)) & !enemy_pawns;
     sink.add(us, CENTRE, (control & MIDDLE).count() as i32);
 
     let next = pawns.shift(us.fold_wb(8, -8));
     sink.add(us, STOPPED, (next & c.board.occupied()).count() as i32);
-    sink.add(us, PAWN_DEFENDED, (pawns & mine).count() as i32);
-    sink.add(us, PAWN_WEAK, (pawns & yours & !mine).count() as i32);
 }

@@ -17,12 +17,8 @@ pub const TERM: Term = Term {
         Part::list("by_minor", 5, "a weak pawn, knight, bishop, or any rook, queen attacked by a knight or bishop"),
         Part::list("by_rook", 5, "a weak pawn, knight, bishop, rook, or any queen attacked by a rook"),
         Part::single("minor_by_minor", "a knight or bishop attacked by a knight or bishop"),
-        Part::single("minor_by_major", "such a piece, poorly defended, attacked by a rook or queen"),
-        Part::single("by_queen", "a poorly defended piece attacked by the queen"),
         Part::single("by_king", "a weak piece attacked by the king"),
-        Part::single("on_queen", "a queen attacked by anything"),
         Part::list("next_on_queen", 3, "a safe square to attack a queen: for a knight, a slider, a slider that is backed"),
-        Part::single("loose", "a piece that nothing defends"),
         Part::single("hanging", "a weak piece or pawn that nothing defends"),
         Part::single("by_push", "a piece that a safe push of a pawn would attack"),
     ],
@@ -32,12 +28,8 @@ const BY_PAWN: usize = layout::at("threats", "by_pawn");
 const BY_MINOR: usize = layout::at("threats", "by_minor");
 const BY_ROOK: usize = layout::at("threats", "by_rook");
 const MINOR_BY_MINOR: usize = layout::at("threats", "minor_by_minor");
-const MINOR_BY_MAJOR: usize = layout::at("threats", "minor_by_major");
-const BY_QUEEN: usize = layout::at("threats", "by_queen");
 const BY_KING: usize = layout::at("threats", "by_king");
-const ON_QUEEN: usize = layout::at("threats", "on_queen");
 const NEXT_ON_QUEEN: usize = layout::at("threats", "next_on_queen");
-const LOOSE: usize = layout::at("threats", "loose");
 const HANGING: usize = layout::at("threats", "hanging");
 const BY_PUSH: usize = layout::at("threats", "by_push");
 
@@ -66,15 +58,10 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
             sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
         }
         let minors = pieces & (c.board.knights() | c.board.bishops());
-        let backed = c.by_role[them].pawn | c.twice[them] | !c.twice[us];
-        let poor = c.attacked[us] & !(c.attacked[them] & backed);
         sink.add(us, MINOR_BY_MINOR, (minors & minor).count() as i32);
-        sink.add(us, MINOR_BY_MAJOR, (minors & (ours.rook | ours.queen) & poor).count() as i32);
-        sink.add(us, BY_QUEEN, (pieces & ours.queen & poor).count() as i32);
         sink.add(us, BY_KING, (weak & ours.king).count() as i32);
         sink.add(us, HANGING, (weak & !c.attacked[them]).count() as i32);
     }
-    sink.add(us, LOOSE, (pieces & !c.attacked[them]).count() as i32);
     sink.add(us, BY_PUSH, (pieces & push_attacks(c, us)).without(ours.pawn).count() as i32);
     on_queens(c, us, strong, sink);
 }
@@ -85,7 +72,6 @@ fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S
     let ours = &c.by_role[us];
     let safe = c.useful[us] & !strong;
     for queen in c.pieces(us.other(), Role::Queen) {
-        sink.add(us, ON_QUEEN, i32::from(c.attacked[us].contains(queen)));
         let occupied = c.board.occupied();
         let sliders = (ours.bishop & attacks::bishop_attacks(queen, occupied))
             | (ours.rook & attacks::rook_attacks(queen, occupied));

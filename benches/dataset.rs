@@ -1,0 +1,74 @@
+//! Datasets: removal of duplicates, and Parquet written and read, on the bundled games.
+//!
+//! Throughput in positions a second. `RAYON_NUM_THREADS=1` measures one thread.
+
+use std::path::Path;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::pgn::{Cutter, Parser};
+use patzer::positions::format::columns::Wanted;
+use patzer::positions::key_set::KeySet;
+use patzer::positions::{Dataset, Metadata, Sample, Writer};
+
+/// The positions of the bundled games, about a million.
+fn samples() -> Vec<Sample> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
+    let mut cutter = Cutter::new();
+    *cutter.text() = patzer::io::read(&path).unwrap();
+    cutter.scan(true);
+    let (text, pieces) = cutter.take();
+    let mut parser = Parser::default();
+    let mut samples = Vec::new();
+    for (game, piece) in pieces.iter().enumerate() {
+        parser.parse(&text, piece, game as u32, &mut samples);
+    }
+    (0..4).flat_map(|_| samples.clone()).collect()
+}
+
+fn dataset(criterion: &mut Criterion) {
+    let samples = samples();
+    let mut group = criterion.benchmark_group("dataset");
+    group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
+    group.bench_function("key", |bench| {
+        bench.iter(|| samples.iter().map(Sample::key).fold(0, |a, b| a ^ b));
+    });
+    let keys: Vec<u128> = samples.iter().map(Sample::key).collect();
+    group.bench_function("dedupe", |bench| {
+        bench.iter(|| {
+            let mut seen = KeySet::new();
+            keys.iter().filter(|key| seen.insert(**key)).count()
+        });
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    group.bench_function("write", |bench| {
+        bench.iter(|| {
+            let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
+            writer.write(&samples).unwrap();
+            writer.finish().unwrap()
+        });
+    });
+    let dataset = Dataset::open(&path).unwrap();
+    for (name, wanted) in [("read all", Wanted::ALL), ("read training columns", Wanted::TRAINING)] {
+        group.bench_function(name, |bench| {
+            bench.iter(|| {
+                let mut rows = 0;
+                for index in 0..dataset.groups() {
+                    let mut group = dataset.rows_of(index, wanted).unwrap();
+                    loop {
+                        let some = group.next_rows().unwrap();
+                        if some.is_empty() {
+                            break;
+                        }
+                        rows += some.len();
+                    }
+                }
+                rows
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, dataset);
+criterion_main!(benches);

@@ -1,0 +1,77 @@
+//! Books in ZIP archives, as their collections hand them out.
+//!
+//! In: the bytes of an archive. Out: the bytes of the one book in it.
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use zip::ZipArchive;
+
+use crate::error::{Error, Result};
+
+/// No book is larger than this when unpacked, in bytes; an archive may claim anything.
+const LARGEST: u64 = 4 << 30;
+
+/// Whether these are the bytes of a ZIP archive with something in it.
+pub(super) fn is_zip(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04")
+}
+
+/// Unpacks the only file of an archive.
+pub(super) fn only_file(bytes: &[u8], path: &Path) -> Result<Vec<u8>> {
+    let wrong = |e: zip::result::ZipError| Error::data(path, format!("cannot be unpacked: {e}"));
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(wrong)?;
+    let mut books = Vec::new();
+    for index in 0..archive.len() {
+        if archive.by_index(index).map_err(wrong)?.is_file() {
+            books.push(index);
+        }
+    }
+    let [index] = books[..] else {
+        return Err(Error::data(
+            path,
+            format!("holds {} files; a book has to be alone in its archive", books.len()),
+        ));
+    };
+    let file = archive.by_index(index).map_err(wrong)?;
+    let mut book = Vec::new();
+    let read = file.take(LARGEST + 1).read_to_end(&mut book);
+    match read {
+        Ok(length) if length as u64 > LARGEST => Err(Error::data(path, "is larger than 4 GiB when unpacked")),
+        Ok(_) => Ok(book),
+        Err(e) => Err(Error::data(path, format!("cannot be unpacked: {e}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in files {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(text.as_bytes()).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn the_one_file_of_an_archive_is_the_book() {
+        let bytes = archive(&[("book.epd", "a line\n")]);
+        assert!(is_zip(&bytes) && !is_zip(b"[Event \"a\"]"));
+        assert_eq!(only_file(&bytes, Path::new("book.zip")).unwrap(), b"a line\n");
+    }
+
+    #[test]
+    fn an_archive_of_several_files_or_a_damaged_one_is_refused() {
+        let two = archive(&[("a.epd", "x"), ("b.epd", "y")]);
+        assert!(only_file(&two, Path::new("b.zip")).unwrap_err().to_string().contains("holds 2 files"));
+        let one = archive(&[("a.epd", "some text that is long enough to be packed, packed, packed")]);
+        let error = only_file(&one[..one.len() / 2], Path::new("b.zip")).unwrap_err();
+        assert_eq!(error.exit_code(), 1);
+    }
+}

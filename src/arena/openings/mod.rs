@@ -1,0 +1,295 @@
+//! Openings: the positions from which pairs of games begin.
+//!
+//! In: a book of EPD or FEN lines ([`epd`]), or of PGN games ([`games`]), plain, compressed or in a ZIP archive
+//! ([`archive`]); or the book that is built in. Out: positions in the order of the file, or in a random one that
+//! depends on the seed alone, so that pair `i` of a test always begins from the same one. When all have been used
+//! they come again, for deterministic players with two random moves added ([`vary`]).
+
+mod archive;
+mod epd;
+mod games;
+mod vary;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use shakmaty::{Chess, Position};
+
+use super::game::ending;
+use crate::chess::Line;
+use crate::error::{Error, Result};
+use crate::io;
+use crate::rng::{Rng, mix};
+
+/// The book that is built in; its header says how it was made.
+const EMBEDDED: &[u8] = include_bytes!("book.epd");
+
+/// The path that stands for the built-in book in messages.
+const EMBEDDED_NAME: &str = "built-in book";
+
+/// Positions to begin from, in the order in which pairs use them.
+#[derive(Debug, Clone)]
+pub struct Openings {
+    positions: Vec<Chess>,
+    digest: String,
+    seed: u64,
+    /// The number of the opening with which the first pair begins, from 0.
+    first: usize,
+}
+
+/// The order in which a book is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Shuffled by the seed.
+    Random,
+    /// As in the file.
+    Sequential,
+}
+
+/// Which openings, and in which order.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice<'a> {
+    /// The book; `None` for the one that is built in.
+    pub path: Option<&'a Path>,
+    /// The order.
+    pub order: Order,
+    /// Seed of a random order, and of the moves that are added after the last opening.
+    pub seed: u64,
+    /// With which opening of that order the first pair begins, from 1.
+    pub start: usize,
+    /// Of a PGN game the position after so many plies; `None` for its last one.
+    pub plies: Option<u32>,
+    /// Play all of them by the castling rules of Chess960, even where they begin as standard chess does.
+    pub chess960: bool,
+}
+
+impl Default for Choice<'_> {
+    /// The built-in book, in the random order of seed 0.
+    fn default() -> Self {
+        Choice { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+    }
+}
+
+impl Openings {
+    /// Reads a book and puts it into order. Equal positions count once.
+    ///
+    /// # Errors
+    /// If the file cannot be read, holds no opening, or a line or game of it is not one; the line or game is
+    /// named. If the first pair is to begin beyond the last opening.
+    pub fn load(choice: Choice<'_>) -> Result<Openings> {
+        let mut openings = match choice.path {
+            Some(path) => Openings::parse(io::read(path)?, path, choice)?,
+            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), choice)?,
+        };
+        if choice.start > openings.len() {
+            let (start, most) = (choice.start, openings.len());
+            return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
+        }
+        if choice.order == Order::Random {
+            Rng::new(choice.seed).shuffle(&mut openings.positions);
+        }
+        Ok(openings)
+    }
+
+    fn parse(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Openings> {
+        let digest = format!("{:x}", Sha256::digest(&bytes));
+        let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
+        let mut positions = positions(bytes, path, choice)?;
+        let mut seen = HashSet::with_capacity(positions.len());
+        positions.retain(|position| seen.insert(position.clone()));
+        Ok(Openings { positions, digest, seed: choice.seed, first: choice.start.saturating_sub(1) })
+    }
+
+    /// How many different openings there are; at least one.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Always false: a book without openings is an error.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// The opening of a pair, counted from 0. After the last one the first comes again; with `vary`, a move of
+    /// each side is then added, at random but always the same for the same pair.
+    pub fn get(&self, pair: usize, vary: bool) -> Chess {
+        let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
+        if !vary || pair < self.positions.len() {
+            return opening;
+        }
+        // One seed a pair, apart from the one that shuffles.
+        let mut rng = Rng::new(mix(self.seed, pair as u64));
+        vary::random_moves(&opening, &mut rng).unwrap_or(opening)
+    }
+
+    /// SHA-256 of the book, as hexadecimal digits.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// Reads a book of either kind. One opening that only the castling rules of Chess960 can express makes the whole
+/// book one of Chess960.
+fn positions(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Vec<Chess>> {
+    let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
+        Some(rest) => rest.to_vec(),
+        None => bytes,
+    };
+    let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
+    let first = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
+    let positions = match first {
+        None => Vec::new(),
+        Some(line) if line.starts_with(b"[") || line.starts_with(b"1.") => {
+            games::positions(bytes, path, choice.plies)?
+        }
+        Some(_) => {
+            let text = std::str::from_utf8(&bytes)
+                .map_err(|e| Error::at(path, format!("byte {}", e.valid_up_to()), "is not UTF-8 text"))?;
+            let positions = epd::positions(text, path, choice.chess960)?;
+            let needed = positions.iter().any(|position| position.castles().mode().is_chess960());
+            if needed && !choice.chess960 { epd::positions(text, path, true)? } else { positions }
+        }
+    };
+    if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
+}
+
+/// Refuses positions in which there is no game left to play.
+fn playable(position: Chess) -> std::result::Result<Chess, String> {
+    match ending(&Line::new(position.clone())) {
+        None => Ok(position),
+        Some(_) => Err("the game is over in this position".to_string()),
+    }
+}
+
+/// The name under which a book is mentioned.
+pub fn name(path: Option<&PathBuf>) -> String {
+    path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::{EnPassantMode, fen::Fen};
+
+    fn parse(text: &str) -> Result<Openings> {
+        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), Choice::default())
+    }
+
+    fn fen_of(position: &Chess) -> String {
+        Fen::from_position(position, EnPassantMode::Legal).to_string()
+    }
+
+    #[test]
+    fn epd_and_fen_lines_are_read() {
+        let book = parse(
+            "# a comment\n\
+             rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n\n\
+             4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 3; fmvn 40; id \"x\";\n\
+             4k3/8/8/8/8/8/4R3/4K3 b - - 7 50\n",
+        )
+        .unwrap();
+        let fens: Vec<String> = (0..3).map(|i| fen_of(&book.get(i, false))).collect();
+        assert_eq!(fens[0], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+        assert_eq!(fens[1], "4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
+        assert_eq!(fens[2], "4k3/8/8/8/8/8/4R3/4K3 b - - 7 50");
+        assert_eq!(book.get(3, false), book.get(0, false), "after the last the first comes again");
+    }
+
+    #[test]
+    fn pgn_games_end_in_the_opening() {
+        let book = parse("[Event \"a\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"b\"]\n\n1. d4 *\n").unwrap();
+        assert_eq!(book.len(), 2);
+        assert_eq!(
+            fen_of(&book.get(0, false)),
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
+        );
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let good = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
+        for (text, place) in [
+            (format!("{good}\njunk\n"), "line 3"),
+            (format!("{good}4k3/8/8/8/8/8/8/8 w - -\n"), "line 2"),
+            (format!("{good}7k/6Q1/6K1/8/8/8/8/8 b - -\n"), "line 2: the game is over"),
+            ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e5 *\n".to_string(), "game 2"),
+            (String::new(), "no opening"),
+            ("# nothing\n".to_string(), "no opening"),
+        ] {
+            let error = parse(&text).unwrap_err();
+            assert_eq!(error.exit_code(), 1);
+            assert!(error.to_string().contains(place), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_seed_alone_decides_the_order() {
+        let order = |seed| {
+            let book = Openings::load(Choice { seed, ..Choice::default() }).unwrap();
+            (0..20).map(|i| book.get(i, false).clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+    }
+
+    #[test]
+    fn the_built_in_book_is_balanced_in_material_and_playable() {
+        let book = Openings::load(Choice { order: Order::Sequential, ..Choice::default() }).unwrap();
+        assert!(book.len() >= 500);
+        for i in 0..book.len() {
+            assert!(!book.get(i, false).is_check());
+        }
+    }
+
+    #[test]
+    fn a_second_round_through_the_book_begins_from_other_positions() {
+        let book = Openings::load(Choice { seed: 5, ..Choice::default() }).unwrap();
+        let mut seen = HashSet::new();
+        for pair in 0..3 * book.len() {
+            let position = book.get(pair, true);
+            assert!(!position.legal_moves().is_empty());
+            seen.insert(position.clone());
+            assert_eq!(position, book.get(pair, true), "always the same for a pair");
+        }
+        // By chance a few of the varied positions coincide.
+        assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
+        assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
+    }
+
+    #[test]
+    fn a_token_that_is_no_move_is_named_and_not_passed_over() {
+        let error = parse("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n").unwrap_err();
+        assert!(error.to_string().contains("game 2, line 5: cannot read `xx`"), "{error}");
+    }
+
+    #[test]
+    fn a_game_can_be_left_after_so_many_plies() {
+        let text = "[Event \"a\"]\n\n1. e4 e5 2. Nf3 *\n".to_string().into_bytes();
+        let after = |plies| {
+            let choice = Choice { plies: Some(plies), ..Choice::default() };
+            fen_of(&Openings::parse(text.clone(), Path::new("book"), choice).unwrap().get(0, false))
+        };
+        assert_eq!(after(1), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+        assert_eq!(after(3), after(40), "a shorter game ends in the opening");
+    }
+
+    #[test]
+    fn the_first_pair_begins_where_it_is_told() {
+        let from = |start| Openings::load(Choice { start, order: Order::Sequential, ..Choice::default() });
+        assert_eq!(from(4).unwrap().get(0, false), from(1).unwrap().get(3, false));
+        let last = from(1).unwrap().len();
+        assert_eq!(from(last).unwrap().get(1, false), from(1).unwrap().get(0, false));
+        assert!(from(last + 1).is_err());
+    }
+
+    #[test]
+    fn one_opening_of_chess960_makes_a_book_of_it() {
+        let standard = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
+        let book = parse(standard).unwrap();
+        assert!(book.get(0, false).castles().mode().is_standard());
+        let frc = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq -\n";
+        let book = parse(&format!("{standard}{frc}")).unwrap();
+        assert!((0..2).all(|i| book.get(i, false).castles().mode().is_chess960()));
+    }
+}

@@ -1,0 +1,36 @@
+//! Openings beyond the last one of a book: two random moves more.
+//!
+//! In: an opening and random numbers. Out: a position two plies on. Deterministic players would otherwise play
+//! the same games again, and each would be counted twice.
+
+use shakmaty::{Bitboard, Chess, Move, Position, Role};
+
+use super::playable;
+use crate::rng::Rng;
+
+/// A position two plies on, in which there is a game to play. `None` where chance finds none.
+pub(super) fn random_moves(opening: &Chess, rng: &mut Rng) -> Option<Chess> {
+    (0..32).find_map(|_| {
+        let mut position = opening.clone();
+        for _ in 0..2 {
+            let moves = position.legal_moves();
+            let m = *moves.get(rng.below(moves.len().max(1)))?;
+            if !harmless(&position, m) {
+                return None;
+            }
+            position.play_unchecked(m);
+        }
+        playable(position).ok()
+    })
+}
+
+/// Neither a capture nor a promotion, nor a step to where the piece can be taken by a pawn or for nothing.
+fn harmless(position: &Chess, m: Move) -> bool {
+    let (board, us) = (position.board(), position.turn());
+    let attackers = board.attacks_to(m.to(), !us, board.occupied());
+    let defenders = m.from().map_or(Bitboard::EMPTY, |from| {
+        board.attacks_to(m.to(), us, board.occupied().without(from)).without(from)
+    });
+    let hangs = m.role() != Role::Pawn && (attackers & board.pawns()).any();
+    !m.is_capture() && !m.is_promotion() && !hangs && (attackers.is_empty() || defenders.any())
+}

@@ -1,0 +1,227 @@
+//! How a player is described on the command line.
+//!
+//! In: a text in fastchess's and cutechess's vocabulary, `cmd=./new name=new option.Hash=64 tc=8+0.08 …`. Out: a
+//! [`Spec`], in which everything but the command may be missing and is then taken from what holds for all players.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::control::{Control, Time, TimeControl, seconds};
+
+/// A player, or what holds for each player.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Spec {
+    /// A net, a weight file, the name of a built-in evaluation, or a program; empty where it holds for each.
+    pub cmd: String,
+    /// The name in the PGN; the file's name if it is missing.
+    pub name: Option<String>,
+    /// Arguments of a program.
+    pub args: Option<Vec<String>>,
+    /// Working folder of a program.
+    pub dir: Option<PathBuf>,
+    /// UCI options with their values, in the order in which they are set.
+    pub options: Vec<(String, String)>,
+    /// Time, nodes and depth; no limit where it is missing.
+    pub control: Control,
+    /// By how much the time may be overstepped.
+    pub margin: Option<Duration>,
+    /// Factor for times and nodes, for a match at odds.
+    pub odds: Option<f64>,
+    /// Whether the program is started anew for each game.
+    pub restart: Option<bool>,
+}
+
+/// The keys with what they mean, for help and messages.
+pub const KEYS: &[(&str, &str)] = &[
+    ("cmd", "a UCI engine, a .nnue or .hce.toml file, or a built-in evaluation"),
+    ("name", "name in the PGN"),
+    ("args", "arguments of the program, as args='-a -b'"),
+    ("dir", "working folder of the program"),
+    ("proto", "the protocol; always uci"),
+    ("option.NAME", "a UCI option's value"),
+    ("tc", "clock: [moves/]seconds[+increment], or inf"),
+    ("st", "seconds a move"),
+    ("nodes", "nodes a move"),
+    ("depth", "plies a move; also plies="),
+    ("timemargin", "milliseconds by which the time may be overstepped"),
+    ("timeodds", "factor for this player's times and nodes"),
+    ("restart", "on: the program is started anew for each game"),
+];
+
+impl FromStr for Spec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Spec, String> {
+        let mut spec = Spec::default();
+        for word in words(text)? {
+            let Some((key, value)) = word.split_once('=') else {
+                return Err(format!("`{word}` is not KEY=VALUE"));
+            };
+            spec.set(key, value).map_err(|reason| format!("{key}={value}: {reason}"))?;
+        }
+        Ok(spec)
+    }
+}
+
+impl Spec {
+    /// A player of whom only the command is told.
+    pub fn command(cmd: &str) -> Spec {
+        Spec { cmd: cmd.to_string(), ..Spec::default() }
+    }
+
+    /// Adds an option, in place of an earlier value.
+    pub fn option(&mut self, name: &str, value: &str) {
+        self.options.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self.options.push((name.to_string(), value.to_string()));
+    }
+
+    /// The player with everything that it does not say itself taken from `each`.
+    pub fn or(self, each: &Spec) -> Spec {
+        let mut options = Spec { options: each.options.clone(), ..Spec::default() };
+        for (name, value) in &self.options {
+            options.option(name, value);
+        }
+        Spec {
+            cmd: self.cmd,
+            name: self.name,
+            args: self.args.or_else(|| each.args.clone()),
+            dir: self.dir.or_else(|| each.dir.clone()),
+            options: options.options,
+            control: if self.control.is_endless() { each.control } else { self.control },
+            margin: self.margin.or(each.margin),
+            odds: self.odds.or(each.odds),
+            restart: self.restart.or(each.restart),
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let number = || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or("write a whole number above 0");
+        match key {
+            "cmd" => self.cmd = value.to_string(),
+            "name" => self.name = Some(value.to_string()),
+            "args" => self.args = Some(words(value)?),
+            "dir" => self.dir = Some(value.into()),
+            "proto" if value == "uci" => {}
+            "proto" => return Err("engines have to speak uci".to_string()),
+            "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
+            "tc" => self.control.time = Some(Time::Clock(value.parse::<TimeControl>()?)),
+            "st" => {
+                let time =
+                    seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
+                self.control.time = Some(Time::Move(time));
+            }
+            "nodes" => self.control.nodes = Some(number()?),
+            "depth" | "plies" => {
+                let depth = number()?.try_into().ok().filter(|depth| *depth <= 1000);
+                self.control.depth = Some(depth.ok_or("write plies up to 1000")?);
+            }
+            "timemargin" => {
+                let margin = value.parse().ok().filter(|ms| *ms <= 86_400_000).map(Duration::from_millis);
+                self.margin = Some(margin.ok_or("write milliseconds")?);
+            }
+            "timeodds" => {
+                let odds = value.parse().ok().filter(|odds: &f64| (0.001..=1000.0).contains(odds));
+                self.odds = Some(odds.ok_or("write a factor from 0.001 to 1000")?);
+            }
+            "restart" => {
+                self.restart = Some(match value {
+                    "on" | "true" => true,
+                    "off" | "false" | "auto" => false,
+                    _ => return Err("write on or off".to_string()),
+                });
+            }
+            _ => match key.strip_prefix("option.") {
+                Some(name) if !name.is_empty() => self.option(name, value),
+                _ => {
+                    let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+                    return Err(format!("no such key; there are: {}", keys.join(", ")));
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Cuts a text into words as a shell does: at spaces, but not within single or double quotes, and with a
+/// backslash before a space, a quote or a backslash taking its meaning away. Other backslashes stay.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word = None::<String>;
+    let mut quote = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', q) if q != Some('\'') && chars.peek().is_some_and(|c| " \t'\"\\".contains(*c)) => {
+                word.get_or_insert_default().extend(chars.next());
+            }
+            (c, Some(q)) if c == q => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(quote) = quote {
+        return Err(format!("`{text}`: a quotation mark {quote} is not closed"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_read_as_fastchess_would() {
+        let text = "cmd=./new name=\"new one\" args='-a \"b c\"' dir=/tmp proto=uci option.Hash=64 \
+                    \"option.Move Overhead=10\" option.Clear\\ Hash=true tc=40/1:30+0.5 depth=9 timemargin=20 timeodds=2 restart=on";
+        let spec: Spec = text.parse().unwrap();
+        assert_eq!((&spec.cmd[..], spec.name.as_deref()), ("./new", Some("new one")));
+        assert_eq!(spec.args, Some(vec!["-a".to_string(), "b c".to_string()]));
+        let options: Vec<_> = spec.options.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        assert_eq!(options, [("Hash", "64"), ("Move Overhead", "10"), ("Clear Hash", "true")]);
+        assert_eq!(spec.control.to_string(), "40/90+0.5 seconds, depth 9");
+        assert_eq!((spec.margin, spec.odds), (Some(Duration::from_millis(20)), Some(2.0)));
+        assert_eq!((spec.dir, spec.restart), (Some("/tmp".into()), Some(true)));
+    }
+
+    #[test]
+    fn a_player_takes_what_it_does_not_say_from_what_holds_for_each() {
+        let each: Spec = "option.Hash=16 option.Threads=1 tc=8+0.08 restart=on".parse().unwrap();
+        let spec: Spec = "cmd=a option.hash=64 nodes=500".parse().unwrap();
+        let spec = spec.or(&each);
+        let options: Vec<_> = spec.options.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        assert_eq!(options, [("Threads", "1"), ("hash", "64")]);
+        assert_eq!(spec.control, Control::nodes(500), "its own limit replaces the common one");
+        assert_eq!(spec.restart, Some(true));
+        assert_eq!(Spec::command("b").or(&each).control, each.control);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (text, says) in [
+            ("cmd", "KEY=VALUE"),
+            ("cmd=a colour=red", "no such key"),
+            ("nodes=0", "nodes=0"),
+            ("tc=fast", "tc=fast"),
+            ("option.=3", "no such key"),
+            ("name='a", "not closed"),
+            ("proto=xboard", "uci"),
+            ("timeodds=-1", "factor"),
+        ] {
+            let error = text.parse::<Spec>().unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn paths_of_other_systems_keep_their_backslashes() {
+        assert_eq!(words(r"cmd=C:\engines\new.exe").unwrap(), [r"cmd=C:\engines\new.exe"]);
+        assert_eq!(words("  ").unwrap(), [""; 0]);
+        assert_eq!(words("a='' b").unwrap(), ["a=", "b"]);
+    }
+}

@@ -1,0 +1,340 @@
+//! UCI engines as players.
+//!
+//! In: a program with its arguments, folder and options. Out: a [`Player`] whose moves come from that program.
+//! One `isready` a game shows that it lives; a program that does not answer, floods, talks nonsense or dies is a
+//! [`Fault`] or an illegal move, never a hang.
+//! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
+
+mod lines;
+mod option;
+mod parse;
+#[cfg(unix)]
+mod pipes;
+#[cfg(not(unix))]
+#[path = "pipes_threads.rs"]
+mod pipes;
+#[cfg(all(unix, test))]
+mod pipes_threads;
+mod process;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+
+use self::option::Declared;
+use self::parse::{Worth, find_move, joined, push_move, shown, words};
+use self::process::{Broken, Process, Until};
+use super::player::{Choice, Fault, Info, Player, Turn};
+
+/// How long to wait for an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For `uciok` after the start, and the first `readyok`.
+    pub start: Duration,
+    /// For `readyok` before each game.
+    pub ready: Duration,
+    /// For a move where no time limits it; `None` waits for ever.
+    pub stall: Option<Duration>,
+}
+
+/// A program that speaks UCI, and how it is started.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The executable file, as an absolute path.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its working folder; `None` for that of patzer.
+    pub dir: Option<PathBuf>,
+    /// Options with their values, in the order in which they are set.
+    pub options: Vec<(String, String)>,
+    /// Whether it is started anew for every game.
+    pub restart: bool,
+    /// How long to wait for it.
+    pub patience: Patience,
+}
+
+/// A UCI engine at a board.
+pub struct UciPlayer {
+    program: Arc<Program>,
+    process: Option<Process>,
+    declared: Vec<Declared>,
+    name: Option<String>,
+    /// `position … moves …` as far as it has been told.
+    position: Vec<u8>,
+    /// How many moves of the game that holds.
+    told: usize,
+    /// The value of `UCI_Chess960`.
+    chess960: bool,
+    /// A game has been played since the program was started.
+    played: bool,
+    /// A search that was given up on has not been answered.
+    searching: bool,
+}
+
+impl UciPlayer {
+    /// Starts the program, without waiting for it.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
+    pub fn launch(program: Arc<Program>) -> Result<UciPlayer, String> {
+        let mut player = UciPlayer {
+            program,
+            process: None,
+            declared: Vec::new(),
+            name: None,
+            position: Vec::new(),
+            told: 0,
+            chess960: false,
+            played: false,
+            searching: false,
+        };
+        player.start()?;
+        Ok(player)
+    }
+
+    /// Waits until the engine has introduced itself, and sets its options.
+    ///
+    /// # Errors
+    /// If it does not do so in time, or does not have one of the options.
+    pub fn introduce(&mut self, stop: &AtomicBool) -> Result<(), Fault> {
+        let wait = self.program.patience.start;
+        let until = Until { deadline: Some(Instant::now() + wait), stop };
+        let (declared, name) = (&mut self.declared, &mut self.name);
+        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
+        declared.clear();
+        let answered = process.read(&until, |line| {
+            let mut words = words(line);
+            match (words.next(), words.next()) {
+                (Some(b"uciok"), _) => return Some(()),
+                (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
+                (Some(b"option"), Some(b"name")) => declared.extend(Declared::parse(words)),
+                _ => {}
+            }
+            None
+        });
+        // An engine that does not even start is no engine: starting it again and again proves nothing.
+        let unable = |fault| match fault {
+            Fault::Crash(note) | Fault::Stall(note) => Fault::Unable(note),
+            fault => fault,
+        };
+        answered.map_err(|broken| unable(self.fault(broken, "`uci`", wait)))?;
+        let commands = self.settings().map_err(Fault::Unable)?;
+        self.ask_ready(&commands, wait, stop).map_err(unable)
+    }
+
+    /// The name by which the engine introduced itself.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        let Program { path, args, dir, .. } = &*self.program;
+        let mut command = Command::new(path);
+        command.args(args);
+        if let Some(dir) = dir {
+            command.current_dir(dir);
+        }
+        let mut process = Process::start(&mut command).map_err(|e| format!("cannot be started: {e}"))?;
+        let never = AtomicBool::new(false);
+        let until = Until { deadline: Some(Instant::now() + self.program.patience.start), stop: &never };
+        // A program that is gone already shows when it is asked for its answer.
+        let _ = process.send(b"uci\n", &until);
+        self.process = Some(process);
+        (self.chess960, self.searching, self.played) = (false, false, false);
+        Ok(())
+    }
+
+    fn quit(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.quit();
+        }
+    }
+
+    /// The commands that set the program's options.
+    fn settings(&self) -> Result<Vec<u8>, String> {
+        let mut commands = Vec::new();
+        for (name, value) in &self.program.options {
+            let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+            else {
+                let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
+                return Err(format!("has no option `{name}`; it offers: {}", names.join(", ")));
+            };
+            declared.set(value, &mut commands)?;
+        }
+        Ok(commands)
+    }
+
+    /// Sends commands with `isready` behind them, and waits for `readyok`.
+    fn ask_ready(&mut self, commands: &[u8], wait: Duration, stop: &AtomicBool) -> Result<(), Fault> {
+        let until = Until { deadline: Some(Instant::now() + wait), stop };
+        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
+        let text = [commands, b"isready\n"].concat();
+        let answered = process.send(&text, &until).and_then(|()| {
+            process.read(&until, |line| (words(line).next() == Some(b"readyok")).then_some(()))
+        });
+        answered.map_err(|broken| self.fault(broken, "`isready`", wait))?;
+        self.searching = false;
+        Ok(())
+    }
+
+    /// What a broken conversation means. The program is ended.
+    fn fault(&mut self, broken: Broken, asked: &str, wait: Duration) -> Fault {
+        let process = self.process.take();
+        match (broken, process) {
+            (Broken::Stopped, _) => Fault::Stopped,
+            (_, None) => Fault::Crash("it is not running".into()),
+            (Broken::Closed, Some(mut process)) => {
+                Fault::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
+            }
+            (Broken::Late, Some(mut process)) => {
+                let unfinished = match process.unfinished() {
+                    [] => String::new(),
+                    rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
+                };
+                let words = process.last_words();
+                Fault::Stall(format!(
+                    "no answer to {asked} within {} s{unfinished}{words}",
+                    wait.as_secs_f64()
+                ))
+            }
+        }
+    }
+
+    /// Brings `position` up to the line, and appends `go` with the limits. Gives the length without that.
+    fn write_turn(&mut self, turn: &Turn) -> usize {
+        let moves = turn.line.moves();
+        if self.told == 0 || self.told > moves.len() {
+            self.position.clear();
+            self.told = 0;
+            begin_position(&mut self.position, turn.line.start());
+        }
+        for &m in &moves[self.told..] {
+            self.position.extend_from_slice(if self.told == 0 { b" moves " } else { b" " });
+            push_move(&mut self.position, m, turn.castling());
+            self.told += 1;
+        }
+        let length = self.position.len();
+        self.position.extend_from_slice(b"\ngo");
+        write_limits(&mut self.position, turn);
+        self.position.push(b'\n');
+        length
+    }
+
+    /// Ends a search that takes too long, or does so when the next game begins.
+    fn overdue(&mut self, allowed: Duration, time: Duration) -> Choice {
+        self.searching = true;
+        // Whatever the clock says by now, it was not in time.
+        let time = time.max(allowed + Duration::from_nanos(1));
+        Choice { best: Err("no move".to_string()), info: Info::default(), time }
+    }
+}
+
+impl Player for UciPlayer {
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault> {
+        if self.process.is_none() || self.program.restart && self.played {
+            self.quit();
+            self.start().map_err(Fault::Unable)?;
+            self.introduce(stop)?;
+        }
+        self.played = true;
+        self.told = 0;
+        let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
+        let chess960 = start.castles().mode() == CastlingMode::Chess960;
+        if chess960 != self.chess960 {
+            let name = "UCI_Chess960";
+            if !self.declared.iter().any(|option| option.name == name) {
+                return Err(Fault::Unable(format!("has no option {name}, which this opening needs")));
+            }
+            let _ = writeln!(commands, "setoption name {name} value {chess960}");
+            self.chess960 = chess960;
+        }
+        commands.extend_from_slice(b"ucinewgame\n");
+        self.ask_ready(&commands, self.program.patience.ready, stop)
+    }
+
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        let length = self.write_turn(turn);
+        let allowed = turn.own.allowed();
+        let wait = allowed.or(self.program.patience.stall);
+        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
+        let (mut info, mut held) = (Info::default(), Worth::Nothing);
+        process.forget();
+        let begin = Instant::now();
+        let until = Until { deadline: wait.map(|wait| begin + wait), stop: turn.stop };
+        let answer = process.send(&self.position, &until).and_then(|()| {
+            process.read(&until, |line| {
+                let line = line.trim_ascii_start();
+                if let Some(fields) = line.strip_prefix(b"info ") {
+                    let (worth, said) = parse::info(fields);
+                    if worth > Worth::Nothing && worth >= held {
+                        (held, info) = (worth, said);
+                    }
+                    return None;
+                }
+                let said = line.strip_prefix(b"bestmove")?;
+                let word = words(said).next().unwrap_or_default();
+                Some(find_move(word, turn.legal, turn.castling()).ok_or_else(|| match word {
+                    [] => "bestmove without a move".to_string(),
+                    word => shown(word),
+                }))
+            })
+        });
+        let time = begin.elapsed();
+        self.position.truncate(length);
+        match (answer, allowed) {
+            (Ok(best), _) => Ok(Choice { best, info, time }),
+            (Err(Broken::Late), Some(allowed)) => Ok(self.overdue(allowed, time)),
+            (Err(broken), _) => Err(self.fault(broken, "`go`", wait.unwrap_or_default())),
+        }
+    }
+}
+
+impl Drop for UciPlayer {
+    fn drop(&mut self) {
+        self.quit();
+    }
+}
+
+/// `position startpos` or `position fen …`.
+fn begin_position(out: &mut Vec<u8>, start: &Chess) {
+    if *start == Chess::default() {
+        out.extend_from_slice(b"position startpos");
+    } else {
+        let fen = Fen::from_position(start, EnPassantMode::Legal);
+        let _ = write!(out, "position fen {fen}");
+    }
+}
+
+/// The limits of a move as `go` takes them.
+fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
+    let limits = turn.own.limits(Duration::ZERO);
+    if let Some(own) = limits.clock {
+        // An opponent without a clock looks like one with the same.
+        let other = turn.other.clock().unwrap_or(own);
+        let white = turn.line.position().turn().is_white();
+        let (w, b) = if white { (own, other) } else { (other, own) };
+        // Some engines take no time left for no limit.
+        let ms = |time: Duration| time.as_millis().max(1);
+        let _ = write!(out, " wtime {} btime {}", ms(w.time), ms(b.time));
+        let _ = write!(out, " winc {} binc {}", w.increment.as_millis(), b.increment.as_millis());
+        if let Some(moves) = own.moves_to_go {
+            let _ = write!(out, " movestogo {moves}");
+        }
+    }
+    if let Some(time) = limits.movetime {
+        let _ = write!(out, " movetime {}", time.as_millis().max(1));
+    }
+    if let Some(nodes) = limits.nodes {
+        let _ = write!(out, " nodes {nodes}");
+    }
+    if let Some(depth) = limits.depth {
+        let _ = write!(out, " depth {depth}");
+    }
+}

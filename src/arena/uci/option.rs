@@ -1,0 +1,139 @@
+//! The options of an engine.
+//!
+//! In: what an engine declares in answer to `uci`, and values. Out: `setoption` commands, or what is wrong with a
+//! value: an engine that is told nonsense keeps its default, and the match would not be the one that was asked for.
+
+use std::io::Write;
+
+use super::parse::{joined, shown};
+
+/// An option as an engine declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// Its name; case does not matter.
+    pub name: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Button,
+    Check,
+    /// Least and greatest value, as far as they were declared.
+    Spin(i64, i64),
+    Combo(Vec<String>),
+    /// Text, or a type that we do not know.
+    Text,
+}
+
+impl Declared {
+    /// Reads `NAME… type TYPE …`, which stands behind `option name`.
+    pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<Declared> {
+        let words: Vec<&[u8]> = words.collect();
+        let at = words.iter().position(|word| *word == b"type")?;
+        let (name, rest) = (joined(words[..at].iter().copied()), &words[at + 1..]);
+        let number = |key: &[u8]| {
+            let at = rest.iter().position(|word| *word == key)?;
+            std::str::from_utf8(rest.get(at + 1)?).ok()?.parse().ok()
+        };
+        let kind = match rest.first() {
+            Some(&b"button") => Kind::Button,
+            Some(&b"check") => Kind::Check,
+            Some(&b"spin") => {
+                Kind::Spin(number(b"min").unwrap_or(i64::MIN), number(b"max").unwrap_or(i64::MAX))
+            }
+            Some(&b"combo") => {
+                let choices = rest.split(|word| *word == b"var").skip(1);
+                Kind::Combo(choices.map(|words| joined(words.iter().copied())).collect())
+            }
+            _ => Kind::Text,
+        };
+        Some(Declared { name, kind })
+    }
+
+    /// Appends the command that sets a value.
+    ///
+    /// # Errors
+    /// If the option cannot have it.
+    pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let name = &self.name;
+        let takes =
+            |what: String| Err(format!("option `{name}` takes {what}, not `{}`", shown(value.as_bytes())));
+        if value.contains(['\n', '\r']) {
+            return takes("one line".to_string());
+        }
+        match &self.kind {
+            Kind::Button => {
+                if matches!(value, "" | "true") {
+                    let _ = writeln!(out, "setoption name {name}");
+                }
+                return if matches!(value, "" | "true" | "false") {
+                    Ok(())
+                } else {
+                    takes("true or false".into())
+                };
+            }
+            Kind::Check if !matches!(value, "true" | "false") => return takes("true or false".into()),
+            Kind::Spin(min, max) if !value.parse().is_ok_and(|n| (min..=max).contains(&&n)) => {
+                return takes(format!("a number from {min} to {max}"));
+            }
+            Kind::Combo(choices) if !choices.iter().any(|choice| choice.eq_ignore_ascii_case(value)) => {
+                return takes(format!("one of: {}", choices.join(", ")));
+            }
+            _ => {}
+        }
+        // Writing to a vector cannot fail.
+        let _ = writeln!(out, "setoption name {name} value {value}");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::words;
+    use super::*;
+
+    fn set(declared: &str, value: &str) -> Result<String, String> {
+        let mut out = Vec::new();
+        let declared = Declared::parse(words(declared.as_bytes())).unwrap();
+        declared.set(value, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn values_that_an_option_can_have_are_set() {
+        for (declared, value, command) in [
+            ("Hash type spin default 16 min 1 max 33554432", "64", "setoption name Hash value 64\n"),
+            ("Ponder type check default false", "true", "setoption name Ponder value true\n"),
+            ("Clear Hash type button", "true", "setoption name Clear Hash\n"),
+            ("Clear Hash type button", "false", ""),
+            (
+                "Style type combo default Normal var Solid var Very Risky var Normal",
+                "very risky",
+                "setoption name Style value very risky\n",
+            ),
+            (
+                "EvalFile type string default <empty>",
+                "a net.nnue",
+                "setoption name EvalFile value a net.nnue\n",
+            ),
+            ("Odd type", "7", "setoption name Odd value 7\n"),
+        ] {
+            assert_eq!(set(declared, value).as_deref(), Ok(command));
+        }
+    }
+
+    #[test]
+    fn values_that_an_option_cannot_have_are_refused() {
+        for (declared, value, says) in [
+            ("Hash type spin default 16 min 1 max 1024", "2048", "takes a number from 1 to 1024, not `2048`"),
+            ("Hash type spin default 16 min 1 max 1024", "big", "not `big`"),
+            ("Ponder type check default false", "1", "true or false"),
+            ("Clear Hash type button", "now", "true or false"),
+            ("Style type combo default Normal var Solid var Normal", "Risky", "one of: Solid, Normal"),
+            ("EvalFile type string default <empty>", "a\nquit", "one line"),
+        ] {
+            let error = set(declared, value).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

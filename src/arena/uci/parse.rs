@@ -1,0 +1,227 @@
+//! What an engine writes, read without allocating.
+//!
+//! In: lines of output. Out: moves among the legal ones, and the fields of `info` lines.
+//! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
+
+use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
+
+use super::super::player::Info;
+use crate::chess::score::{MATE, MATE_IN_MAX, Score};
+
+/// The words of a line.
+pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
+}
+
+/// The text for people: bytes that are no UTF-8 replaced, cut where it gets long.
+pub fn shown(bytes: &[u8]) -> String {
+    let cut = &bytes[..bytes.len().min(200)];
+    let text: String =
+        String::from_utf8_lossy(cut).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if cut.len() < bytes.len() { format!("{text}…") } else { text }
+}
+
+/// Words with single spaces between them, for people.
+pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
+    let words: Vec<String> = words.map(shown).collect();
+    words.join(" ")
+}
+
+fn square(file: u8, rank: u8) -> Option<Square> {
+    Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
+}
+
+/// The legal move that a word such as `e2e4` or `e7e8q` means. Castling is read as king takes rook and, with the
+/// rules of standard chess, as the king's two steps too.
+pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
+    let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
+    let (from, to) = (square(a, b)?, square(c, d)?);
+    let promotion = match rest {
+        [] => None,
+        [b'q'] => Some(Role::Queen),
+        [b'r'] => Some(Role::Rook),
+        [b'b'] => Some(Role::Bishop),
+        [b'n'] => Some(Role::Knight),
+        _ => return None,
+    };
+    legal.iter().copied().find(|m| match *m {
+        Move::Castle { king, rook } => {
+            let goes = || {
+                let file = match CastlingSide::from_king_side(king < rook) {
+                    CastlingSide::KingSide => File::G,
+                    CastlingSide::QueenSide => File::C,
+                };
+                Square::from_coords(file, king.rank())
+            };
+            king == from && promotion.is_none() && (rook == to || castling.is_standard() && goes() == to)
+        }
+        _ => m.from() == Some(from) && m.to() == to && m.promotion() == promotion,
+    })
+}
+
+/// Appends a move as UCI writes it.
+pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
+    let (from, to) = match m {
+        Move::Castle { king, rook } if castling.is_standard() => {
+            let file = if king < rook { File::G } else { File::C };
+            (king, Square::from_coords(file, king.rank()))
+        }
+        Move::Castle { king, rook } => (king, rook),
+        _ => (m.from().unwrap_or(m.to()), m.to()),
+    };
+    for square in [from, to] {
+        out.extend([square.file().char() as u8, square.rank().char() as u8]);
+    }
+    out.extend(m.promotion().map(|role| role.char() as u8));
+}
+
+/// How much an `info` line says about the move that will be played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// Nothing.
+    Nothing,
+    /// A score that is only a bound.
+    Bound,
+    /// A score.
+    Score,
+}
+
+/// Reads the fields of an `info` line, from behind that word, and judges it.
+///
+/// A line about another variation than the first, or without a score, is worth nothing.
+pub fn info(line: &[u8]) -> (Worth, Info) {
+    let mut info = Info::default();
+    let mut worth = Worth::Score;
+    let mut words = words(line);
+    while let Some(word) = words.next() {
+        match word {
+            b"depth" => info.depth = number(words.next()).clamp(0, 1_000_000) as i32,
+            b"seldepth" => info.seldepth = number(words.next()).clamp(0, 1_000_000) as i32,
+            b"nodes" => info.nodes = number(words.next()).max(0) as u64,
+            b"nps" => info.nps = number(words.next()).max(0) as u64,
+            b"score" => info.score = score(words.next(), words.next()),
+            b"lowerbound" | b"upperbound" => worth = Worth::Bound,
+            b"multipv" if words.next() != Some(b"1") => return (Worth::Nothing, info),
+            // Variations come last, but for a few engines.
+            b"pv" if info.score.is_some() => break,
+            // The rest is for people.
+            b"string" => break,
+            _ => {}
+        }
+    }
+    (if info.score.is_some() { worth } else { Worth::Nothing }, info)
+}
+
+fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
+    let value = number_of(value?)?;
+    let most = i64::from(MATE_IN_MAX) - 1;
+    match kind? {
+        b"cp" => Some(value.clamp(-most, most) as Score),
+        // Whole moves, negative for being mated; `mate 0` is said by the side that is mated.
+        b"mate" => {
+            let plies = if value > 0 { 2 * value - 1 } else { -2 * value };
+            let plies = plies.min(i64::from(MATE - MATE_IN_MAX)) as Score;
+            Some(if value > 0 { MATE - plies } else { plies - MATE })
+        }
+        _ => None,
+    }
+}
+
+fn number(word: Option<&[u8]>) -> i64 {
+    word.and_then(number_of).unwrap_or(0)
+}
+
+/// A whole number with an optional sign, cut where it gets huge; `None` for anything else.
+fn number_of(word: &[u8]) -> Option<i64> {
+    let (negative, digits) = match word {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = digits.iter().fold(0i64, |n, d| (n * 10 + i64::from(d - b'0')).min(1 << 56));
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use shakmaty::{Chess, Position};
+
+    #[test]
+    fn every_legal_move_is_read_as_it_is_written() {
+        for (text, chess960) in [
+            ("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false),
+            ("1r2k1r1/8/8/8/8/8/8/1R2KR2 w FBgb - 0 1", true),
+            ("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1", false),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", false),
+        ] {
+            let position = fen::position(text, chess960).unwrap();
+            let (legal, castling) = (position.legal_moves(), position.castles().mode());
+            for &m in &legal {
+                let mut out = Vec::new();
+                push_move(&mut out, m, castling);
+                assert_eq!(String::from_utf8(out.clone()).unwrap(), m.to_uci(castling).to_string());
+                assert_eq!(find_move(&out, &legal, castling), Some(m));
+            }
+        }
+    }
+
+    #[test]
+    fn castling_as_king_takes_rook_is_understood_in_standard_chess_too() {
+        let position = fen::position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", false).unwrap();
+        let legal = position.legal_moves();
+        let find = |word: &[u8]| find_move(word, &legal, CastlingMode::Standard);
+        assert_eq!(find(b"e1g1"), find(b"e1h1"));
+        assert_eq!(find(b"e1c1"), find(b"e1a1"));
+        assert!(find(b"e1c1").unwrap().is_castle());
+        // In Chess960 the king's step to g1 may be a step to g1.
+        assert_eq!(find_move(b"e1g1", &legal, CastlingMode::Chess960), None);
+    }
+
+    #[test]
+    fn what_is_no_legal_move_is_none() {
+        let legal = Chess::default().legal_moves();
+        for word in
+            ["", "e2", "e2e5", "0000", "(none)", "NULL", "e2e4q", "e2e4x", "e2e4qq", "E2E4", "i2i4", "e7e5"]
+        {
+            assert_eq!(find_move(word.as_bytes(), &legal, CastlingMode::Standard), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn info_lines_are_read() {
+        let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
+        let read = Info { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
+        assert_eq!(info(line), (Worth::Score, read));
+        assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
+        let score = |text: &str| info(format!("depth 1 score {text} nodes 5").as_bytes()).1.score;
+        assert_eq!(score("mate 1"), Some(31_999));
+        assert_eq!(score("mate 3"), Some(31_995));
+        assert_eq!(score("mate -1"), Some(-31_998));
+        assert_eq!(score("mate 0"), Some(-32_000));
+        assert_eq!(score("cp 99999999999999999999"), Some(30_999));
+        assert_eq!(score("mate 99999999999999999999"), Some(31_000));
+        assert_eq!(score("cp"), None);
+        assert_eq!(score("wdl 1"), None);
+    }
+
+    #[test]
+    fn lines_about_something_else_are_worth_nothing() {
+        for (line, is) in [
+            ("depth 3 currmove e2e4 currmovenumber 1", Worth::Nothing),
+            ("string the score is 5", Worth::Nothing),
+            ("string score cp 5", Worth::Nothing),
+            ("depth 3 multipv 2 score cp 10 pv e2e4", Worth::Nothing),
+            ("depth 3 score cp 10 lowerbound nodes 5", Worth::Bound),
+            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", Worth::Bound),
+            ("score cp 10", Worth::Score),
+            ("", Worth::Nothing),
+        ] {
+            assert_eq!(info(line.as_bytes()).0, is, "{line}");
+        }
+    }
+}

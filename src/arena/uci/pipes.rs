@@ -1,0 +1,178 @@
+//! The pipes to a child process, read and written by the thread that plays the game.
+//!
+//! In: bytes to send, and until when to wait. Out: what the program writes, as it comes; its standard error is
+//! kept aside. Nothing here blocks beyond its deadline, whatever the program does or does not do. There is no
+//! thread beside: `poll` waits for all pipes at once, so an answer wakes the game itself.
+
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+
+use super::lines::Lines;
+use super::process::{Broken, STOP_TICK, Tail, Until};
+
+/// Our ends of a child's standard streams.
+pub struct Pipes {
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    stderr: Option<ChildStderr>,
+}
+
+/// What `poll` found.
+struct Ready {
+    stdin: bool,
+    stdout: bool,
+    stderr: bool,
+}
+
+impl Pipes {
+    /// Takes the pipes of a child that was started with all three.
+    ///
+    /// # Errors
+    /// If one is missing, or the system refuses to make it non-blocking.
+    pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
+        let missing = || std::io::Error::other("a standard stream is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        ioctl_fionbio(&stdin, true)?;
+        ioctl_fionbio(&stdout, true)?;
+        ioctl_fionbio(&stderr, true)?;
+        Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
+    }
+
+    /// Writes all of `bytes`. What the program writes before it reads goes to `lines`.
+    ///
+    /// # Errors
+    /// If the program does not read in time, or does not read any more.
+    pub fn send(
+        &mut self,
+        mut bytes: &[u8],
+        lines: &mut Lines,
+        tail: &mut Tail,
+        until: &Until,
+    ) -> Result<(), Broken> {
+        while !bytes.is_empty() {
+            let Some(stdin) = &mut self.stdin else { return Err(Broken::Closed) };
+            match stdin.write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let ready = self.wait(true, until)?;
+                    if ready.stdout && !ready.stdin {
+                        // It may not read because nobody reads what it writes: make room. Between searches
+                        // nothing that it writes matters but its last lines.
+                        while lines.next().is_some() {}
+                        self.read(lines)?;
+                    }
+                    self.overhear(&ready, tail);
+                    until.check()?;
+                }
+                Err(_) => return Err(Broken::Closed),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for output and adds it to `lines`: at least one byte.
+    ///
+    /// # Errors
+    /// If none comes in time, or the program has closed its output.
+    pub fn receive(&mut self, lines: &mut Lines, tail: &mut Tail, until: &Until) -> Result<(), Broken> {
+        loop {
+            let ready = self.wait(false, until)?;
+            self.overhear(&ready, tail);
+            if ready.stdout && self.read(lines)? {
+                return Ok(());
+            }
+            until.check()?;
+        }
+    }
+
+    /// Closes the program's input, which tells it that nothing more will come.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Reads what is left of standard error, without waiting.
+    pub fn drain(&mut self, tail: &mut Tail) {
+        self.overhear(&Ready { stdin: false, stdout: false, stderr: true }, tail);
+    }
+
+    /// Reads once; false if there was nothing after all.
+    fn read(&mut self, lines: &mut Lines) -> Result<bool, Broken> {
+        match self.stdout.read(lines.space()) {
+            Ok(0) => Err(Broken::Closed),
+            Ok(bytes) => {
+                lines.filled(bytes);
+                Ok(true)
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
+            Err(_) => Err(Broken::Closed),
+        }
+    }
+
+    fn overhear(&mut self, ready: &Ready, tail: &mut Tail) {
+        let Some(stderr) = &mut self.stderr else { return };
+        if !ready.stderr {
+            return;
+        }
+        let mut bytes = [0; 4096];
+        // A flood must not keep us from the deadline: the rest is read the next time.
+        for _ in 0..16 {
+            match stderr.read(&mut bytes) {
+                Ok(0) => {
+                    self.stderr = None;
+                    return;
+                }
+                Ok(read) => tail.push(&bytes[..read]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Waits until a pipe is ready, the deadline passes, or the game is to be abandoned.
+    fn wait(&mut self, writing: bool, until: &Until) -> Result<Ready, Broken> {
+        loop {
+            let tick = match until.deadline {
+                None => STOP_TICK,
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    left.min(STOP_TICK)
+                }
+            };
+            // Of the two that are not always there, the flags say which matter; descriptors may repeat.
+            let stderr = self.stderr.as_ref();
+            let mut fds = [
+                PollFd::new(&self.stdout, PollFlags::IN),
+                match stderr {
+                    Some(stderr) => PollFd::new(stderr, PollFlags::IN),
+                    None => PollFd::new(&self.stdout, PollFlags::IN),
+                },
+                match &self.stdin {
+                    Some(stdin) if writing => PollFd::new(stdin, PollFlags::OUT),
+                    _ => PollFd::new(&self.stdout, PollFlags::IN),
+                },
+            ];
+            let count = if writing { 3 } else { 2 - usize::from(stderr.is_none()) };
+            let timeout = Timespec { tv_sec: tick.as_secs() as _, tv_nsec: tick.subsec_nanos() as _ };
+            match poll(&mut fds[..count], Some(&timeout)) {
+                Ok(0) => until.check()?,
+                Ok(_) => {
+                    let is = |index: usize| index < count && !fds[index].revents().is_empty();
+                    return Ok(Ready {
+                        stdout: is(0),
+                        stderr: stderr.is_some() && is(1),
+                        stdin: writing && is(2),
+                    });
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Broken::Closed),
+            }
+        }
+    }
+}

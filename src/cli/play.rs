@@ -1,0 +1,388 @@
+//! What all commands that play games have in common: players, limits, openings, adjudication, the record.
+//!
+//! In: their arguments. Out: what the arena needs.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::arena::adjudication::{Adjudication, DrawRule, ResignRule};
+use crate::arena::affinity;
+use crate::arena::contender::{self, Contender, Defaults};
+use crate::arena::control::{Control, Time, TimeControl};
+use crate::arena::game::{Rules, Terms};
+use crate::arena::openings::{self, Openings, Order};
+use crate::arena::pgn::{self, Header};
+use crate::arena::record::{Arguments, Entry, Options, Record, journal_path};
+use crate::arena::spec::Spec;
+use crate::arena::uci::Patience;
+use crate::cli::Ui;
+use crate::error::{Error, Result};
+
+/// Nodes a move where nothing else is asked for: quick, and the same every time.
+pub const DEFAULT_NODES: u64 = 5_000;
+
+/// Transposition table of players in this process where nothing else is asked for, in MiB.
+const DEFAULT_HASH: usize = 16;
+
+/// What players keep in reserve of their time; in one process there is no way to a GUI and back.
+const OVERHEAD: Duration = Duration::from_millis(5);
+
+/// The most milliseconds and seconds that an argument may ask for: a day.
+const DAY_MS: u64 = 86_400_000;
+
+/// Players, limits, games and adjudication.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PlayArgs {
+    /// A player: "cmd=./new name=new option.Hash=64 tc=8+0.08 nodes= depth= st= args='' dir= timemargin= timeodds= restart=on"; instead of, or after, those named before
+    #[arg(long, value_name = "SPEC", help_heading = "Players")]
+    engine: Vec<String>,
+
+    /// What holds for each player that does not say otherwise, in the words of --engine
+    #[arg(long, value_name = "SPEC", help_heading = "Players")]
+    each: Vec<String>,
+
+    /// A UCI option of each player
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
+    option: Vec<String>,
+
+    /// Transposition table of each player, in MiB: its option Hash [default: 16 in this process, else the engine's own]
+    #[arg(long, value_name = "MIB", help_heading = "Players", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: Option<u32>,
+
+    /// Start a crashed or hanging engine anew and go on; its game is lost
+    #[arg(long, help_heading = "Players")]
+    recover: bool,
+
+    /// Seconds for an engine to answer `uci` and `isready` after its start
+    #[arg(long, value_name = "S", default_value_t = 10, help_heading = "Players", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    start_timeout: u64,
+
+    /// Seconds for an engine to answer `isready` before a game
+    #[arg(long, value_name = "S", default_value_t = 60, help_heading = "Players", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    ready_timeout: u64,
+
+    /// Seconds for a move that only nodes or depth limit; an engine that takes longer hangs; 0 = for ever
+    #[arg(long, value_name = "S", default_value_t = 60, help_heading = "Players", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    stall_timeout: u64,
+
+    /// Nodes a move [default: 5000, unless another limit is given]
+    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Plies a move
+    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(i32).range(1..=127))]
+    depth: Option<i32>,
+
+    /// Milliseconds a move
+    #[arg(long, value_name = "MS", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..=DAY_MS))]
+    movetime: Option<u64>,
+
+    /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6
+    #[arg(long, value_name = "M/T+I", help_heading = "Limits", conflicts_with = "movetime")]
+    tc: Option<TimeControl>,
+
+    /// Milliseconds by which a player may overstep its time
+    #[arg(long, value_name = "MS", default_value_t = 20, help_heading = "Limits", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
+    time_margin: u64,
+
+    /// Book of openings, EPD or PGN, plain, .gz, .bz2, .zst or .zip [default: a built-in book]
+    #[arg(long, value_name = "FILE", help_heading = "Games")]
+    openings: Option<PathBuf>,
+
+    /// Order in which openings are used
+    #[arg(long, value_name = "ORDER", default_value = "random", help_heading = "Games")]
+    order: Order,
+
+    /// Seed of the openings' order
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
+    seed: u64,
+
+    /// Opening, in that order, with which the first pair begins
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
+    start: u32,
+
+    /// Leave the games of a PGN book after this many plies [default: at their end]
+    #[arg(long, value_name = "N", help_heading = "Games")]
+    plies: Option<u32>,
+
+    /// Play every opening by the castling rules of Chess960; a book that needs them is recognised without this
+    #[arg(long, help_heading = "Games")]
+    chess960: bool,
+
+    /// Games at the same time; the result does not depend on it unless time limits the moves [default: --threads]
+    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: Option<u32>,
+
+    /// Keep each board, with its engines, on cores of its own
+    #[arg(long, help_heading = "Games")]
+    affinity: bool,
+
+    /// Draw after AFTER moves when both have scored within CENTIPAWNS of zero for MOVES moves
+    #[arg(
+        long,
+        value_name = "AFTER,MOVES,CENTIPAWNS",
+        default_value = "40,8,10",
+        help_heading = "Adjudication"
+    )]
+    draw: DrawRule,
+
+    /// Win when both have seen the same side CENTIPAWNS ahead for MOVES moves
+    #[arg(long, value_name = "MOVES,CENTIPAWNS", default_value = "4,600", help_heading = "Adjudication")]
+    resign: ResignRule,
+
+    /// Let the losing side's score alone decide --resign
+    #[arg(long, help_heading = "Adjudication")]
+    resign_by_loser: bool,
+
+    /// Draw after N moves of the game, the opening not counted
+    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Adjudication", value_parser = clap::value_parser!(u32).range(1..))]
+    max_moves: u32,
+
+    /// Play every game to its end by the rules of chess
+    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves"])]
+    no_adjudication: bool,
+}
+
+/// The players of a match, by their numbers.
+pub struct Field {
+    /// What plays.
+    pub contenders: Vec<Contender>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// What they play under.
+    pub terms: Vec<Terms>,
+    /// Whether the limit was left to us.
+    unlimited: bool,
+}
+
+impl PlayArgs {
+    /// The players: those named by their files first, then those of `--engine`.
+    ///
+    /// # Errors
+    /// If a description is not understood.
+    pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
+        let wrong = |flag: &'static str| move |reason: String| Error::usage(format!("{flag}: {reason}"));
+        let mut each = Spec::default();
+        for text in &self.each {
+            let spec: Spec = text.parse().map_err(wrong("--each"))?;
+            if !spec.cmd.is_empty() || spec.name.is_some() {
+                return Err(Error::usage("--each: cmd= and name= are for one player; use --engine"));
+            }
+            each = spec.or(&each);
+        }
+        if let Some(hash) = self.hash {
+            each.option("Hash", &hash.to_string());
+        }
+        for text in &self.option {
+            set_option(&mut each, "--option", text)?;
+        }
+        let engines = self.engine.iter().map(|text| text.parse().map_err(wrong("--engine")));
+        let files = files.iter().map(|file| Ok(Spec::command(file)));
+        files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.or(&each))).collect()
+    }
+
+    /// Reads what the players are, and starts each program once to see that it works.
+    ///
+    /// # Errors
+    /// If one does not.
+    pub fn field(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Field> {
+        let defaults = self.defaults();
+        let contenders: Result<Vec<Contender>> =
+            specs.iter().map(|spec| Contender::load(spec, &defaults)).collect();
+        let mut contenders = contenders?;
+        contender::distinguish(&mut contenders, specs);
+        contender::check(&mut contenders, stop)?;
+        Ok(Field {
+            names: contenders.iter().map(|contender| contender.name.clone()).collect(),
+            terms: contenders.iter().map(|contender| contender.terms).collect(),
+            unlimited: self.control().is_endless() && specs.iter().any(|spec| spec.control.is_endless()),
+            contenders,
+        })
+    }
+
+    fn control(&self) -> Control {
+        let movetime = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
+        Control { time: movetime.or(self.tc.map(Time::Clock)), nodes: self.nodes, depth: self.depth }
+    }
+
+    fn defaults(&self) -> Defaults {
+        let control = self.control();
+        let seconds = Duration::from_secs;
+        Defaults {
+            control: if control.is_endless() { Control::nodes(DEFAULT_NODES) } else { control },
+            margin: Duration::from_millis(self.time_margin),
+            hash: DEFAULT_HASH,
+            overhead: OVERHEAD,
+            patience: Patience {
+                start: seconds(self.start_timeout),
+                ready: seconds(self.ready_timeout),
+                stall: (self.stall_timeout > 0).then(|| seconds(self.stall_timeout)),
+            },
+        }
+    }
+
+    /// The rules of all games.
+    pub fn rules(&self) -> Rules {
+        let adjudication = if self.no_adjudication {
+            Adjudication::NONE
+        } else {
+            Adjudication {
+                draw: Some(self.draw),
+                resign: Some(self.resign),
+                loser_resigns: self.resign_by_loser,
+                max_moves: Some(self.max_moves),
+            }
+        };
+        Rules { adjudication, recover: self.recover }
+    }
+
+    /// The book, in its order.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn openings(&self) -> Result<Openings> {
+        Openings::load(openings::Choice {
+            path: self.openings.as_deref(),
+            order: self.order,
+            seed: self.seed,
+            start: self.start as usize,
+            plies: self.plies,
+            chess960: self.chess960,
+        })
+    }
+
+    /// Games at the same time.
+    pub fn concurrency(&self) -> usize {
+        self.concurrency.map_or_else(rayon::current_num_threads, |n| n as usize)
+    }
+
+    /// The cores of each board, if they were asked for and there are enough.
+    pub fn cores(&self, field: &Field, ui: &Ui) -> Option<affinity::Boards> {
+        if !self.affinity {
+            return None;
+        }
+        match affinity::Boards::new(self.concurrency(), field.threads()) {
+            Ok(boards) => {
+                // Those that are running already run anywhere.
+                field.contenders.iter().for_each(Contender::dismiss);
+                Some(boards)
+            }
+            Err(reason) => {
+                ui.warn(format!("--affinity: {reason}; boards share cores"));
+                None
+            }
+        }
+    }
+
+    /// The tags of all games.
+    pub fn header(&self, event: &str, field: &Field) -> Header {
+        let mut header = Header::new(event, &field.names, &field.terms);
+        for (engine, contender) in header.engines.iter_mut().zip(&field.contenders) {
+            *engine = contender.engine_name().map(str::to_string);
+        }
+        header.times |= field.contenders.iter().any(Contender::is_program);
+        // Games that are the same every time shall be the same tomorrow.
+        header.date = header.times.then(pgn::today);
+        header
+    }
+
+    /// Tells what is played, and what to think of it.
+    pub fn announce(&self, field: &Field, openings: &Openings, ui: &Ui) {
+        let limits: Vec<String> = field.terms.iter().map(|terms| terms.control.to_string()).collect();
+        let limit = match limits.split_first() {
+            Some((first, rest)) if rest.iter().all(|limit| limit == first) => first.clone(),
+            _ => limits.join(" against "),
+        };
+        ui.note(format!(
+            "{}: {limit}, {} at once, {} openings ({})",
+            field.names.join(" against "),
+            self.concurrency(),
+            openings.len(),
+            openings::name(self.openings.as_ref())
+        ));
+        if field.unlimited {
+            ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
+        }
+        let cores = affinity::cores();
+        let busy = self.concurrency() * field.threads();
+        if busy > cores && !field.terms.iter().all(|terms| terms.control.deterministic()) {
+            ui.warn(format!(
+                "{} games at once need {busy} cores of the {cores} that there are: players will lose time to each other",
+                self.concurrency()
+            ));
+        }
+    }
+
+    /// Everything but the test itself that decides which games are played and what they prove.
+    pub fn options(&self, field: &Field, openings: &Openings) -> Options {
+        let mut options = Options::new();
+        let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
+        set("patzer", env!("CARGO_PKG_VERSION").to_string());
+        for (number, contender) in field.contenders.iter().enumerate() {
+            let Terms { control, margin } = contender.terms;
+            let number = number + 1;
+            set(&format!("player {number}"), contender.name.clone());
+            set(&format!("file of player {number}"), contender.digest.clone());
+            set(&format!("limit of player {number}"), format!("{control}, margin {} ms", margin.as_millis()));
+            set(&format!("settings of player {number}"), contender.settings());
+        }
+        set("openings", openings.digest().to_string());
+        set("order", format!("{:?}", self.order).to_lowercase());
+        set("start", self.start.to_string());
+        set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
+        set("chess960", self.chess960.to_string());
+        set("seed", self.seed.to_string());
+        set("adjudication", self.rules().adjudication.to_string());
+        options
+    }
+}
+
+impl Field {
+    /// The most threads that one player searches with. Players take turns, so a board needs as many cores.
+    pub fn threads(&self) -> usize {
+        self.contenders.iter().map(Contender::threads).max().unwrap_or(1)
+    }
+}
+
+/// Sets `NAME=VALUE` of a flag.
+///
+/// # Errors
+/// If it is not of this form.
+pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            spec.option(name.trim(), value);
+            Ok(())
+        }
+        _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
+    }
+}
+
+/// Begins a record, or goes on with one: with the pairs that it holds.
+///
+/// # Errors
+/// As [`Record::create`] and [`Record::resume`].
+pub fn open_record(
+    path: &std::path::Path,
+    resume: bool,
+    arguments: &Arguments,
+    options: &Options,
+    ui: &Ui,
+) -> Result<(Record, Vec<Entry>)> {
+    let pgn = path.display();
+    let earlier = journal_path(path).exists();
+    if !resume {
+        let record = Record::create(path, arguments, options)?;
+        if earlier {
+            ui.note(format!("{pgn}: the games of the earlier test are overwritten"));
+        }
+        return Ok((record, Vec::new()));
+    }
+    let (record, done) = Record::resume(path, arguments, options)?;
+    match done.len() {
+        0 => ui.note(format!("{pgn}: no finished games to resume from; this is the beginning")),
+        pairs => ui.note(format!("{pgn}: resuming after {pairs} pairs")),
+    }
+    Ok((record, done))
+}

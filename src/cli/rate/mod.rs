@@ -1,0 +1,255 @@
+//! `patzer rate`: arguments and wiring. [`table`] prints.
+
+mod table;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+use crate::rating::{
+    Errors, Model, Place, Ratings, Results, Settings, White, bootstrap, covariance, fit, read,
+};
+
+const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
+    no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
+    same average and cannot be compared.\n\n\
+    Examples:\n  \
+    patzer rate games.pgn\n  \
+    patzer rate *.pgn.gz --anchor \"Engine 1.0=3200\" --csv ratings.csv\n  \
+    patzer rate games.pgn --model davidson --white auto --bootstrap 1000 --seed 1\n  \
+    patzer rate gauntlet.pgn --head-to-head \"Engine 2.0\" --los";
+
+/// Rate players by their games
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RateArgs {
+    /// Files of games, plain or compressed; - for stdin
+    #[arg(value_name = "GAMES", required = true)]
+    games: Vec<PathBuf>,
+
+    /// How results depend on ratings
+    #[arg(long, value_enum, default_value = "elo")]
+    model: Model,
+
+    /// Fix a player's rating; may be given several times
+    #[arg(long, value_name = "NAME=ELO")]
+    anchor: Vec<Anchor>,
+
+    /// Average rating of a pool without anchors
+    #[arg(long, value_name = "ELO", default_value_t = 2300.0, allow_negative_numbers = true)]
+    average: f64,
+
+    /// Advantage of White in Elo, or `auto` to fit it with the ratings; 0 as in Ordo
+    #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true)]
+    white: Advantage,
+
+    /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24
+    #[arg(long, value_name = "ELO", default_value_t = 202.0)]
+    scale: f64,
+
+    /// Give everyone this many draws against a player in the middle, so that all ratings are finite
+    #[arg(long, value_name = "GAMES", default_value_t = 0.0)]
+    prior: f64,
+
+    /// Leave out players with fewer games, and their games
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_games: u64,
+
+    /// Errors from this many samples of games drawn anew, instead of the covariance [default: 0]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Errors",
+        value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    bootstrap: u32,
+
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Errors")]
+    seed: u64,
+
+    /// Show how likely each player is stronger than each other
+    #[arg(long, help_heading = "Output")]
+    los: bool,
+
+    /// Show one player's games against each opponent, with the points expected
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    head_to_head: Option<String>,
+
+    /// Show everyone's points against everyone
+    #[arg(long, help_heading = "Output")]
+    crosstable: bool,
+
+    /// Write the table to this file as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    csv: Option<PathBuf>,
+}
+
+/// `NAME=ELO`; the name may hold `=` itself.
+#[derive(Debug, Clone)]
+struct Anchor(String, f64);
+
+impl FromStr for Anchor {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Anchor, String> {
+        let parts = text.rsplit_once('=').map(|(name, elo)| (name, elo.trim().parse::<f64>()));
+        match parts {
+            Some((name, Ok(elo))) if elo.is_finite() && !name.is_empty() => Ok(Anchor(name.into(), elo)),
+            _ => Err("must be a name and a rating such as \"Engine 1.0=3200\"".into()),
+        }
+    }
+}
+
+/// A number of Elo, or `auto`.
+#[derive(Debug, Clone, Copy)]
+struct Advantage(White);
+
+impl FromStr for Advantage {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Advantage, String> {
+        match text.parse::<f64>() {
+            Ok(elo) if elo.is_finite() => Ok(Advantage(White::Fixed(elo))),
+            _ if text == "auto" => Ok(Advantage(White::Fitted)),
+            _ => Err("must be a number of Elo, or auto".into()),
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the games cannot be read, an argument makes no sense, or nobody can be rated.
+pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
+    check(args)?;
+    crate::interrupt::listen();
+    let sizes =
+        args.games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
+    let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
+    let read = read(&args.games, |bytes| bar.set_position(bytes));
+    bar.finish_and_clear();
+    let (all, account) = read?;
+    let results = with_games(&all, args.min_games);
+    let settings = settings(args, &results)?;
+    let ratings = fit(&results, &settings)?;
+    let errors = errors(args, &results, &ratings, &settings, ui)?;
+    warn(&ratings, ui);
+    let report = table::Report::new(
+        &results,
+        &ratings,
+        errors.as_ref(),
+        account,
+        table::Wanted {
+            los: args.los,
+            crosstable: args.crosstable,
+            head_to_head: args.head_to_head.as_deref().map(|name| player(&results, name)).transpose()?,
+            all_players: all.players.len(),
+        },
+    );
+    if let Some(path) = &args.csv {
+        crate::io::write(path, report.csv()?.as_bytes())?;
+    }
+    ui.result(&report)?;
+    Ok(Status::Done)
+}
+
+fn check(args: &RateArgs) -> Result<()> {
+    if !(args.scale.is_finite() && args.scale > 0.0) {
+        return Err(Error::usage(format!("--scale {}: must be above 0", args.scale)));
+    }
+    if !(args.prior.is_finite() && args.prior >= 0.0) {
+        return Err(Error::usage(format!("--prior {}: must be 0 or more", args.prior)));
+    }
+    if !args.average.is_finite() {
+        return Err(Error::usage(format!("--average {}: must be a number", args.average)));
+    }
+    args.csv.as_ref().map_or(Ok(()), |path| crate::io::check_writable(path))
+}
+
+/// The results of players with enough games. Leaving one out takes games from others, so it goes on until all have enough.
+fn with_games(results: &Results, least: u64) -> Results {
+    let mut kept = results.clone();
+    loop {
+        let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
+        let enough = |player: usize| games[player] >= least;
+        if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
+            break;
+        }
+        kept = kept.only(enough);
+    }
+    let counts = kept.encounters.iter().map(|e| {
+        let name = |player: usize| kept.players[player].clone();
+        ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
+    });
+    Results::new(counts.collect())
+}
+
+fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
+    let mut anchors = Vec::new();
+    for Anchor(name, elo) in &args.anchor {
+        let player = player(results, name)?;
+        if anchors.iter().any(|(known, _)| *known == player) {
+            return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
+        }
+        anchors.push((player, *elo));
+    }
+    Ok(Settings {
+        model: args.model,
+        scale: args.scale,
+        average: args.average,
+        anchors,
+        white: args.white.0,
+        prior: args.prior,
+    })
+}
+
+/// The index of a player by name.
+fn player(results: &Results, name: &str) -> Result<usize> {
+    let found = results.players.binary_search_by(|player| player.as_str().cmp(name));
+    found.map_err(|_| {
+        let lower = name.to_lowercase();
+        let near = results.players.iter().find(|player| player.to_lowercase().contains(&lower));
+        let hint = near.map_or(String::new(), |near| format!("; there is \"{near}\""));
+        Error::usage(format!("no rated game of \"{name}\"{hint}"))
+    })
+}
+
+fn errors(
+    args: &RateArgs,
+    results: &Results,
+    ratings: &Ratings,
+    settings: &Settings,
+    ui: &Ui,
+) -> Result<Option<Errors>> {
+    if args.bootstrap > 0 {
+        let bar = ui.progress("bootstrap", args.bootstrap.into());
+        let errors = bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1));
+        bar.finish_and_clear();
+        return errors.map(Some);
+    }
+    let errors = covariance(ratings, settings);
+    if errors.is_none() {
+        ui.note(format_args!(
+            "{} players are too many for a covariance; --bootstrap 200 gives errors",
+            results.players.len()
+        ));
+    }
+    Ok(errors)
+}
+
+/// Tells what cannot be compared.
+fn warn(ratings: &Ratings, ui: &Ui) {
+    let pools =
+        ratings.places.iter().filter_map(|p| if let Place::Pool(i) = p { Some(i + 1) } else { None }).max();
+    if let Some(pools @ 2..) = pools {
+        ui.warn(format_args!(
+            "{pools} pools have no games between them: ratings of different pools cannot be compared"
+        ));
+    }
+    let unrated = ratings.elo.iter().filter(|elo| elo.is_none()).count();
+    if unrated > 0 {
+        ui.warn(format_args!(
+            "{unrated} players have no finite rating, and their games do not count; --prior 2 rates them too"
+        ));
+    }
+}

@@ -1,0 +1,376 @@
+//! What `patzer rate` prints: the table, and the matrices that were asked for.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::rating::{Account, Errors, Place, Ratings, Results};
+use crate::report::number::grouped;
+
+/// What to show beside the table.
+pub(super) struct Wanted {
+    pub los: bool,
+    pub crosstable: bool,
+    pub head_to_head: Option<usize>,
+    /// Players in the games, with those that were left out for too few games.
+    pub all_players: usize,
+}
+
+/// The result of the command.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    /// From the strongest down, pool by pool; those without a rating last.
+    players: Vec<Player>,
+    /// Advantage of White, in Elo.
+    white: f64,
+    /// Chance of a draw between equal players, White's advantage aside.
+    draw_rate: f64,
+    /// How the errors were found.
+    errors: &'static str,
+    players_left_out: usize,
+    #[serde(flatten)]
+    account: Account,
+    /// Chance that the player of the row is stronger than that of the column, both in the order of `players`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    los: Option<Vec<Vec<Option<f64>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crosstable: Option<Vec<Vec<Option<Score>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_to_head: Option<HeadToHead>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Player {
+    name: String,
+    /// `null` where no rating is finite.
+    elo: Option<f64>,
+    /// Half the width of the 95 % interval.
+    elo_error: Option<f64>,
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    /// Points over games, 0 to 1.
+    score: f64,
+    /// Mean rating of the opponents, by games.
+    opponents: Option<f64>,
+    /// Chance to be stronger than the next player of the pool.
+    los_next: Option<f64>,
+    /// Number of the pool from 1; `null` where there is no rating.
+    pool: Option<usize>,
+    /// Why there is no rating.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Score {
+    points: f64,
+    games: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct HeadToHead {
+    name: String,
+    opponents: Vec<Opponent>,
+}
+
+#[derive(Debug, Serialize)]
+struct Opponent {
+    name: String,
+    elo: Option<f64>,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    points: f64,
+    /// Points that the ratings lead to expect.
+    expected: Option<f64>,
+}
+
+impl Report {
+    pub(super) fn new(
+        results: &Results,
+        ratings: &Ratings,
+        errors: Option<&Errors>,
+        account: Account,
+        wanted: Wanted,
+    ) -> Report {
+        let order = order(results, ratings);
+        let superior = |i: usize, j: usize| {
+            let difference = ratings.elo[i]? - ratings.elo[j]?;
+            let same = matches!(ratings.places[i], Place::Pool(_)) && ratings.places[i] == ratings.places[j];
+            errors.filter(|_| same)?.superiority(i, j, difference)
+        };
+        let scores = results.scores();
+        let opponents = opponents(results, ratings);
+        let player = |(place, &i): (usize, &usize)| {
+            let [wins, draws, losses] = scores[i];
+            let games = wins + draws + losses;
+            Player {
+                name: results.players[i].clone(),
+                elo: ratings.elo[i],
+                elo_error: ratings.elo[i].and(errors).and_then(|errors| errors.error(i)),
+                games,
+                wins,
+                draws,
+                losses,
+                score: (wins as f64 + draws as f64 / 2.0) / games.max(1) as f64,
+                opponents: opponents[i],
+                los_next: order.get(place + 1).and_then(|&next| superior(i, next)),
+                pool: match ratings.places[i] {
+                    Place::Pool(pool) => Some(pool + 1),
+                    _ => None,
+                },
+                reason: reason(ratings.places[i]),
+            }
+        };
+        let square = |wanted: bool| wanted.then_some(&order);
+        Report {
+            players: order.iter().enumerate().map(player).collect(),
+            white: ratings.white,
+            draw_rate: ratings.draw_rate(),
+            errors: match errors {
+                Some(Errors::Covariance(_)) => "covariance",
+                Some(Errors::Samples(_)) => "bootstrap",
+                None => "none",
+            },
+            players_left_out: wanted.all_players - results.players.len(),
+            account,
+            los: square(wanted.los).map(|order| {
+                let row = |&i: &usize| order.iter().map(|&j| superior(i, j).filter(|_| i != j)).collect();
+                order.iter().map(row).collect()
+            }),
+            crosstable: square(wanted.crosstable).map(|order| crosstable(results, order)),
+            head_to_head: wanted.head_to_head.map(|player| head_to_head(results, ratings, &order, player)),
+        }
+    }
+
+    /// The table as CSV.
+    pub(super) fn csv(&self) -> Result<String> {
+        let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
+        let mut out = csv::Writer::from_writer(Vec::new());
+        out.write_record([
+            "rank",
+            "name",
+            "elo",
+            "error",
+            "games",
+            "wins",
+            "draws",
+            "losses",
+            "score",
+            "opponents",
+            "los_next",
+            "pool",
+        ])
+        .map_err(fault)?;
+        let number =
+            |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
+        for (index, p) in self.players.iter().enumerate() {
+            let rank = if p.elo.is_some() { (index + 1).to_string() } else { String::new() };
+            let (name, elo, error) = (p.name.clone(), number(p.elo, 2), number(p.elo_error, 2));
+            let [games, wins, draws, losses] = [p.games, p.wins, p.draws, p.losses].map(|n| n.to_string());
+            let (score, opponents) = (number(Some(p.score), 4), number(p.opponents, 2));
+            let pool = p.pool.map_or(String::new(), |pool| pool.to_string());
+            let los = number(p.los_next, 4);
+            out.write_record([
+                rank, name, elo, error, games, wins, draws, losses, score, opponents, los, pool,
+            ])
+            .map_err(fault)?;
+        }
+        let bytes = out.into_inner().map_err(|e| fault(e.into_error().into()))?;
+        String::from_utf8(bytes).map_err(|e| Error::internal(e.to_string()))
+    }
+}
+
+/// Players from the strongest down, pool by pool; those without a rating last, those above before those below.
+fn order(results: &Results, ratings: &Ratings) -> Vec<usize> {
+    let rank = |place: Place| match place {
+        Place::Pool(pool) => (0, pool),
+        Place::Above => (1, 0),
+        Place::Below => (2, 0),
+        Place::Alone => (3, 0),
+    };
+    let mut order: Vec<usize> = (0..results.players.len()).collect();
+    order.sort_by(|&a, &b| {
+        let elo = |player: usize| ratings.elo[player].unwrap_or(0.0);
+        (rank(ratings.places[a]).cmp(&rank(ratings.places[b])))
+            .then(elo(b).total_cmp(&elo(a)))
+            .then(a.cmp(&b))
+    });
+    order
+}
+
+fn reason(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Pool(_) => None,
+        Place::Above => Some("won every game against the rated: no rating is high enough"),
+        Place::Below => Some("lost every game against the rated: no rating is low enough"),
+        Place::Alone => Some("no games on both sides of a result with a rated player"),
+    }
+}
+
+/// Mean ratings of the opponents.
+fn opponents(results: &Results, ratings: &Ratings) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0.0); results.players.len()];
+    for e in &results.encounters {
+        for (player, other) in [(e.white, e.black), (e.black, e.white)] {
+            if let Some(elo) = ratings.elo[other] {
+                sums[player].0 += elo * e.games() as f64;
+                sums[player].1 += e.games() as f64;
+            }
+        }
+    }
+    sums.into_iter().map(|(sum, games)| (games > 0.0).then(|| sum / games)).collect()
+}
+
+fn crosstable(results: &Results, order: &[usize]) -> Vec<Vec<Option<Score>>> {
+    let mut place = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(index, &player)| place[player] = index);
+    let mut table = vec![vec![None; order.len()]; order.len()];
+    for e in &results.encounters {
+        let points = e.wins as f64 + e.draws as f64 / 2.0;
+        for (row, column, points) in
+            [(e.white, e.black, points), (e.black, e.white, e.games() as f64 - points)]
+        {
+            let cell = table[place[row]][place[column]].get_or_insert(Score { points: 0.0, games: 0 });
+            cell.points += points;
+            cell.games += e.games();
+        }
+    }
+    table
+}
+
+fn head_to_head(results: &Results, ratings: &Ratings, order: &[usize], player: usize) -> HeadToHead {
+    let against = |&other: &usize| {
+        let (mut counts, mut expected) = ([0; 3], Some(0.0));
+        for e in &results.encounters {
+            let signed = match (e.white == player && e.black == other, e.black == player && e.white == other)
+            {
+                (true, _) => [e.wins, e.draws, e.losses],
+                (_, true) => [e.losses, e.draws, e.wins],
+                _ => continue,
+            };
+            counts = [counts[0] + signed[0], counts[1] + signed[1], counts[2] + signed[2]];
+            let score = ratings.expected(e.white, e.black);
+            let points = score.map(|s| e.games() as f64 * if e.white == player { s } else { 1.0 - s });
+            expected = expected.zip(points).map(|(a, b)| a + b);
+        }
+        let [wins, draws, losses] = counts;
+        (counts != [0; 3]).then(|| Opponent {
+            name: results.players[other].clone(),
+            elo: ratings.elo[other],
+            wins,
+            draws,
+            losses,
+            points: wins as f64 + draws as f64 / 2.0,
+            expected,
+        })
+    };
+    HeadToHead {
+        name: results.players[player].clone(),
+        opponents: order.iter().filter_map(against).collect(),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.players.iter().map(|p| p.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+        writeln!(
+            f,
+            "{:>4}  {:<width$}  {:>8}  {:>7}  {:>7}  {:>7}  {:>7}  {:>9}  {:>7}",
+            "", "player", "Elo", "±", "games", "score", "drawn", "opponents", "LOS"
+        )?;
+        let number = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.1}"));
+        let mut pool = None;
+        for (index, p) in self.players.iter().enumerate() {
+            if p.pool.is_some_and(|of| of > 1) && p.pool != pool {
+                writeln!(f, "\npool {}, not to be compared with the others", p.pool.unwrap_or(0))?;
+            }
+            pool = p.pool;
+            let rank = if p.elo.is_some() { (index + 1).to_string() } else { String::new() };
+            let (elo, error, opponents) = (number(p.elo), number(p.elo_error), number(p.opponents));
+            let (score, drawn) = (100.0 * p.score, 100.0 * p.draws as f64 / p.games.max(1) as f64);
+            let los = p.los_next.map_or(String::new(), |los| format!("{:.1} %", 100.0 * los));
+            let games = p.games;
+            write!(
+                f,
+                "{rank:>4}  {:<width$}  {elo:>8}  {error:>7}  {games:>7}  {score:>5.1} %  {drawn:>5.1} %  ",
+                p.name
+            )?;
+            writeln!(f, "{opponents:>9}  {los:>7}")?;
+        }
+        for p in self.players.iter() {
+            if let Some(reason) = p.reason {
+                writeln!(f, "not rated: {}: {reason}", p.name)?;
+            }
+        }
+        write!(
+            f,
+            "\nWhite's advantage {:+.1} Elo, draws between equals {:.1} %",
+            self.white,
+            100.0 * self.draw_rate
+        )?;
+        write!(f, "; errors: 95 %, {}", self.errors)?;
+        let skipped: Vec<String> = self
+            .account
+            .games_skipped
+            .iter()
+            .map(|(reason, n)| format!(", {reason} {}", grouped(*n)))
+            .collect();
+        let (games, rated) = (grouped(self.account.games), grouped(self.account.games_rated));
+        write!(f, "\n{games} games read, {rated} with names and a result{}", skipped.concat())?;
+        if self.players_left_out > 0 {
+            write!(f, "\n{} players with too few games left out", self.players_left_out)?;
+        }
+        self.write_matrices(f, width)
+    }
+}
+
+impl Report {
+    fn write_matrices(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
+        let names = self.players.iter().enumerate();
+        if let Some(matrix) = &self.los {
+            write!(f, "\n\nChance in % that the row is stronger than the column\n{:>4}  {:<width$}", "", "")?;
+            (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>4}"))?;
+            for ((index, player), row) in names.clone().zip(matrix) {
+                write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
+                for cell in row {
+                    let text = cell.map_or("-".into(), |los| format!("{:.0}", 100.0 * los));
+                    write!(f, " {text:>4}")?;
+                }
+            }
+        }
+        if let Some(matrix) = &self.crosstable {
+            write!(f, "\n\nPoints of the row against the column / games\n{:>4}  {:<width$}", "", "")?;
+            (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>12}"))?;
+            for ((index, player), row) in names.zip(matrix) {
+                write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
+                for cell in row {
+                    let text = cell.map_or("-".into(), |Score { points, games }| format!("{points}/{games}"));
+                    write!(f, " {text:>12}")?;
+                }
+            }
+        }
+        let Some(HeadToHead { name, opponents }) = &self.head_to_head else { return Ok(()) };
+        write!(
+            f,
+            "\n\n{name} against\n      {:<width$}  {:>8}  {:>6}  {:>6}  {:>6}",
+            "", "Elo", "won", "drawn", "lost"
+        )?;
+        write!(f, "  {:>8}  {:>8}  {:>7}", "points", "expected", "")?;
+        for o in opponents {
+            let elo = o.elo.map_or("-".into(), |elo| format!("{elo:.1}"));
+            let expected = o.expected.map_or("-".into(), |points| format!("{points:.1}"));
+            let better = o.expected.map_or(String::new(), |points| format!("{:+.1}", o.points - points));
+            write!(
+                f,
+                "\n      {:<width$}  {elo:>8}  {:>6}  {:>6}  {:>6}",
+                o.name, o.wins, o.draws, o.losses
+            )?;
+            write!(f, "  {:>8.1}  {expected:>8}  {better:>7}", o.points)?;
+        }
+        Ok(())
+    }
+}

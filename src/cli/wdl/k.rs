@@ -1,0 +1,208 @@
+//! `patzer wdl` without `--model`: fits K and prints it with its table.
+
+use std::fmt;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use shakmaty::Color;
+
+use super::{Inputs, WdlArgs, read_games};
+use crate::chess::packed::NO_EP;
+use crate::chess::score::{Score, is_mate};
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+use crate::eval::hce::Hce;
+use crate::eval::nnue::Nnue;
+use crate::eval::{Evaluation, Evaluator};
+use crate::label::judged;
+use crate::positions::{Dataset, Sample};
+use crate::report::number::grouped;
+use crate::report::wdl::draw_k;
+use crate::wdl::{self, Bucket};
+
+pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
+    let input = match &args.eval {
+        None if args.score || !inputs.games.is_empty() => scores(args, inputs, ui)?,
+        eval => evaluations(eval.as_deref(), inputs, ui)?,
+    };
+    let name = inputs.name();
+    if input.scored.is_empty() {
+        return Err(Error::data(name, input.nothing));
+    }
+    let (pairs, games): (Vec<_>, Vec<_>) = input.scored.iter().map(|s| ((s.cp, s.result), s.game)).unzip();
+    let fit = wdl::fit_k_by_game(&pairs, &games).map_err(|error| match error {
+        Error::Usage(reason) => Error::data(name, reason),
+        other => other,
+    })?;
+    if let Some(folder) = &args.svg {
+        ui.note(format_args!("drawn: {}", draw_k(folder, fit.k, &pairs)?.display()));
+    }
+    ui.result(&Report {
+        k: fit.k,
+        k_error: fit.k_error,
+        loss: fit.loss,
+        positions: pairs.len(),
+        left_out: input.positions.saturating_sub(pairs.len() as u64),
+        resolved: input.resolved,
+        source: input.source,
+        buckets: wdl::buckets(fit.k, &pairs),
+    })?;
+    Ok(Status::Done)
+}
+
+/// What K is fitted to, and where it comes from.
+struct Input {
+    scored: Vec<Scored>,
+    /// Positions in the inputs.
+    positions: u64,
+    resolved: Option<String>,
+    source: String,
+    /// What to say if nothing is scored.
+    nothing: &'static str,
+}
+
+/// The scores that the playing engines gave, in datasets and in games.
+fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
+    let mut scored = Vec::new();
+    let mut resolved = None;
+    let see = |seen: &mut Vec<Scored>, sample: &Sample| seen.extend(stored(sample));
+    let account = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
+    let mut positions = account.positions_read;
+    let mut next_game = account.games as u32;
+    for path in &inputs.datasets {
+        let dataset = open(path)?;
+        positions += dataset.rows();
+        resolved = dataset.metadata().resolved.clone();
+        let of_file = dataset.read_all()?;
+        let of_file = of_file.iter().filter_map(stored).map(|s| Scored { game: s.game + next_game, ..s });
+        scored.extend(of_file);
+        next_game = scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
+    }
+    let source = if inputs.games.is_empty() { "scores of the dataset" } else { "scores of the games" };
+    let nothing = "none of its positions has a score that is no mate";
+    Ok(Input { scored, positions, resolved, source: source.into(), nothing })
+}
+
+/// Static evaluations of the positions of datasets, or of their leaves.
+fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
+    if let Some(path) = inputs.games.first() {
+        let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
+        return Err(Error::data(path, reason));
+    }
+    let mut input = Input {
+        scored: Vec::new(),
+        positions: 0,
+        resolved: None,
+        source: String::new(),
+        nothing: "no position can be evaluated",
+    };
+    let mut next_game = 0;
+    for path in &inputs.datasets {
+        let dataset = open(path)?;
+        let (name, evaluation) = match eval {
+            Some(path) => (path.display().to_string(), Evaluation::load(path)?),
+            None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
+        };
+        let resolved = dataset.metadata().resolved.clone();
+        if resolved.is_none() {
+            ui.note(format!(
+                "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
+                path.display()
+            ));
+        }
+        input.positions += dataset.rows();
+        let of_file = evaluated(&dataset.read_all()?, &evaluation, resolved.is_some());
+        input.scored.extend(of_file.into_iter().map(|s| Scored { game: s.game + next_game, ..s }));
+        next_game = input.scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
+        (input.source, input.resolved) = (name, resolved);
+    }
+    Ok(input)
+}
+
+/// Opens a dataset that must hold something.
+fn open(path: &Path) -> Result<Dataset> {
+    let dataset = Dataset::open(path)?;
+    if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
+}
+
+/// A position's score and the result of its game, from White's side.
+struct Scored {
+    cp: f32,
+    result: f32,
+    game: u32,
+}
+
+fn scored(sample: &Sample, turn: Color, score: Score) -> Option<Scored> {
+    let cp = turn.fold_wb(score, -score) as f32;
+    let result = (sample.outcome() + 1.0) / 2.0;
+    (!is_mate(score)).then_some(Scored { cp, result, game: sample.game })
+}
+
+/// The score that the playing engine gave, if it gave one.
+fn stored(sample: &Sample) -> Option<Scored> {
+    scored(sample, sample.turn, sample.score?.into())
+}
+
+fn evaluated(samples: &[Sample], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
+    match evaluation {
+        Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone()), resolved),
+        Evaluation::Nnue(network) => evaluated_by(samples, &Nnue::new(network.clone()), resolved),
+    }
+}
+
+/// The static evaluation of each position, or of its leaf if the dataset is resolved. Leaves at which the game is over have
+/// no static evaluation.
+fn evaluated_by<E: Evaluator + Sync>(samples: &[Sample], evaluator: &E, resolved: bool) -> Vec<Scored> {
+    const CHUNK: usize = 4096;
+    let of_chunk = |chunk: &[Sample]| -> Vec<Scored> {
+        let mut evaluator = evaluator.clone();
+        let evaluate = |sample: &Sample| {
+            let (board, turn) = judged(sample, resolved).ok()?;
+            let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
+            scored(sample, turn, score)
+        };
+        chunk.iter().filter_map(evaluate).collect()
+    };
+    samples.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+}
+
+/// The result of the command.
+#[derive(Debug, Serialize)]
+struct Report {
+    k: f64,
+    k_error: f64,
+    loss: f64,
+    positions: usize,
+    /// Positions without a score that is no mate, and records that hold no position.
+    left_out: u64,
+    resolved: Option<String>,
+    source: String,
+    buckets: Vec<Bucket>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "K     {:.4} ± {:.4} (standard error, one observation a game)", self.k, self.k_error)?;
+        writeln!(
+            f,
+            "loss  {:.7}, mean squared, over {} positions ({} left out)",
+            self.loss,
+            grouped(self.positions as u64),
+            grouped(self.left_out)
+        )?;
+        writeln!(f, "from  {}", self.source)?;
+        writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
+        for bucket in &self.buckets {
+            let range = match (bucket.from, bucket.to) {
+                (Some(from), Some(to)) => format!("{from} to {to}"),
+                (Some(from), None) => format!("{from} and up"),
+                (None, Some(to)) => format!("below {to}"),
+                (None, None) => "all".to_string(),
+            };
+            let (actual, expected) = (bucket.actual, bucket.expected);
+            writeln!(f, "{range:>14}  {:>10}  {actual:>8.4}  {expected:>8.4}", bucket.positions)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! The tags of a game.
+//!
+//! In: the text before a game's movetext. Out: names and values, as they stand there. Damage is forgiven: a value
+//! that is never closed ends with its line.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2, memchr3};
+
+/// The tag section of one game.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tags<'a>(&'a [u8]);
+
+impl<'a> Tags<'a> {
+    /// Reads tags from text that holds nothing else but blank lines and lines that begin with `%`.
+    pub fn new(text: &'a [u8]) -> Tags<'a> {
+        Tags(text)
+    }
+
+    /// The value of the last tag with this name, with its escapes undone.
+    pub fn get(&self, name: &str) -> Option<Cow<'a, [u8]>> {
+        self.iter().filter(|(n, _)| *n == name.as_bytes()).last().map(|(_, value)| unescaped(value))
+    }
+
+    /// Every tag's name and its value as it is written between the quotes, in order.
+    pub fn iter(&self) -> Iter<'a> {
+        Iter(self.0)
+    }
+}
+
+/// The tags of a game, one after another.
+#[derive(Debug, Clone)]
+pub struct Iter<'a>(&'a [u8]);
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match memchr3(b'[', b'%', b';', self.0) {
+                Some(at) if self.0[at] == b'[' => self.0 = &self.0[at + 1..],
+                Some(at) => {
+                    self.0 = after_line(&self.0[at..]);
+                    continue;
+                }
+                None => return None,
+            }
+            let text = self.0.trim_ascii_start();
+            let name = text.iter().take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b']'));
+            let (name, rest) = text.split_at(name.count());
+            let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
+            let rest = &rest[rest.iter().take_while(|b| **b == b' ' || **b == b'\t').count()..];
+            let Some(quoted) = rest.strip_prefix(b"\"") else {
+                // `[White Smith]` is meant as a tag, but says nothing that can be relied on.
+                self.0 = rest;
+                continue;
+            };
+            let length = value_length(quoted);
+            let (value, rest) = quoted.split_at(length);
+            // What else is on the line but the next tag means nothing.
+            self.0 = rest.strip_prefix(b"\"").unwrap_or(rest);
+            return Some((name, value));
+        }
+    }
+}
+
+/// How long a value is up to its quote, or to the end of the line if it has none.
+fn value_length(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(next) = memchr3(b'"', b'\n', b'\\', &text[at..]) {
+        match text[at + next] {
+            b'\\' if matches!(text.get(at + next + 1), Some(b'"' | b'\\')) => at += next + 2,
+            b'\\' => at += next + 1,
+            _ => return at + next,
+        }
+    }
+    text.len()
+}
+
+/// A tag's value without its backslashes, as text; bytes that are not UTF-8 are replaced.
+pub fn plain(value: &[u8]) -> Cow<'_, str> {
+    match unescaped(value) {
+        Cow::Borrowed(value) => String::from_utf8_lossy(value),
+        Cow::Owned(value) => Cow::Owned(String::from_utf8_lossy(&value).into_owned()),
+    }
+}
+
+fn unescaped(value: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(b'\\', value).is_none() {
+        return Cow::Borrowed(value);
+    }
+    let mut plain = Vec::with_capacity(value.len());
+    let mut bytes = value.iter();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.as_slice().first()) {
+            (b'\\', Some(next @ (b'"' | b'\\'))) => {
+                plain.push(*next);
+                bytes.next();
+            }
+            _ => plain.push(*byte),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+fn after_line(text: &[u8]) -> &[u8] {
+    memchr2(b'\n', b'\n', text).map_or(&[], |at| &text[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_read_as_they_come() {
+        let text = "\u{feff}[White \"M\\\"x\\\\y\"]\r\n%[Black \"no\"]\n[ Site  \"a [b] \"][Round \"1\"]\n\n[Result \"1-0\"]";
+        let tags = Tags::new(text.as_bytes());
+        assert_eq!(tags.iter().count(), 4);
+        assert_eq!(tags.get("White").as_deref(), Some(&b"M\"x\\y"[..]));
+        assert_eq!(tags.get("Site").as_deref(), Some(&b"a [b] "[..]));
+        assert_eq!(tags.get("Round").as_deref(), Some(&b"1"[..]));
+        assert_eq!(tags.get("Result").as_deref(), Some(&b"1-0"[..]));
+        assert_eq!(tags.get("Black"), None);
+    }
+
+    #[test]
+    fn a_value_that_is_never_closed_ends_with_its_line() {
+        let tags = Tags::new(b"[White Smith]\n[Site \"nowh\n[Result \"0-1\"]\n[Event \"\n");
+        let all: Vec<_> = tags.iter().collect();
+        assert_eq!(all, [(&b"Site"[..], &b"nowh"[..]), (b"Result", b"0-1"), (b"Event", b"")]);
+    }
+}

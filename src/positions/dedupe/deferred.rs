@@ -1,0 +1,242 @@
+//! Equal positions found at the end, when all positions are known.
+//!
+//! In: samples in order, with their keys. Out: those that stay, in the same order. Samples go to a file. Their keys
+//! are partitioned by their highest bits, so that equal ones meet in one partition, and a partition, which fits into
+//! memory even where all keys do not, is sorted. What it says of each row goes, partitioned by place, to a second
+//! set of buckets, by which the file is read once more in its order.
+//! Source: partitioning as in the GRACE hash join; Kitsuregawa, Tanaka and Moto-oka (1983).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::Keep;
+use crate::error::Result;
+use crate::interrupt;
+use crate::positions::spill::{Buckets, Record, field};
+use crate::positions::store::Store;
+use crate::positions::{MeanResult, Sample};
+
+/// Partitions of the keys. Memory has to hold one for each thread, so 256 do for 256 times the memory.
+const PARTITIONS: usize = 1 << 8;
+
+/// Rows of the store that share a bucket of verdicts.
+const ROWS_PER_BUCKET: u64 = 1 << 20;
+
+/// Samples put aside.
+pub struct Deferred {
+    keep: Keep,
+    memory: usize,
+    folder: PathBuf,
+    store: Store,
+    entries: Buckets<Entry>,
+}
+
+/// What judging needs of a sample.
+struct Entry {
+    key: u128,
+    /// Its place in the store, counted from 1; 0 for one that stayed before anything was put aside.
+    row: u64,
+    /// How deep its score is: 0 without a score, 1 without a depth, else the depth and 2.
+    rank: u16,
+    /// Its result, or those that it already stands for.
+    mean: MeanResult,
+}
+
+/// What becomes of a row; a row without a verdict stays as it is.
+struct Verdict {
+    row: u64,
+    /// The results that it stands for from now on, or `None` if it goes.
+    mean: Option<MeanResult>,
+}
+
+impl Deferred {
+    /// Nothing put aside yet.
+    pub fn new(keep: Keep, memory: usize, folder: &Path) -> Result<Deferred> {
+        Ok(Deferred {
+            keep,
+            memory,
+            folder: folder.to_path_buf(),
+            store: Store::nameless(folder)?,
+            entries: Buckets::new(PARTITIONS, memory / 2, folder),
+        })
+    }
+
+    /// A key whose position has stayed.
+    pub fn seen(&mut self, key: u128) -> Result<()> {
+        let mean = MeanResult { count: 0, sum: 0 };
+        self.entries.push(partition(key), Entry { key, row: 0, rank: 0, mean })
+    }
+
+    /// Puts samples aside.
+    pub fn push(&mut self, samples: &[Sample], keys: &[u128]) -> Result<()> {
+        let first = self.store.rows() + 1;
+        for ((sample, key), row) in samples.iter().zip(keys).zip(first..) {
+            let rank = match (sample.score, sample.depth) {
+                (None, _) => 0,
+                (Some(_), None) => 1,
+                (Some(_), Some(depth)) => 2 + u16::from(depth),
+            };
+            let mean = own_mean(sample);
+            self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
+        }
+        self.store.push(samples)
+    }
+
+    /// Judges, and gives the samples that stay in their order. Returns how many do not.
+    pub fn finish(mut self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<u64> {
+        let mut verdicts = Verdicts {
+            buckets: Buckets::new(
+                (self.store.rows() / ROWS_PER_BUCKET + 1) as usize,
+                self.memory / 2,
+                &self.folder,
+            ),
+            current: Vec::new().into_iter().peekable(),
+            next_bucket: 0,
+        };
+        let all: Vec<usize> = (0..self.entries.count()).collect();
+        for some in all.chunks(rayon::current_num_threads()) {
+            interrupt::check()?;
+            let partitions: Result<Vec<Vec<Entry>>> = some.iter().map(|p| self.entries.take(*p)).collect();
+            let judged: Vec<Vec<Verdict>> =
+                partitions?.into_par_iter().map(|p| judge(p, self.keep)).collect();
+            judged.into_iter().flatten().try_for_each(|verdict| verdicts.push(verdict))?;
+        }
+        drop(self.entries);
+        let (mut row, mut dropped) = (0, 0);
+        self.store.replay(|mut samples| {
+            interrupt::check()?;
+            let mut kept = 0;
+            for index in 0..samples.len() {
+                let verdict = verdicts.take(row)?;
+                row += 1;
+                if verdict.as_ref().is_some_and(|v| v.mean.is_none()) {
+                    dropped += 1;
+                    continue;
+                }
+                samples[kept] = samples[index];
+                if self.keep == Keep::Mean {
+                    let mean = verdict.and_then(|v| v.mean).unwrap_or_else(|| own_mean(&samples[kept]));
+                    samples[kept].mean = Some(mean);
+                }
+                kept += 1;
+            }
+            samples.truncate(kept);
+            each(samples)
+        })?;
+        Ok(dropped)
+    }
+}
+
+fn partition(key: u128) -> usize {
+    (key >> 120) as usize % PARTITIONS
+}
+
+/// The results that a sample stands for by itself.
+fn own_mean(sample: &Sample) -> MeanResult {
+    sample.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(sample.result) })
+}
+
+/// What becomes of the rows of a partition: nothing of those that are alone.
+fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
+    entries.sort_unstable_by_key(|entry| (entry.key, entry.row));
+    let mut verdicts = Vec::new();
+    for equal in entries.chunk_by(|a, b| a.key == b.key).filter(|equal| equal.len() > 1) {
+        let stays = match keep {
+            Keep::First | Keep::Mean => 0,
+            Keep::Last => equal.len() - 1,
+            Keep::Deepest => {
+                (1..equal.len()).fold(0, |a, b| if equal[b].rank > equal[a].rank { b } else { a })
+            }
+        };
+        for (index, entry) in equal.iter().enumerate().filter(|(_, entry)| entry.row > 0) {
+            let mean = (index == stays).then(|| sum(equal));
+            verdicts.push(Verdict { row: entry.row - 1, mean });
+        }
+    }
+    verdicts
+}
+
+/// Together, as far as a count goes.
+fn sum(equal: &[Entry]) -> MeanResult {
+    equal.iter().fold(MeanResult { count: 0, sum: 0 }, |total, entry| MeanResult {
+        count: total.count.saturating_add(entry.mean.count),
+        sum: total.sum.saturating_add(entry.mean.sum),
+    })
+}
+
+/// Verdicts, to be taken in the order of the rows.
+struct Verdicts {
+    buckets: Buckets<Verdict>,
+    current: std::iter::Peekable<std::vec::IntoIter<Verdict>>,
+    next_bucket: u64,
+}
+
+impl Verdicts {
+    fn push(&mut self, verdict: Verdict) -> Result<()> {
+        self.buckets.push((verdict.row / ROWS_PER_BUCKET) as usize, verdict)
+    }
+
+    /// The verdict on a row; rows have to be asked for one after another.
+    #[inline]
+    fn take(&mut self, row: u64) -> Result<Option<Verdict>> {
+        if row == self.next_bucket * ROWS_PER_BUCKET {
+            let mut verdicts = self.buckets.take(self.next_bucket as usize)?;
+            verdicts.sort_unstable_by_key(|verdict| verdict.row);
+            self.current = verdicts.into_iter().peekable();
+            self.next_bucket += 1;
+        }
+        Ok(self.current.next_if(|verdict| verdict.row == row))
+    }
+}
+
+impl Record for Entry {
+    fn encode(entries: &[Entry]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(entries.len() * 34);
+        for entry in entries {
+            bytes.extend(entry.key.to_le_bytes());
+            bytes.extend(entry.row.to_le_bytes());
+            bytes.extend(entry.rank.to_le_bytes());
+            bytes.extend(entry.mean.count.to_le_bytes());
+            bytes.extend(entry.mean.sum.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8], to: &mut Vec<Entry>) -> io::Result<()> {
+        to.extend(bytes.chunks_exact(34).map(|b| Entry {
+            key: u128::from_le_bytes(field(b, 0)),
+            row: u64::from_le_bytes(field(b, 16)),
+            rank: u16::from_le_bytes(field(b, 24)),
+            mean: MeanResult {
+                count: u32::from_le_bytes(field(b, 26)),
+                sum: i32::from_le_bytes(field(b, 30)),
+            },
+        }));
+        Ok(())
+    }
+}
+
+/// A row that goes stands for no results.
+impl Record for Verdict {
+    fn encode(verdicts: &[Verdict]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(verdicts.len() * 16);
+        for verdict in verdicts {
+            let mean = verdict.mean.unwrap_or(MeanResult { count: 0, sum: 0 });
+            bytes.extend(verdict.row.to_le_bytes());
+            bytes.extend(mean.count.to_le_bytes());
+            bytes.extend(mean.sum.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8], to: &mut Vec<Verdict>) -> io::Result<()> {
+        to.extend(bytes.chunks_exact(16).map(|b| {
+            let count = u32::from_le_bytes(field(b, 8));
+            let mean = MeanResult { count, sum: i32::from_le_bytes(field(b, 12)) };
+            Verdict { row: u64::from_le_bytes(field(b, 0)), mean: (count > 0).then_some(mean) }
+        }));
+        Ok(())
+    }
+}

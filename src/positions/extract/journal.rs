@@ -1,0 +1,184 @@
+//! How far a run is, beside its output, so that one that was killed goes on.
+//!
+//! In: checkpoints as the run goes on. Out: the last of them, for the next run with the same games and settings. The
+//! folder `NAME.partial` holds the positions that passed the filters (`positions`) and the journal: a line of JSON
+//! that says which run it is, and a line for each checkpoint. A checkpoint is written when all that it speaks of is
+//! on disk, and a last line that is cut off is no checkpoint, so the run may be killed at any moment.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::store::Store;
+use super::super::{Metadata, Source};
+use super::{Settings, Summary};
+use crate::error::{Error, Result};
+
+/// Names in the folder.
+const JOURNAL: &str = "journal";
+const POSITIONS: &str = "positions";
+const DATASET: &str = "dataset";
+
+/// A run between two blocks.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Checkpoint {
+    /// Bytes of the file of positions.
+    pub(super) length: u64,
+    /// The first game that is not in it.
+    pub(super) next_game: u64,
+    /// The account so far.
+    pub(super) summary: Summary,
+    /// The first broken games so far.
+    pub(super) bad: Vec<String>,
+    /// Damaged files so far.
+    pub(super) damage: Vec<String>,
+    /// The files of games, once all have been read.
+    pub(super) sources: Option<Vec<Source>>,
+}
+
+/// What has to be the same for a run to go on.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    /// What the dataset will say of itself.
+    metadata: Metadata,
+    keep_partial: bool,
+    /// For whom scores speak, as `--eval-side` names it.
+    eval_side: String,
+    /// Path, size in bytes and time of change in nanoseconds of every file of games.
+    files: Vec<(PathBuf, u64, u128)>,
+}
+
+/// The journal of a run.
+pub(super) struct Journal {
+    output: PathBuf,
+    folder: PathBuf,
+    file: File,
+    last: Option<Checkpoint>,
+    /// Positions read between checkpoints, and at the last one.
+    interval: u64,
+    at: u64,
+}
+
+impl Journal {
+    /// Opens the journal beside an output, or begins one.
+    ///
+    /// # Errors
+    /// If it cannot be written, or is that of another run.
+    pub(super) fn open(
+        output: &Path,
+        files: &[PathBuf],
+        metadata: &Metadata,
+        settings: &Settings,
+    ) -> Result<(Journal, Store)> {
+        let identity = Identity {
+            metadata: metadata.clone(),
+            keep_partial: settings.keep_partial,
+            eval_side: format!("{:?}", settings.eval_side),
+            files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
+        };
+        if output == Path::new("-") || crate::io::is_stream(output) || output.is_dir() {
+            return Err(Error::usage("--resume needs a file as its output: name one with -o"));
+        }
+        let mut name = output.as_os_str().to_os_string();
+        name.push(".partial");
+        let folder = PathBuf::from(name);
+        std::fs::create_dir_all(&folder).map_err(|e| Error::create(&folder, e))?;
+        sweep(&folder).map_err(|e| Error::io(&folder, e))?;
+        let path = folder.join(JOURNAL);
+        let fault = |e| Error::io(&path, e);
+        let text = if path.exists() { std::fs::read_to_string(&path).map_err(fault)? } else { String::new() };
+        // A line without its end was being written when the run was killed.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].lines();
+        let last = match lines.next() {
+            None => None,
+            Some(first) if serde_json::from_str::<Identity>(first).is_ok_and(|known| known == identity) => {
+                lines
+                    .next_back()
+                    .map(serde_json::from_str::<Checkpoint>)
+                    .transpose()
+                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start anew"))?
+            }
+            Some(_) => {
+                let reason = "belongs to a run with other games or settings; remove it to start anew";
+                return Err(Error::data(&folder, reason));
+            }
+        };
+        let store = Store::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
+        let options = File::options().create(true).truncate(false).write(true).open(&path).map_err(fault)?;
+        options.set_len(whole as u64).map_err(fault)?;
+        let file = File::options().append(true).open(&path).map_err(fault)?;
+        let at = last.as_ref().map_or(0, |last| last.summary.positions_read);
+        let interval = (settings.memory() as u64 / 256).clamp(1 << 14, 1 << 20);
+        let mut journal = Journal { output: output.to_path_buf(), folder, file, last, interval, at };
+        if whole == 0 {
+            journal.line(&identity)?;
+        }
+        Ok((journal, store))
+    }
+
+    /// Where the run was stopped.
+    pub(super) fn last(&self) -> Option<&Checkpoint> {
+        self.last.as_ref()
+    }
+
+    /// Whether all games had been read when the run was stopped.
+    pub(super) fn is_complete(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.sources.is_some())
+    }
+
+    /// Whether so much has been read that a checkpoint is worth its time.
+    pub(super) fn is_due(&self, positions_read: u64) -> bool {
+        positions_read >= self.at + self.interval
+    }
+
+    /// Writes a checkpoint. What it speaks of has to be on disk.
+    pub(super) fn write(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        self.at = checkpoint.summary.positions_read;
+        self.line(&checkpoint)
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<()> {
+        let mut text = serde_json::to_string(line).map_err(|e| Error::internal(e.to_string()))?;
+        text.push('\n');
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|e| Error::io(self.folder.join(JOURNAL), e))
+    }
+
+    /// Where to write the dataset: beside the journal, so that whatever a killed run leaves is found again.
+    pub(super) fn dataset(&self) -> PathBuf {
+        self.folder.join(DATASET)
+    }
+
+    /// Gives the finished dataset its name, and removes all that was kept.
+    pub(super) fn finish(self) -> Result<()> {
+        // A link stays one: the file that it names is replaced.
+        let target = std::fs::canonicalize(&self.output).unwrap_or_else(|_| self.output.clone());
+        std::fs::rename(self.dataset(), target).map_err(|e| Error::io(&self.output, e))?;
+        std::fs::remove_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))
+    }
+}
+
+/// Removes what a killed run was writing.
+fn sweep(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() != JOURNAL && entry.file_name() != POSITIONS {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// What tells that a file is the one it was.
+fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {
+    if path == Path::new("-") {
+        return Err(Error::usage("standard input cannot be read again, so --resume cannot go on with it"));
+    }
+    let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    let changed = about.modified().map_err(|e| Error::io(path, e))?;
+    let nanoseconds = changed.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    Ok((path.to_path_buf(), about.len(), nanoseconds))
+}

@@ -1,0 +1,27 @@
+//! Drops positions whose move came from an opening book.
+//!
+//! In: a sample's flags, set where the move's comment says `book`. Out: keep or drop. Source: Österlund, "Texel's
+//! Tuning Method" (2014), which leaves such positions out.
+
+use super::registry::{Make, Row};
+use super::{Filter, Sample};
+use crate::positions::flags;
+
+/// The filter's row.
+pub(super) static ROW: Row = Row {
+    name: "book",
+    doc: "the move played is commented as a book move",
+    parameters: &[],
+    make: Make::Position(|_| Box::new(Book)),
+};
+
+/// Positions whose move was looked up.
+#[derive(Debug, Clone, Copy)]
+struct Book;
+
+impl Filter for Book {
+    #[inline]
+    fn keeps(&self, sample: &Sample) -> bool {
+        !sample.has(flags::BOOK)
+    }
+}

@@ -1,0 +1,92 @@
+//! Samples as compressed bytes for files that only one run of this program reads.
+//!
+//! In: samples, of any layout. Out: the same columns as a dataset has, compressed, without parquet's frame around
+//! them; and back.
+
+use std::io;
+
+use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::Result;
+
+use super::columns::{self, EMPTY, Layout, Wanted};
+use super::encode::Encoder;
+use super::page::{Cursor, encoding};
+use crate::positions::Sample;
+use crate::positions::spill::{Record, field};
+
+/// Every column there is: those that are absent everywhere take next to nothing.
+const LAYOUT: Layout = Layout { resolved: true, means: true };
+
+impl Record for Sample {
+    fn encode(samples: &[Sample]) -> io::Result<Vec<u8>> {
+        if samples.is_empty() {
+            return Ok(Vec::new());
+        }
+        let encoded = Encoder::new(LAYOUT, super::writer::LEVEL)?.encode(samples)?;
+        let mut bytes = (samples.len() as u32).to_le_bytes().to_vec();
+        for (packed, uncompressed) in encoded.columns() {
+            bytes.extend((packed.len() as u32).to_le_bytes());
+            bytes.extend((uncompressed as u32).to_le_bytes());
+        }
+        encoded.columns().for_each(|(packed, _)| bytes.extend_from_slice(packed));
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8], to: &mut Vec<Sample>) -> io::Result<()> {
+        let (start, count) = (to.len(), LAYOUT.columns());
+        let mut at = 4 + 8 * count;
+        if bytes.len() < at {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let number = |at| u32::from_le_bytes(field(bytes, at));
+        let rows = number(0);
+        let mut zstd = zstd::bulk::Decompressor::new()?;
+        let mut cursors = Vec::with_capacity(count);
+        for place in Wanted::ALL.places(LAYOUT) {
+            let Some(place) = place else { continue };
+            let (packed, uncompressed) = (number(4 + 8 * place) as usize, number(8 + 8 * place) as usize);
+            let packed = bytes.get(at..at + packed).ok_or(io::ErrorKind::UnexpectedEof)?;
+            at += packed.len();
+            let page = Page::DataPage {
+                buf: Bytes::from(zstd.decompress(packed, uncompressed)?),
+                num_values: rows,
+                encoding: encoding(LAYOUT.is_number(place)),
+                def_level_encoding: Encoding::RLE,
+                rep_level_encoding: Encoding::RLE,
+                statistics: None,
+            };
+            cursors.push(Some(Cursor::new(Box::new(OnePage(Some(page))), LAYOUT.optional(place))));
+        }
+        to.resize(start + rows as usize, EMPTY);
+        let few = to[start..].chunks_mut(1 << 10);
+        few.into_iter().try_for_each(|few| columns::take(&mut cursors, few)).map_err(io::Error::other)
+    }
+}
+
+/// The only page of a column.
+struct OnePage(Option<Page>);
+
+impl PageReader for OnePage {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        Ok(self.0.take())
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        Ok(None)
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Iterator for OnePage {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Result<Page>> {
+        self.0.take().map(Ok)
+    }
+}

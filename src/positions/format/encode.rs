@@ -1,0 +1,155 @@
+//! Samples as compressed pages, on any thread.
+//!
+//! In: up to [`ROWS_PER_PAGE`] samples. Out: one page of every column, compressed. What a page holds depends on its
+//! samples alone, so pages are encoded in parallel; a row group is then a row of pages.
+
+use std::io;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, PageType, ZstdLevel};
+use parquet::column::page::{CompressedPage, Page, PageWriter};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::Result;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+use rayon::prelude::*;
+
+use super::columns::{self, Layout};
+use super::page::Builder;
+use crate::positions::Sample;
+
+/// Rows of a page. Small enough that the pages of all columns stay in a core's cache while they are made.
+pub const ROWS_PER_PAGE: usize = 1 << 14;
+
+/// Rows to pass from column to column, so that they are still in the first cache for the last one. A multiple of 8.
+const STRIDE: usize = 256;
+
+/// One page of every column.
+pub struct Encoded {
+    rows: usize,
+    columns: Vec<Packed>,
+}
+
+/// A page, compressed.
+struct Packed {
+    bytes: Bytes,
+    uncompressed: usize,
+    encoding: Encoding,
+}
+
+/// Makes pages, reusing its buffers.
+pub struct Encoder {
+    layout: Layout,
+    builders: Vec<Builder>,
+    page: Vec<u8>,
+    compressed: Vec<u8>,
+    zstd: zstd::bulk::Compressor<'static>,
+}
+
+impl Encoder {
+    /// An encoder for this layout and level of zstd.
+    ///
+    /// # Errors
+    /// If zstd has no such level.
+    pub fn new(layout: Layout, level: i32) -> io::Result<Encoder> {
+        let builders = (0..layout.columns()).map(|_| Builder::default()).collect();
+        let zstd = zstd::bulk::Compressor::new(level)?;
+        Ok(Encoder { layout, builders, page: Vec::new(), compressed: Vec::new(), zstd })
+    }
+
+    /// Makes one page of every column.
+    ///
+    /// # Errors
+    /// If zstd fails.
+    pub fn encode(&mut self, samples: &[Sample]) -> io::Result<Encoded> {
+        for few in samples.chunks(STRIDE) {
+            columns::put(&mut self.builders, self.layout, few);
+        }
+        let mut packed = Vec::with_capacity(self.builders.len());
+        for (place, builder) in self.builders.iter_mut().enumerate() {
+            let encoding = builder.finish(self.layout.is_number(place), &mut self.page);
+            self.compressed.clear();
+            self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
+            self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
+            let bytes = Bytes::copy_from_slice(&self.compressed);
+            packed.push(Packed { bytes, uncompressed: self.page.len(), encoding });
+        }
+        Ok(Encoded { rows: samples.len(), columns: packed })
+    }
+}
+
+impl Encoded {
+    /// How many rows its pages hold.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The bytes of each column, and how many they were before compression.
+    pub fn columns(&self) -> impl Iterator<Item = (&[u8], usize)> {
+        self.columns.iter().map(|packed| (&packed.bytes[..], packed.uncompressed))
+    }
+}
+
+/// Makes pages of [`ROWS_PER_PAGE`] rows, the last one perhaps of fewer, in parallel.
+///
+/// # Errors
+/// If zstd fails or has no such level.
+pub fn pages(samples: &[Sample], layout: Layout, level: i32) -> io::Result<Vec<Encoded>> {
+    samples
+        .par_chunks(ROWS_PER_PAGE)
+        .map_init(
+            || Encoder::new(layout, level),
+            |encoder, few| match encoder {
+                Ok(encoder) => encoder.encode(few),
+                Err(e) => Err(io::Error::other(e.to_string())),
+            },
+        )
+        .collect()
+}
+
+/// The bytes of a column's pages one after another, with what the file's metadata says of them.
+///
+/// # Errors
+/// If parquet refuses, which would be our fault.
+pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
+    let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
+    let mut sink = TrackedWrite::new(Vec::with_capacity(size));
+    let mut writer = SerializedPageWriter::new(&mut sink);
+    let (mut rows, mut uncompressed, mut encoding) = (0, 0, Encoding::PLAIN);
+    for page in pages {
+        let packed = &page.columns[index];
+        let data = Page::DataPage {
+            buf: packed.bytes.clone(),
+            num_values: page.rows as u32,
+            encoding: packed.encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        let written = writer.write_page(CompressedPage::new(data, packed.uncompressed))?;
+        debug_assert_eq!(written.page_type, PageType::DATA_PAGE);
+        encoding = packed.encoding;
+        uncompressed += written.uncompressed_size;
+        rows += page.rows;
+    }
+    writer.close()?;
+    let bytes = sink.into_inner()?;
+    let metadata = ColumnChunkMetaData::builder(column)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_encodings(vec![encoding, Encoding::RLE])
+        .set_total_compressed_size(bytes.len() as i64)
+        .set_total_uncompressed_size(uncompressed as i64)
+        .set_num_values(rows as i64)
+        .set_data_page_offset(0)
+        .build()?;
+    let close = ColumnCloseResult {
+        bytes_written: bytes.len() as u64,
+        rows_written: rows as u64,
+        metadata,
+        bloom_filter: None,
+        column_index: None,
+        offset_index: None,
+    };
+    Ok((bytes, close))
+}

@@ -1,0 +1,265 @@
+//! Several datasets as one.
+//!
+//! In: datasets. Out: one. The parts of a sharded extraction are put together by the numbers of their games, which
+//! gives what one run would have given, to the byte; other datasets follow one another, their games renumbered. Then
+//! come the same last stages as in `extract` ([`Outlet`]): duplicates across the parts, random choices, the file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::dedupe::{Dedupe, Keep};
+use super::format::metadata::{Account, Metadata, Shard};
+use super::format::parquet::Blocks;
+use super::outlet::{Choices, Done, Outlet};
+use super::spill::folder_of;
+use super::{AnyWriter, Dataset, Sample, Writer};
+use crate::error::{Error, Result};
+use crate::interrupt;
+
+/// Samples to collect before they are handed on.
+const BATCH: usize = 1 << 16;
+
+/// What a merge did.
+#[derive(Debug)]
+pub struct Merged {
+    /// What became of the positions of the datasets.
+    pub done: Done,
+    /// What became of all that was read from games; `None` if a dataset does not say.
+    pub account: Option<Account>,
+}
+
+/// Merges datasets into a new file. Where `choices` drop no duplicates, parts of one extraction that dropped some are
+/// freed of those across the parts as well. `progress` is told of the positions as they are read.
+///
+/// # Errors
+/// If a dataset is damaged, they do not fit together, the output cannot be written, or the user interrupts; then
+/// nothing is written.
+pub fn merge(
+    parts: &[Dataset],
+    output: &Path,
+    choices: Choices,
+    level: i32,
+    progress: impl FnMut(u64),
+) -> Result<Merged> {
+    let Some(first) = parts.first() else { return Err(Error::usage("there is nothing to merge")) };
+    if let Some(other) = parts.iter().find(|p| p.metadata().resolved != first.metadata().resolved) {
+        let how = |data: &Dataset| data.metadata().resolved.clone().unwrap_or_else(|| "not resolved".into());
+        let reason = format!("is {}, but {} is {}", how(other), first.path().display(), how(first));
+        return Err(Error::data(other.path(), reason));
+    }
+    let shards = shards(parts)?;
+    let dedupe = match (choices.dedupe, first.metadata().dedupe.filter(|_| shards)) {
+        (Some(asked), Some(done)) if asked != done => {
+            return Err(Error::data(
+                first.path(),
+                "was extracted with another choice of --duplicates or --mirror",
+            ));
+        }
+        (asked, done) => asked.or(done),
+    };
+    let mut metadata = metadata(parts, shards, &choices);
+    metadata.dedupe = means(parts, dedupe)?;
+    let mut account = metadata.account.take();
+    let folder = folder_of(Some(output));
+    let choices = Choices { dedupe, ..choices };
+    let writer = Writer::with_level(output, metadata, level)?;
+    let outlet = Outlet::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
+    let mut intake = Intake { outlet, dedupe, batch: Vec::with_capacity(BATCH), progress };
+    if shards {
+        interleave(parts, &mut intake)?
+    } else {
+        concatenate(parts, &mut intake)?
+    }
+    intake.hand_on()?;
+    let done = intake.outlet.finish(|metadata, done| {
+        if let Some(account) = &mut account {
+            for (reason, count) in &done.dropped {
+                *account.dropped.entry(reason.to_string()).or_default() += count;
+            }
+        }
+        metadata.account.clone_from(&account);
+    })?;
+    let rows: u64 = parts.iter().map(Dataset::rows).sum();
+    if done.read != rows {
+        return Err(Error::internal(format!("{rows} positions, but {} were read", done.read)));
+    }
+    Ok(Merged { done, account })
+}
+
+/// Whether the datasets are the parts of one extraction, each once.
+fn shards(parts: &[Dataset]) -> Result<bool> {
+    let Some(first) = parts.iter().find(|part| part.metadata().shard.is_some()) else { return Ok(false) };
+    let alike = |part: &Dataset| {
+        let (a, b) = (part.metadata(), first.metadata());
+        let of = |shard: Option<Shard>| shard.map(|shard| shard.of);
+        of(a.shard) == of(b.shard)
+            && (&a.sources, &a.filters, a.seed, a.dedupe) == (&b.sources, &b.filters, b.seed, b.dedupe)
+    };
+    if let Some(other) = parts.iter().find(|part| !alike(part)) {
+        let reason = format!("is not a part of the same extraction as {}", first.path().display());
+        return Err(Error::data(other.path(), reason));
+    }
+    let mut there: Vec<Shard> = parts.iter().filter_map(|part| part.metadata().shard).collect();
+    there.sort_unstable_by_key(|shard| shard.index);
+    if let Some(pair) = there.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::usage(format!("shard {} is there twice", pair[0])));
+    }
+    let of = there[0].of;
+    if let Some(index) = (0..of).find(|index| there.iter().all(|shard| shard.index != *index)) {
+        return Err(Error::usage(format!("shard {} is missing", Shard { index, of })));
+    }
+    Ok(true)
+}
+
+/// What the merged dataset says of duplicates. Where rows stand for several positions, all have to.
+fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
+    let has = |part: &&Dataset| part.metadata().layout().means;
+    let Some(with) = parts.iter().find(has) else { return Ok(dedupe) };
+    match (dedupe, parts.iter().find(|part| !has(part))) {
+        (Some(Dedupe { keep: Keep::Mean, .. }), _) => Ok(dedupe),
+        (None, None) => Ok(with.metadata().dedupe),
+        _ => Err(Error::data(with.path(), "holds mean results, which only --duplicates mean can merge here")),
+    }
+}
+
+/// What the merged dataset says of itself.
+fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
+    let first = parts[0].metadata();
+    let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
+    merged.resolved.clone_from(&first.resolved);
+    let all: Vec<&Metadata> = parts.iter().map(Dataset::metadata).collect();
+    merged.sources = unique(all.iter().flat_map(|m| &m.sources));
+    if !shards && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
+        // Two datasets have games of the same file, so numbers no longer say which file a game is from.
+        merged.sources.iter_mut().for_each(|source| source.games = None);
+    }
+    merged.filters = unique(all.iter().flat_map(|m| &m.filters));
+    merged.filters.extend(choices.describe());
+    merged.steps = unique(all.iter().flat_map(|m| &m.steps));
+    if !choices.describe().is_empty() {
+        merged.seed = choices.seed;
+    }
+    let accounts: Option<Vec<&Account>> = all.iter().map(|m| m.account.as_ref()).collect();
+    merged.account = accounts.map(|accounts| {
+        let mut sum = Account::default();
+        accounts.into_iter().for_each(|account| sum.add(account));
+        sum
+    });
+    merged
+}
+
+/// Each once, in the order in which they come.
+fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(item) {
+            seen.push(item.clone());
+        }
+        seen
+    })
+}
+
+/// Collects samples and hands them on with their keys.
+struct Intake<P> {
+    outlet: Outlet,
+    dedupe: Option<Dedupe>,
+    batch: Vec<Sample>,
+    progress: P,
+}
+
+impl<P: FnMut(u64)> Intake<P> {
+    fn add(&mut self, samples: impl Iterator<Item = Sample>) -> Result<()> {
+        self.batch.extend(samples);
+        if self.batch.len() >= BATCH { self.hand_on() } else { Ok(()) }
+    }
+
+    fn hand_on(&mut self) -> Result<()> {
+        interrupt::check()?;
+        (self.progress)(self.batch.len() as u64);
+        let samples = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let key = |how: Dedupe| samples.par_iter().map(|sample| how.key(sample)).collect::<Vec<_>>();
+        let keys = self.dedupe.map(key).unwrap_or_default();
+        self.outlet.take(samples, &keys)
+    }
+}
+
+/// One dataset after another, its games numbered after those before.
+fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+    let mut offset = 0u32;
+    for part in parts {
+        let too_many = || Error::data(part.path(), "its games cannot be numbered on: there are 2^32 in all");
+        let games = games(part)?;
+        offset.checked_add(games.saturating_sub(1)).ok_or_else(too_many)?;
+        part.for_each(|samples| {
+            intake.add(samples.into_iter().map(|s| Sample { game: offset + s.game, ..s }))
+        })?;
+        offset = offset.checked_add(games).unwrap_or(u32::MAX);
+    }
+    Ok(())
+}
+
+/// How many numbers of games a dataset uses, gaps included.
+fn games(data: &Dataset) -> Result<u32> {
+    let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
+    for group in 0..data.groups() {
+        let samples = data.read_columns(group, super::format::columns::Wanted::GAME)?;
+        most = samples.iter().fold(most, |most, sample| most.max(sample.game.saturating_add(1)));
+    }
+    Ok(most)
+}
+
+/// The parts of one extraction, game by game.
+fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+    let mut heads = Vec::with_capacity(parts.len());
+    let mut next = BinaryHeap::new();
+    for (index, part) in parts.iter().enumerate() {
+        let mut head = Head { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
+        next.extend(head.game()?.map(|game| Reverse((game, index))));
+        heads.push(head);
+    }
+    while let Some(Reverse((game, index))) = next.pop() {
+        let head = &mut heads[index];
+        loop {
+            let left = &head.block[head.at..];
+            let length = left.iter().position(|sample| sample.game != game).unwrap_or(left.len());
+            intake.add(left[..length].iter().copied())?;
+            head.at += length;
+            match head.game()? {
+                Some(same) if same == game => {}
+                Some(later) if later > game => {
+                    next.push(Reverse((later, index)));
+                    break;
+                }
+                Some(_) => {
+                    let reason = "is not in the order of its games; merge shards first, then shuffle";
+                    return Err(Error::data(head.part.path(), reason));
+                }
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where reading one part has come to.
+struct Head<'a> {
+    part: &'a Dataset,
+    blocks: Blocks<'a>,
+    block: Vec<Sample>,
+    at: usize,
+}
+
+impl Head<'_> {
+    /// The game of the next sample; `None` at the end.
+    fn game(&mut self) -> Result<Option<u32>> {
+        while self.at == self.block.len() {
+            match self.blocks.next_block()? {
+                Some(block) => (self.block, self.at) = (block, 0),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(self.block[self.at].game))
+    }
+}

@@ -1,0 +1,148 @@
+//! A dataset in random order, every order equally likely, beyond memory.
+//!
+//! In: a dataset and a seed. Out: the same positions in another order, which depends on the seed and the number of
+//! positions alone. Each position draws a bucket at random; then each bucket, which fits into memory, is shuffled by
+//! itself (Fisher and Yates), and the buckets follow one another. Source: Rao, "Generation of random permutations
+//! of given number of elements using random sampling numbers" (1961); Sandelius (1962).
+
+use std::path::Path;
+
+use super::format::metadata::Metadata;
+use super::spill::{Buckets, folder_of};
+use super::{Dataset, Sample, Writer};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::rng::{Rng, mix};
+
+/// Positions of a bucket, about. Fixed, since the order must not depend on how much memory there is.
+const BUCKET: u64 = 1 << 19;
+
+/// Streams of random numbers for the two steps, so that they are independent.
+const PLACES: u64 = 3;
+const ORDERS: u64 = 4;
+
+/// How to shuffle.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Chooses the order.
+    pub seed: u64,
+    /// About how many bytes of memory positions may take; the others wait in a file. One bucket always fits.
+    pub memory: usize,
+    /// Level of zstd.
+    pub level: i32,
+}
+
+/// Shuffles a dataset into a new file. `progress` is told of every position twice: read, and written. Returns how
+/// many positions there are.
+///
+/// # Errors
+/// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
+pub fn shuffle(
+    data: &Dataset,
+    output: &Path,
+    settings: Settings,
+    mut progress: impl FnMut(u64),
+) -> Result<u64> {
+    let mut metadata: Metadata = data.metadata().clone();
+    metadata.steps.push(format!("shuffle: seed {}", settings.seed));
+    let mut writer = Writer::with_level(output, metadata, settings.level)?;
+    let mut buckets = Scatter::new(data.rows(), settings, &folder_of(Some(output)));
+    data.for_each(|samples| {
+        interrupt::check()?;
+        samples.iter().try_for_each(|sample| buckets.push(*sample))?;
+        progress(samples.len() as u64);
+        Ok(())
+    })?;
+    let read = buckets.rows;
+    buckets.in_order(|samples| {
+        interrupt::check()?;
+        progress(samples.len() as u64);
+        writer.write(&samples)
+    })?;
+    let written = writer.finish()?;
+    if (read, written) != (data.rows(), data.rows()) {
+        let rows = data.rows();
+        return Err(Error::internal(format!("{rows} positions, but {read} read and {written} written")));
+    }
+    Ok(written)
+}
+
+/// Positions thrown into buckets at random.
+struct Scatter {
+    buckets: Buckets<Sample>,
+    seed: u64,
+    rows: u64,
+}
+
+impl Scatter {
+    fn new(rows: u64, settings: Settings, folder: &Path) -> Scatter {
+        let count = rows.div_ceil(BUCKET).max(1) as usize;
+        Scatter { buckets: Buckets::new(count, settings.memory, folder), seed: settings.seed, rows: 0 }
+    }
+
+    fn push(&mut self, sample: Sample) -> Result<()> {
+        let drawn = mix(mix(self.seed, PLACES), self.rows);
+        self.rows += 1;
+        self.buckets.push(below(drawn, self.buckets.count()), sample)
+    }
+
+    fn in_order(mut self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+        for bucket in 0..self.buckets.count() {
+            let mut samples = self.buckets.take(bucket)?;
+            Rng::new(mix(mix(self.seed, ORDERS), bucket as u64)).shuffle(&mut samples);
+            each(samples)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number below a bound from 64 random bits (Lemire's multiplication).
+fn below(bits: u64, bound: usize) -> usize {
+    ((u128::from(bits) * bound as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::positions::format::columns::EMPTY;
+
+    /// The order of so many positions, in so many buckets.
+    fn order(count: u32, buckets: usize, seed: u64) -> Vec<u32> {
+        let folder = std::env::temp_dir();
+        let mut scatter = Scatter { buckets: Buckets::new(buckets, usize::MAX, &folder), seed, rows: 0 };
+        (0..count).for_each(|game| scatter.push(Sample { game, ..EMPTY }).unwrap());
+        let mut order = Vec::new();
+        scatter
+            .in_order(|some| {
+                order.extend(some.iter().map(|s| s.game));
+                Ok(())
+            })
+            .unwrap();
+        order
+    }
+
+    #[test]
+    fn every_order_of_four_is_equally_likely() {
+        // 24 orders, 24,000 seeds, 3 buckets: chi-square with 23 degrees of freedom.
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..24_000 {
+            *counts.entry(order(4, 3, seed)).or_insert(0.0) += 1.0;
+        }
+        assert_eq!(counts.len(), 24);
+        let statistic: f64 = counts.values().map(|n: &f64| (n - 1000.0) * (n - 1000.0) / 1000.0).sum();
+        // The 99.9 % quantile of that distribution, from tables.
+        assert!(statistic < 49.73, "{statistic}");
+    }
+
+    #[test]
+    fn every_position_goes_everywhere() {
+        // Where the first of 64 positions ends up, over 6,400 seeds: 63 degrees of freedom.
+        let mut counts = [0.0; 64];
+        for seed in 0..6_400 {
+            let place = order(64, 5, seed).iter().position(|game| *game == 0).unwrap();
+            counts[place] += 1.0;
+        }
+        let statistic: f64 = counts.iter().map(|n: &f64| (n - 100.0) * (n - 100.0) / 100.0).sum();
+        assert!(statistic < 103.44, "{statistic}");
+    }
+}

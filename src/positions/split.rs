@@ -1,0 +1,91 @@
+//! A dataset split by game, so that no part knows a game of another.
+//!
+//! In: a dataset, the shares of the parts and a seed. Out: one dataset a part, each in the order of the whole. Where
+//! a game goes is drawn from its number and the seed alone.
+
+use std::path::PathBuf;
+
+use super::{Dataset, Sample, Writer};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::rng::{mix, unit};
+
+/// A stream of random numbers of its own.
+const SPLIT: u64 = 5;
+
+/// Under what name positions count whose game goes to no part.
+pub const LEFT_OUT: &str = "left_out";
+
+/// One part of a split.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its name, for the file's metadata.
+    pub name: &'static str,
+    /// The share of the games that it gets, about; 0 to 1.
+    pub share: f64,
+    /// Where it goes.
+    pub output: PathBuf,
+}
+
+/// What a split did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// Positions of the dataset.
+    pub read: u64,
+    /// Positions of each part.
+    pub written: Vec<u64>,
+    /// Positions whose game went to no part.
+    pub left_out: u64,
+}
+
+/// The part that a game goes to; `None` if the shares leave room and it falls there.
+pub fn part_of(game: u32, parts: &[Part], seed: u64) -> Option<usize> {
+    let drawn = unit(mix(mix(seed, SPLIT), u64::from(game)));
+    let mut end = 0.0;
+    parts.iter().position(|part| {
+        end += part.share;
+        drawn < end
+    })
+}
+
+/// Splits a dataset. `progress` is told of the positions as they are read.
+///
+/// # Errors
+/// If the dataset is damaged, a part cannot be written, or the user interrupts; then nothing is written.
+pub fn split(
+    data: &Dataset,
+    parts: &[Part],
+    seed: u64,
+    level: i32,
+    mut progress: impl FnMut(u64),
+) -> Result<Done> {
+    let writer = |part: &Part| {
+        let mut metadata = data.metadata().clone();
+        metadata.steps.push(format!("split: {} {}, seed {seed}", part.name, part.share));
+        Writer::with_level(&part.output, metadata, level)
+    };
+    let mut writers = parts.iter().map(writer).collect::<Result<Vec<Writer>>>()?;
+    let mut done = Done { read: 0, written: Vec::new(), left_out: 0 };
+    let mut bins: Vec<Vec<Sample>> = parts.iter().map(|_| Vec::new()).collect();
+    data.for_each(|samples| {
+        interrupt::check()?;
+        done.read += samples.len() as u64;
+        for game in samples.chunk_by(|a, b| a.game == b.game) {
+            match part_of(game[0].game, parts, seed) {
+                Some(part) => bins[part].extend_from_slice(game),
+                None => done.left_out += game.len() as u64,
+            }
+        }
+        for (writer, bin) in writers.iter_mut().zip(&mut bins) {
+            writer.write(bin)?;
+            bin.clear();
+        }
+        progress(samples.len() as u64);
+        Ok(())
+    })?;
+    done.written = writers.into_iter().map(Writer::finish).collect::<Result<_>>()?;
+    if done.written.iter().sum::<u64>() + done.left_out != done.read || done.read != data.rows() {
+        return Err(Error::internal(format!("{} positions are not accounted for: {done:?}", data.rows())));
+    }
+    Ok(done)
+}

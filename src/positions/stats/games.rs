@@ -1,0 +1,149 @@
+//! The games of a file: how many there are, how long they were, how they ended.
+//!
+//! In: runs of neighbouring positions of one game. Out: counts in which every game counts once, however its positions
+//! are spread over the file. Which games have been seen is one bit a game.
+
+use super::tally::{Outcomes, count};
+use super::{Counts, FileStats, SourceStats, Stats};
+use crate::positions::{FAR, Sample, Source};
+
+/// Neighbouring positions of one game.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    game: u32,
+    positions: u64,
+    result: i8,
+    /// Plies of the game, if one of the positions says where it ends.
+    length: Option<u32>,
+}
+
+/// The runs of some samples.
+pub fn runs(samples: &[Sample]) -> Vec<Run> {
+    let run = |game: &[Sample]| {
+        let near = game.iter().find(|sample| sample.to_end != FAR);
+        Run {
+            game: game[0].game,
+            positions: game.len() as u64,
+            result: game[0].result,
+            length: near.map(|sample| u32::from(sample.ply) + u32::from(sample.to_end) + 1),
+        }
+    };
+    samples.chunk_by(|a, b| a.game == b.game).map(run).collect()
+}
+
+/// A set of numbers.
+#[derive(Debug, Default)]
+struct Seen(Vec<u64>);
+
+impl Seen {
+    /// Adds a number; true if it is new.
+    fn insert(&mut self, number: u32) -> bool {
+        let (word, bit) = (number as usize / 64, 1 << (number % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        new
+    }
+}
+
+/// What has been seen of a file's games.
+#[derive(Debug)]
+pub struct Games {
+    seen: Seen,
+    /// Games whose length is known.
+    measured: Seen,
+    lengths: Vec<u64>,
+    unknown: u64,
+    counts: Counts,
+    /// The sources with the number of the first game after each.
+    sources: Vec<(u64, SourceStats)>,
+}
+
+impl Games {
+    /// Nothing seen yet of a file that is made from these.
+    pub fn new(sources: &[Source]) -> Games {
+        let mut end = 0;
+        let known: Option<Vec<_>> = (sources.iter())
+            .map(|source| {
+                end += source.games?;
+                Some((end, SourceStats { source: source.name.clone(), ..SourceStats::default() }))
+            })
+            .collect();
+        Games {
+            seen: Seen::default(),
+            measured: Seen::default(),
+            lengths: Vec::new(),
+            unknown: 0,
+            counts: Counts::default(),
+            sources: known.unwrap_or_default(),
+        }
+    }
+
+    /// Takes in runs, in the order of the file.
+    pub fn take(&mut self, runs: &[Run]) {
+        for run in runs {
+            let new = self.seen.insert(run.game);
+            let place = self.sources.partition_point(|(end, _)| *end <= u64::from(run.game));
+            let source = self.sources.get_mut(place).map(|(_, source)| &mut source.counts);
+            for counts in [Some(&mut self.counts), source].into_iter().flatten() {
+                counts.positions += run.positions;
+                counts.games += u64::from(new);
+                if new {
+                    counts.game_results.add(run.result);
+                }
+            }
+            match run.length {
+                Some(length) if self.measured.insert(run.game) => {
+                    count(&mut self.lengths, length as usize);
+                    self.unknown -= u64::from(!new);
+                }
+                None if new => self.unknown += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes down what was seen.
+    pub fn finish(self, stats: &mut Stats, file: &mut FileStats) {
+        file.counts = self.counts;
+        file.sources = self.sources.into_iter().map(|(_, source)| source).collect();
+        let Outcomes { wins, draws, losses } = self.counts.game_results;
+        stats.game_results.merge(&Outcomes { wins, draws, losses });
+        for (length, games) in self.lengths.into_iter().enumerate().filter(|(_, games)| *games > 0) {
+            if stats.game_length.len() <= length {
+                stats.game_length.resize(length + 1, 0);
+            }
+            stats.game_length[length] += games;
+        }
+        stats.game_length_unknown += self.unknown;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::positions::format::EMPTY;
+
+    #[test]
+    fn a_game_counts_once_however_its_positions_lie() {
+        let sample = |game, ply, to_end| Sample { game, ply, to_end, result: 1, ..EMPTY };
+        // Game 0 has 300 plies, so its first positions do not say where it ends; game 7 has 4.
+        let long =
+            [sample(0, 3, FAR), sample(7, 1, 2), sample(0, 290, 9), sample(7, 2, 1), sample(9, 0, FAR)];
+        let sources = [(Some(1), "a"), (Some(10), "b")];
+        let sources = sources.map(|(games, name)| Source { name: name.into(), sha256: String::new(), games });
+        for size in [1, 2, 5] {
+            let mut games = Games::new(&sources);
+            long.chunks(size).for_each(|part| games.take(&runs(part)));
+            let (mut stats, mut file) = (Stats::default(), FileStats::default());
+            games.finish(&mut stats, &mut file);
+            assert_eq!((file.counts.positions, file.counts.games), (5, 3));
+            assert_eq!((stats.game_length[4], stats.game_length[300], stats.game_length_unknown), (1, 1, 1));
+            let by_source: Vec<_> =
+                file.sources.iter().map(|s| (s.counts.positions, s.counts.games)).collect();
+            assert_eq!(by_source, [(2, 1), (3, 2)]);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Everything that is counted position by position.
+//!
+//! In: samples, one after another. Out: a [`Tally`]; two of them merge to what one over both would be.
+
+use serde::Serialize;
+use shakmaty::{Color, Square};
+
+use crate::chess::score::is_mate;
+use crate::positions::filter::Counts;
+use crate::positions::format::facts::{self, Facts};
+use crate::positions::{Sample, flags};
+
+/// Width of a score's bucket, in centipawns.
+pub const SCORE_BIN: i32 = 50;
+
+/// Scores further than this from 0 fall into the outermost buckets.
+pub const SCORE_REACH: i32 = 2_000;
+
+/// The most material that a board can have by its histogram, in pawns; beyond it everything counts as this.
+pub const MATERIAL: usize = 206;
+
+/// Wins, draws and losses of White, or of the side to move where it says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Outcomes {
+    /// Won by the side that they speak for.
+    pub wins: u64,
+    /// Drawn.
+    pub draws: u64,
+    /// Lost.
+    pub losses: u64,
+}
+
+impl Outcomes {
+    /// Counts a result: 1, 0 or −1.
+    #[inline]
+    pub fn add(&mut self, result: i8) {
+        match result {
+            0 => self.draws += 1,
+            1.. => self.wins += 1,
+            _ => self.losses += 1,
+        }
+    }
+
+    /// How many there are.
+    pub fn total(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// Mean result from 0 to 1; `None` of nothing.
+    pub fn mean(&self) -> Option<f64> {
+        let total = self.total();
+        (total > 0).then(|| (self.wins as f64 + self.draws as f64 / 2.0) / total as f64)
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: &Outcomes) {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+    }
+}
+
+/// Positions by their score for the side to move, with how their games ended for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scores {
+    buckets: Vec<Outcomes>,
+    /// Forced mates for and against the side to move.
+    pub mates: [Outcomes; 2],
+    /// Positions without a score.
+    pub missing: u64,
+}
+
+/// One bucket of scores.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bucket {
+    /// The lowest score in it, in centipawns for the side to move; `None` if it has no lower end.
+    pub from: Option<i32>,
+    /// The lowest score above it; `None` if it has no upper end.
+    pub to: Option<i32>,
+    /// How the games went on for the side to move.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+    /// Their mean, from 0 to 1.
+    pub mean_result: Option<f64>,
+}
+
+/// Buckets from −reach to reach, and one beyond each end.
+const BUCKETS: usize = (2 * SCORE_REACH / SCORE_BIN) as usize + 2;
+
+impl Default for Scores {
+    fn default() -> Scores {
+        Scores { buckets: vec![Outcomes::default(); BUCKETS], mates: Default::default(), missing: 0 }
+    }
+}
+
+impl Scores {
+    /// Counts a score with the result for the same side.
+    #[inline]
+    pub fn add(&mut self, score: Option<i16>, result: i8) {
+        let Some(score) = score.map(i32::from) else {
+            self.missing += 1;
+            return;
+        };
+        if is_mate(score) {
+            self.mates[usize::from(score < 0)].add(result);
+            return;
+        }
+        let place = (score + SCORE_REACH).div_euclid(SCORE_BIN) + 1;
+        self.buckets[place.clamp(0, BUCKETS as i32 - 1) as usize].add(result);
+    }
+
+    /// The buckets from the lowest scores to the highest.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
+        self.buckets.iter().enumerate().map(|(index, outcomes)| {
+            let to = index as i32 * SCORE_BIN - SCORE_REACH;
+            Bucket {
+                from: (index > 0).then_some(to - SCORE_BIN),
+                to: (index + 1 < BUCKETS).then_some(to),
+                outcomes: *outcomes,
+                mean_result: outcomes.mean(),
+            }
+        })
+    }
+
+    fn merge(&mut self, other: &Scores) {
+        self.buckets.iter_mut().zip(&other.buckets).for_each(|(ours, theirs)| ours.merge(theirs));
+        self.mates.iter_mut().zip(&other.mates).for_each(|(ours, theirs)| ours.merge(theirs));
+        self.missing += other.missing;
+    }
+}
+
+impl Serialize for Scores {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut out = serializer.serialize_struct("Scores", 4)?;
+        out.serialize_field("buckets", &self.buckets().collect::<Vec<_>>())?;
+        out.serialize_field("mates_given", &self.mates[0])?;
+        out.serialize_field("mates_received", &self.mates[1])?;
+        out.serialize_field("missing", &self.missing)?;
+        out.end()
+    }
+}
+
+/// Counts of positions. Histograms are lists whose place is the value, from 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Positions with White to move.
+    pub white_to_move: u64,
+    /// How the games of the positions ended, for White.
+    pub results: Outcomes,
+    /// By score, and how the games ended for the side to move.
+    pub scores: Scores,
+    /// By the depth of the score, as far as there is one.
+    pub depth: Vec<u64>,
+    /// By plies before the position.
+    pub ply: Vec<u64>,
+    /// By plies since the last capture or pawn move.
+    pub halfmove: Vec<u64>,
+    /// By number of pieces, kings and pawns included.
+    pub piece_count: Vec<u64>,
+    /// By material of both sides: pawn 1, knight and bishop 3, rook 5, queen 9.
+    pub material: Vec<u64>,
+    /// By the square of White's king, a1 to h8.
+    pub white_king: Vec<u64>,
+    /// By the square of Black's king.
+    pub black_king: Vec<u64>,
+    /// Positions with each of the flags.
+    pub marks: Marks,
+}
+
+/// Positions of which something holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Marks {
+    /// The move played captures.
+    pub capture: u64,
+    /// The move played promotes.
+    pub promotion: u64,
+    /// The side to move is in check.
+    pub in_check: u64,
+    /// The move played gives check.
+    pub gives_check: u64,
+    /// The game ends in checkmate.
+    pub mate_end: u64,
+    /// The move came from a book.
+    pub book: u64,
+    /// The game is one of Chess960.
+    pub chess960: u64,
+    /// Some side may castle.
+    pub castling: u64,
+    /// A pawn can take en passant.
+    pub en_passant: u64,
+}
+
+impl Tally {
+    /// Counts a position.
+    pub fn add(&mut self, sample: &Sample) {
+        let turn = sample.turn;
+        let counts = Counts::of(&sample.board);
+        self.white_to_move += u64::from(turn.is_white());
+        self.results.add(sample.result);
+        self.scores.add(sample.score, turn.fold_wb(sample.result, -sample.result));
+        if let Some(depth) = sample.depth {
+            count(&mut self.depth, depth.into());
+        }
+        count(&mut self.ply, sample.ply.into());
+        count(&mut self.halfmove, sample.halfmove.into());
+        count(&mut self.piece_count, sample.board.count().min(64) as usize);
+        count(&mut self.material, (counts.material() as usize).min(MATERIAL));
+        let kings = kings(sample);
+        for (histogram, king) in [(&mut self.white_king, kings[0]), (&mut self.black_king, kings[1])] {
+            histogram.resize(64, 0);
+            if let Some(king) = king {
+                histogram[king.to_usize()] += 1;
+            }
+        }
+        self.marks.add(sample);
+    }
+
+    /// Adds what another tally has counted.
+    pub fn merge(&mut self, other: &Tally) {
+        self.white_to_move += other.white_to_move;
+        self.results.merge(&other.results);
+        self.scores.merge(&other.scores);
+        for (ours, theirs) in [
+            (&mut self.depth, &other.depth),
+            (&mut self.ply, &other.ply),
+            (&mut self.halfmove, &other.halfmove),
+            (&mut self.piece_count, &other.piece_count),
+            (&mut self.material, &other.material),
+            (&mut self.white_king, &other.white_king),
+            (&mut self.black_king, &other.black_king),
+        ] {
+            add_all(ours, theirs);
+        }
+        self.marks.merge(&other.marks);
+    }
+}
+
+impl Marks {
+    #[inline]
+    fn add(&mut self, sample: &Sample) {
+        let has = |bits| u64::from(sample.has(bits));
+        self.capture += has(flags::CAPTURE);
+        self.promotion += has(flags::PROMOTION);
+        self.in_check += has(flags::IN_CHECK);
+        self.gives_check += has(flags::GIVES_CHECK);
+        self.mate_end += has(flags::MATE_END);
+        self.book += has(flags::BOOK);
+        self.chess960 += has(flags::CHESS960);
+        self.castling += u64::from(facts::castling(&sample.board) != Facts::NONE);
+        self.en_passant += u64::from(sample.ep != crate::chess::packed::NO_EP);
+    }
+
+    fn merge(&mut self, other: &Marks) {
+        self.capture += other.capture;
+        self.promotion += other.promotion;
+        self.in_check += other.in_check;
+        self.gives_check += other.gives_check;
+        self.mate_end += other.mate_end;
+        self.book += other.book;
+        self.chess960 += other.chess960;
+        self.castling += other.castling;
+        self.en_passant += other.en_passant;
+    }
+}
+
+/// Counts a value in a histogram that grows with what it sees.
+#[inline]
+pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
+    if histogram.len() <= value {
+        histogram.resize(value + 1, 0);
+    }
+    histogram[value] += 1;
+}
+
+/// Adds a histogram to another.
+fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
+    if ours.len() < theirs.len() {
+        ours.resize(theirs.len(), 0);
+    }
+    ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
+}
+
+/// Where White's and Black's kings stand.
+fn kings(sample: &Sample) -> [Option<Square>; 2] {
+    let mut kings = [None, None];
+    for (square, piece) in sample.board.pieces() {
+        if piece.role == shakmaty::Role::King {
+            kings[usize::from(piece.color == Color::Black)] = Some(square);
+        }
+    }
+    kings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_score_is_in_the_bucket_that_names_it() {
+        for score in [-30_000, -2_001, -2_000, -1_999, -51, -50, -1, 0, 49, 50, 1_999, 2_000, 2_500] {
+            let mut scores = Scores::default();
+            scores.add(Some(score), 1);
+            let bucket = scores.buckets().find(|bucket| bucket.outcomes.total() == 1).unwrap();
+            let score = i32::from(score);
+            assert!(bucket.from.is_none_or(|from| from <= score), "{score} {bucket:?}");
+            assert!(bucket.to.is_none_or(|to| score < to), "{score} {bucket:?}");
+            assert_eq!(bucket.mean_result, Some(1.0));
+        }
+        let mut scores = Scores::default();
+        scores.add(Some(31_999), 1);
+        scores.add(Some(-31_000), 1);
+        scores.add(None, 1);
+        assert_eq!((scores.mates[0].wins, scores.mates[1].wins, scores.missing), (1, 1, 1));
+        assert_eq!(scores.buckets().map(|bucket| bucket.outcomes.total()).sum::<u64>(), 0);
+    }
+}

@@ -1,0 +1,327 @@
+//! Is every record of a file what it has to be?
+//!
+//! In: a file of positions. Out: a [`Report`]: how many records have each kind of fault, and the first of them with
+//! their places. A legal position, a legal move, values in their ranges, flags and distances that agree with the
+//! board, the order of plies and games, and parts of the file that cannot be read at all.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use shakmaty::{Chess, Move, Position};
+
+use super::format::registry::Format;
+use super::parts::{Part, Parts};
+use super::{Leaf, Sample, flags};
+use crate::chess::PackedMove;
+use crate::chess::packed::NO_EP;
+use crate::chess::score::{MATE, is_mate};
+use crate::error::Result;
+
+/// What can be wrong with a record, with what it means.
+pub static FAULTS: &[(&str, &str)] = &[
+    ("damaged", "a part of the file cannot be read"),
+    ("position", "the board, side to move, castling rights or en passant square make no legal position"),
+    ("move", "the move cannot be played in the position"),
+    ("score", "the score is beyond 32,000 centipawns, or is called a mate where it is none"),
+    ("result", "the result is none of 1, 0, -1, or differs within a game"),
+    ("flags", "capture, promotion or check is not what the position and its move say"),
+    ("distance", "a distance to a capture or check contradicts the move, or the end comes before it"),
+    ("leaf", "the resolved position is not legal, or its score is out of range"),
+    ("order", "a ply or game does not come after the one before it"),
+];
+
+/// How many faults are named before they are only counted.
+const NAMED: usize = 20;
+
+/// If more neighbours than one in so many are out of order, the file has no order.
+const ORDERED: u64 = 4;
+
+/// One record that is not what it has to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// Its place among the file's positions, from 0; of a part that cannot be read, that of the first.
+    pub row: u64,
+    /// Where it lies in the file: the row group and its byte.
+    pub place: String,
+    /// Which of [`FAULTS`].
+    pub fault: &'static str,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// What was checked and found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Positions that could be read.
+    pub positions: u64,
+    /// Faults, by kind; a record may have several.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// Positions without a move, of which moves and distances cannot be checked.
+    pub without_move: u64,
+    /// Whether games and plies come in order; `None` if the file has no order, so that it was not checked.
+    pub ordered: Option<bool>,
+    /// The first faults.
+    pub examples: Vec<Example>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    fn add(&mut self, example: Example) {
+        *self.faults.entry(example.fault).or_default() += 1;
+        if self.examples.len() < NAMED {
+            self.examples.push(example);
+        }
+    }
+}
+
+/// Checks every record of a file.
+///
+/// # Errors
+/// If the file cannot be opened or is no file of positions at all, or if the user interrupts.
+pub fn validate(
+    path: &Path,
+    format: Option<&'static Format>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Report> {
+    let mut report = Report::default();
+    let (mut disorder, mut pairs) = (Vec::new(), 0u64);
+    let mut unnamed: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut last: Option<Neighbour> = None;
+    let work = |part: Part<'_>| -> Checked {
+        let checked = check_part(part);
+        progress(checked.positions);
+        checked
+    };
+    Parts::open(path, format)?.scan(0, work, |mut checked| {
+        report.positions += checked.positions;
+        report.without_move += checked.without_move;
+        if let (Some(before), Some(after)) = (last, checked.first) {
+            pairs += 1;
+            if let Some(fault) = before.fault(&after) {
+                checked.order.insert(0, fault.example(checked.row, &checked.place));
+            }
+        }
+        last = checked.last.or(last);
+        pairs += checked.positions.saturating_sub(1);
+        for (fault, number) in checked.disordered {
+            *unnamed.entry(fault).or_default() += number;
+        }
+        for example in checked.order {
+            if disorder.len() < NAMED {
+                disorder.push(example);
+            } else {
+                *unnamed.entry(example.fault).or_default() += 1;
+            }
+        }
+        for (fault, number) in checked.counts {
+            *report.faults.entry(fault).or_default() += number;
+        }
+        checked.examples.into_iter().for_each(|example| report.add(example));
+        Ok(())
+    })?;
+    let disordered = disorder.len() as u64 + unnamed.values().sum::<u64>();
+    if disordered * ORDERED <= pairs {
+        report.ordered = Some(disordered == 0);
+        disorder.into_iter().for_each(|example| report.add(example));
+        for (fault, number) in unnamed {
+            *report.faults.entry(fault).or_default() += number;
+        }
+    }
+    report.examples.sort_by_key(|example| example.row);
+    Ok(report)
+}
+
+/// What was found in a part.
+struct Checked {
+    row: u64,
+    place: String,
+    positions: u64,
+    without_move: u64,
+    /// The first faults but those of order, and how many more there are.
+    examples: Vec<Example>,
+    counts: BTreeMap<&'static str, u64>,
+    /// The first faults of order, and how many more there are.
+    order: Vec<Example>,
+    disordered: BTreeMap<&'static str, u64>,
+    first: Option<Neighbour>,
+    last: Option<Neighbour>,
+}
+
+fn check_part(part: Part<'_>) -> Checked {
+    let mut checked = Checked {
+        row: part.row,
+        place: part.place.to_string(),
+        positions: 0,
+        without_move: 0,
+        examples: Vec::new(),
+        counts: BTreeMap::new(),
+        order: Vec::new(),
+        disordered: BTreeMap::new(),
+        first: None,
+        last: None,
+    };
+    let samples = match part.samples {
+        Ok(samples) => samples,
+        Err(error) => {
+            let place = part.place.to_string();
+            checked.examples.push(Example {
+                row: part.row,
+                place,
+                fault: "damaged",
+                reason: error.to_string(),
+            });
+            return checked;
+        }
+    };
+    checked.positions = samples.len() as u64;
+    checked.first = samples.first().map(Neighbour::of);
+    checked.last = samples.last().map(Neighbour::of);
+    for (sample, row) in samples.iter().zip(part.row..) {
+        checked.without_move += u64::from(sample.played == PackedMove::NONE);
+        check(sample, &mut |fault, reason| {
+            if checked.examples.len() < NAMED {
+                let place = part.place.to_string();
+                checked.examples.push(Example { row, place, fault, reason });
+            } else {
+                *checked.counts.entry(fault).or_default() += 1;
+            }
+        });
+    }
+    for (pair, row) in samples.windows(2).zip(part.row + 1..) {
+        if let Some(fault) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
+            if checked.order.len() < NAMED {
+                checked.order.push(fault.example(row, part.place));
+            } else {
+                *checked.disordered.entry(fault.0).or_default() += 1;
+            }
+        }
+    }
+    checked
+}
+
+/// Tells every fault of a record that it shows by itself: which of [`FAULTS`], and what is wrong.
+pub fn check(sample: &Sample, tell: &mut dyn FnMut(&'static str, String)) {
+    if !(-1..=1).contains(&sample.result) {
+        tell("result", format!("the result is {}", sample.result));
+    }
+    if let Some(reason) = score_fault(sample) {
+        tell("score", reason);
+    }
+    if let Some(leaf) = &sample.leaf
+        && let Some(reason) = leaf_fault(leaf)
+    {
+        tell("leaf", reason);
+    }
+    let Some(position) = sample.position() else {
+        tell("position", "it is not legal".into());
+        return;
+    };
+    let legal_ep = crate::chess::packed::ep_code(&position);
+    if sample.ep != legal_ep {
+        let right = if legal_ep == NO_EP { "none is legal".into() } else { format!("{legal_ep} is legal") };
+        tell("position", format!("the en passant square is {}, but {right}", sample.ep));
+    }
+    if sample.has(flags::IN_CHECK) != position.is_check() {
+        tell("flags", "it says wrongly whether the side to move is in check".into());
+    }
+    if sample.played == PackedMove::NONE {
+        return;
+    }
+    match sample.played.unpack(&position).filter(|m| position.is_legal(*m)) {
+        Some(m) => check_move(sample, &position, m, tell),
+        None => {
+            let (from, to) = (sample.played.from(), sample.played.to());
+            tell("move", format!("the move from {from} to {to} cannot be played"));
+        }
+    }
+}
+
+/// What the move says must be what flags and distances say.
+fn check_move(sample: &Sample, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    let check = after.is_check();
+    for (bit, holds, what) in [
+        (flags::CAPTURE, m.is_capture(), "captures"),
+        (flags::PROMOTION, m.is_promotion(), "promotes"),
+        (flags::GIVES_CHECK, check, "gives check"),
+    ] {
+        if sample.has(bit) != holds {
+            tell("flags", format!("it says wrongly whether the move {what}"));
+        }
+    }
+    for (distance, holds, what) in
+        [(sample.to_capture, m.is_capture(), "capture"), (sample.to_check, check, "check")]
+    {
+        if (distance == 0) != holds {
+            tell("distance", format!("the next {what} is {distance} plies away by its column"));
+        }
+    }
+    if sample.to_end > 0 && sample.has(flags::MATE_END) && after.legal_moves().is_empty() {
+        tell("distance", format!("the game is over, but goes on for {} plies", sample.to_end));
+    }
+}
+
+fn score_fault(sample: &Sample) -> Option<String> {
+    let score = i32::from(sample.score.unwrap_or(0));
+    if score.abs() > MATE {
+        return Some(format!("the score is {score}"));
+    }
+    let mate = sample.has(flags::MATE_SCORE);
+    (mate != is_mate(score)).then(|| format!("a score of {score} and a mate flag of {mate}"))
+}
+
+fn leaf_fault(leaf: &Leaf) -> Option<String> {
+    if i32::from(leaf.score).abs() > MATE {
+        return Some(format!("the score of the leaf is {}", leaf.score));
+    }
+    let legal = leaf.board.unpack(leaf.turn, NO_EP, 0, 1).is_some();
+    (!legal).then(|| "the leaf is not a legal position".into())
+}
+
+/// What the record after this one is compared with.
+#[derive(Debug, Clone, Copy)]
+struct Neighbour {
+    game: u32,
+    ply: u16,
+    result: i8,
+}
+
+/// What is wrong between two neighbours.
+struct Misfit(&'static str, String);
+
+impl Misfit {
+    fn example(self, row: u64, place: &str) -> Example {
+        Example { row, place: place.to_string(), fault: self.0, reason: self.1 }
+    }
+}
+
+impl Neighbour {
+    fn of(sample: &Sample) -> Neighbour {
+        Neighbour { game: sample.game, ply: sample.ply, result: sample.result }
+    }
+
+    fn fault(&self, next: &Neighbour) -> Option<Misfit> {
+        if next.game < self.game {
+            return Some(Misfit("order", format!("game {} comes after game {}", next.game, self.game)));
+        }
+        if next.game > self.game {
+            return None;
+        }
+        if next.ply <= self.ply {
+            return Some(Misfit("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
+        }
+        let differ = next.result != self.result;
+        differ.then(|| {
+            Misfit(
+                "result",
+                format!("game {} has the results {} and {}", self.game, self.result, next.result),
+            )
+        })
+    }
+}

@@ -1,0 +1,340 @@
+//! How sure ratings are.
+//!
+//! In: fitted ratings. Out: [`Errors`], 95 % errors and the likelihood of superiority of any two players, by the covariance
+//! at the optimum or by bootstrap. For [`Model::Elo`], whose likelihood takes a draw for half a win and so knows nothing of
+//! how little draws scatter, the covariance is the sandwich estimate with the variance that Davidson's draws leave.
+
+use rayon::prelude::*;
+
+use super::fit::{Edge, Problem, Ratings, Settings, fit};
+use super::games::Results;
+use super::likelihood::Model;
+use super::pool::Place;
+use crate::error::{Error, Result};
+use crate::rng::{Rng, mix};
+use crate::stats::special::normal_cdf;
+
+/// Most players for whom the covariance is worked out; the time grows with the third power.
+pub const MOST_PLAYERS: usize = 1_000;
+
+/// Standard deviations on each side of a 95 % interval.
+const Z95: f64 = 1.959_963_984_540_054;
+
+/// What is known of the errors.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Errors {
+    /// Covariances in Elo², by player and player; of those who are not rated, not a number.
+    Covariance(Vec<Vec<f64>>),
+    /// Ratings in resampled games, one list a sample.
+    Samples(Vec<Vec<f64>>),
+}
+
+impl Errors {
+    /// Half the width of the 95 % interval of a rating, in Elo; `None` if it is not known.
+    pub fn error(&self, player: usize) -> Option<f64> {
+        let error = match self {
+            Errors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
+            Errors::Samples(samples) => {
+                let mut values: Vec<f64> = samples.iter().map(|sample| sample[player]).collect();
+                values.sort_by(f64::total_cmp);
+                let last = values.len().checked_sub(1)?;
+                let at = |q: f64| values[(q * last as f64).round() as usize];
+                (at(0.975) - at(0.025)) / 2.0
+            }
+        };
+        error.is_finite().then_some(error)
+    }
+
+    /// The likelihood that the first player is the stronger, given the difference of the ratings in Elo.
+    pub fn superiority(&self, first: usize, second: usize, difference: f64) -> Option<f64> {
+        match self {
+            Errors::Covariance(matrix) => {
+                let variance = matrix[first][first] + matrix[second][second] - 2.0 * matrix[first][second];
+                let chance =
+                    if difference == 0.0 { 0.5 } else { normal_cdf(difference / variance.max(0.0).sqrt()) };
+                (!variance.is_nan()).then_some(chance)
+            }
+            Errors::Samples(samples) => {
+                let points = |sample: &Vec<f64>| match sample[first].partial_cmp(&sample[second]) {
+                    Some(std::cmp::Ordering::Greater) => Some(1.0),
+                    Some(std::cmp::Ordering::Equal) => Some(0.5),
+                    Some(std::cmp::Ordering::Less) => Some(0.0),
+                    None => None,
+                };
+                let sum = samples.iter().map(points).sum::<Option<f64>>()?;
+                Some(sum / samples.len().max(1) as f64)
+            }
+        }
+    }
+}
+
+/// The covariance of the ratings; `None` for more than [`MOST_PLAYERS`] players.
+///
+/// Ratings of a pool without an anchor are relative to its average, others to the anchors.
+pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
+    let (problem, state) = (&ratings.problem, &ratings.state);
+    let players = ratings.elo.len();
+    let index: Vec<Option<usize>> = {
+        let mut next = 0;
+        let mut take = |free: &bool| {
+            next += usize::from(*free);
+            free.then(|| next - 1)
+        };
+        problem.free.iter().map(&mut take).collect()
+    };
+    let free = index.iter().flatten().count();
+    if free > MOST_PLAYERS {
+        return None;
+    }
+    // Players, White's advantage, the draw parameter.
+    let size = free + 2;
+    let (mut bend, mut scatter) = (vec![vec![0.0; size]; size], vec![vec![0.0; size]; size]);
+    for edge in &problem.edges {
+        let x = problem.difference(edge, state);
+        let e = problem.model.expand_counts(edge.counts, x, state.draw);
+        let games: f64 = edge.counts.iter().sum();
+        let [xx, xd, dd] = e.hessian;
+        let noise = match problem.model {
+            Model::Elo => [games * Model::Elo.variance(x, state.draw), 0.0, 0.0],
+            _ => [xx, xd, dd],
+        };
+        let mut along = [(index[edge.white], 1.0), (index[edge.black], -1.0), (Some(free), 1.0)];
+        if !problem.white_free {
+            along[2].0 = None;
+        }
+        add(&mut bend, &along, [xx, xd, dd], problem);
+        add(&mut scatter, &along, noise, problem);
+    }
+    pin(&mut bend, ratings, problem, &index, free);
+    let inverse = invert(&bend)?;
+    let spread = multiply(&multiply(&inverse, &scatter), &inverse);
+    let unit = settings.unit();
+    let anchored = |i: usize| ratings.elo[i].is_some() && index[i].is_none();
+    let entry = |i: usize, j: usize| match (index[i], index[j]) {
+        (Some(i), Some(j)) => spread[i][j] / (unit * unit),
+        _ if (anchored(i) || index[i].is_some()) && (anchored(j) || index[j].is_some()) => 0.0,
+        _ => f64::NAN,
+    };
+    Some(Errors::Covariance((0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect()))
+}
+
+/// Adds an encounter's second derivatives to a matrix.
+fn add(
+    matrix: &mut [Vec<f64>],
+    along: &[(Option<usize>, f64); 3],
+    [xx, xd, dd]: [f64; 3],
+    problem: &Problem,
+) {
+    let draw = matrix.len() - 1;
+    for &(i, a) in along {
+        let Some(i) = i else { continue };
+        for &(j, b) in along {
+            if let Some(j) = j {
+                matrix[i][j] += a * b * xx;
+            }
+        }
+        if problem.model.has_draws() {
+            matrix[i][draw] += a * xd;
+            matrix[draw][i] += a * xd;
+        }
+    }
+    if problem.model.has_draws() {
+        matrix[draw][draw] += dd;
+    }
+}
+
+/// Makes the matrix regular: what does not move gets a 1, and the sum of each pool without an anchor a weight.
+fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Option<usize>], free: usize) {
+    if !problem.white_free {
+        bend[free][free] = 1.0;
+    }
+    if !problem.model.has_draws() {
+        bend[free + 1][free + 1] = 1.0;
+    }
+    let pools = 1 + ratings
+        .places
+        .iter()
+        .filter_map(|p| if let Place::Pool(i) = p { Some(*i) } else { None })
+        .max()
+        .unwrap_or(0);
+    for pool in 0..pools {
+        let of_pool = |i: &usize| ratings.places[*i] == Place::Pool(pool);
+        let members: Vec<usize> = (0..ratings.places.len()).filter(of_pool).collect();
+        let moving: Vec<usize> = members.iter().filter_map(|&i| index[i]).collect();
+        // An anchor, or the fixed player in the middle, is enough.
+        if moving.len() < members.len() || index.get(ratings.places.len()) == Some(&None) || moving.is_empty()
+        {
+            continue;
+        }
+        let weight = moving.iter().map(|&i| bend[i][i]).sum::<f64>() / (moving.len() * moving.len()) as f64;
+        for &i in &moving {
+            for &j in &moving {
+                bend[i][j] += weight;
+            }
+        }
+    }
+}
+
+/// The inverse of a symmetric positive definite matrix, by Cholesky's method; `None` if it is not one.
+fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let n = matrix.len();
+    let mut l = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let (left, right) = l.split_at(i);
+            let row: &[f64] = &right[0];
+            let other = if j < i { &left[j] } else { row };
+            let rest = matrix[i][j] - row[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum::<f64>();
+            if i == j && !(rest > 0.0) {
+                return None;
+            }
+            l[i][j] = if i == j { rest.sqrt() } else { rest / l[j][j] };
+        }
+    }
+    let column = |k: usize| {
+        let mut x = vec![0.0; n];
+        for i in k..n {
+            let sum: f64 = l[i][k..i].iter().zip(&x[k..i]).map(|(a, b)| a * b).sum();
+            x[i] = (f64::from(u8::from(i == k)) - sum) / l[i][i];
+        }
+        for i in (0..n).rev() {
+            let sum: f64 = (i + 1..n).map(|j| l[j][i] * x[j]).sum();
+            x[i] = (x[i] - sum) / l[i][i];
+        }
+        x
+    };
+    Some((0..n).into_par_iter().map(column).collect())
+}
+
+fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let row = |a: &Vec<f64>| {
+        let mut out = vec![0.0; b.len()];
+        for (factor, row) in a.iter().zip(b) {
+            out.iter_mut().zip(row).for_each(|(out, b)| *out += factor * b);
+        }
+        out
+    };
+    a.par_iter().map(row).collect()
+}
+
+/// Ratings of games drawn anew from the fitted model, on the same schedule, `samples` times. Depends on the seed, not on
+/// the number of threads.
+///
+/// # Errors
+/// If the user interrupts.
+pub fn bootstrap(
+    results: &Results,
+    ratings: &Ratings,
+    settings: &Settings,
+    samples: u32,
+    seed: u64,
+    progress: impl Fn() + Sync,
+) -> Result<Errors> {
+    // So little that it shows only where a sample has somebody win every game.
+    const FINITE: f64 = 0.05;
+    let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
+    let rated = results.only(|player| ratings.elo[player].is_some());
+    let one = |number: u32| -> Result<Vec<f64>> {
+        if crate::interrupt::requested() {
+            return Err(Error::usage("interrupted"));
+        }
+        let mut rng = Rng::new(mix(seed, u64::from(number)));
+        let mut sample = rated.clone();
+        for encounter in &mut sample.encounters {
+            let edge = Edge { white: encounter.white, black: encounter.black, counts: [0.0; 3] };
+            let x = ratings.problem.difference(&edge, &ratings.state);
+            let [w, d, _] = ratings.problem.model.chances(x, ratings.state.draw);
+            let mut counts = [0; 3];
+            for _ in 0..encounter.games() {
+                let u = rng.unit();
+                counts[usize::from(u >= w) + usize::from(u >= w + d)] += 1;
+            }
+            [encounter.wins, encounter.draws, encounter.losses] = counts;
+        }
+        let fitted = fit(&sample, &settings)?;
+        progress();
+        let rating = |i: usize| ratings.elo[i].and(fitted.elo[i]).unwrap_or(f64::NAN);
+        Ok((0..results.players.len()).map(rating).collect())
+    };
+    (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(Errors::Samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::White;
+    use std::collections::BTreeMap;
+
+    fn games() -> Results {
+        let mut counts = BTreeMap::new();
+        for (w, b, n) in [
+            ("a", "b", [60, 90, 50]),
+            ("b", "a", [70, 80, 50]),
+            ("b", "c", [40, 40, 20]),
+            ("c", "a", [30, 30, 40]),
+        ] {
+            counts.insert((w.to_string(), b.to_string()), n);
+        }
+        Results::new(counts)
+    }
+
+    #[test]
+    fn the_error_of_two_players_is_that_of_their_match() {
+        let mut counts = BTreeMap::new();
+        counts.insert(("a".to_string(), "b".to_string()), [68, 55, 48]);
+        counts.insert(("b".to_string(), "a".to_string()), [48, 56, 68]);
+        let games = Results::new(counts);
+        let settings = Settings {
+            scale: 200.24,
+            white: White::Fixed(0.0),
+            anchors: vec![(1, 0.0)],
+            ..Settings::default()
+        };
+        let ratings = fit(&games, &settings).unwrap();
+        let errors = covariance(&ratings, &settings).unwrap();
+        // W 136, D 111, L 96: 40.70 ± 30.43 by trinomial variance; here the variance is that of the model at that score.
+        assert!((ratings.elo[0].unwrap() - 40.70).abs() < 0.05, "{:?}", ratings.elo);
+        assert!((errors.error(0).unwrap() - 30.43).abs() < 0.5, "{:?}", errors.error(0));
+        assert_eq!(errors.error(1), Some(0.0));
+        let los = errors.superiority(0, 1, ratings.elo[0].unwrap()).unwrap();
+        assert!((los - 0.9960).abs() < 1e-3, "{los}");
+    }
+
+    #[test]
+    fn covariance_and_bootstrap_agree() {
+        for model in [Model::Elo, Model::Davidson, Model::RaoKupper] {
+            let settings = Settings { model, ..Settings::default() };
+            let ratings = fit(&games(), &settings).unwrap();
+            let by_formula = covariance(&ratings, &settings).unwrap();
+            let seen = bootstrap(&games(), &ratings, &settings, 600, 1, || {}).unwrap();
+            for player in 0..3 {
+                let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
+                assert!((a / b - 1.0).abs() < 0.15, "{model:?} {player}: {a} {b}");
+            }
+            let gap = ratings.elo[0].unwrap() - ratings.elo[2].unwrap();
+            let (a, b) = (by_formula.superiority(0, 2, gap).unwrap(), seen.superiority(0, 2, gap).unwrap());
+            assert!((a - b).abs() < 0.05, "{model:?}: {a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_bootstrap_does_not_depend_on_threads() {
+        let settings = Settings::default();
+        let ratings = fit(&games(), &settings).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| bootstrap(&games(), &ratings, &settings, 20, 9, || {}).unwrap())
+        };
+        assert_eq!(with(1), with(2));
+    }
+
+    #[test]
+    fn ratings_relative_to_the_average_have_errors_that_cancel() {
+        let settings = Settings::default();
+        let ratings = fit(&games(), &settings).unwrap();
+        let Errors::Covariance(matrix) = covariance(&ratings, &settings).unwrap() else { unreachable!() };
+        for row in matrix {
+            assert!(row.iter().sum::<f64>().abs() < 1e-6, "{row:?}");
+        }
+    }
+}

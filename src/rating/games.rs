@@ -1,0 +1,242 @@
+//! Who played whom, and how it ended.
+//!
+//! In: files of PGN. Out: [`Results`], counts for every two players and colours, and an [`Account`] of all games. Moves
+//! are not looked at. Games are cut apart before anything in them is believed, so a broken one takes no other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::pgn::{Chunk, Event, Reader, tags};
+
+/// Games of one player with White against another with Black.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Encounter {
+    /// Index of the player with White.
+    pub white: usize,
+    /// Index of the player with Black.
+    pub black: usize,
+    /// Games that White won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games that Black won.
+    pub losses: u64,
+}
+
+impl Encounter {
+    /// All games.
+    pub fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+}
+
+/// Players and their games.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Results {
+    /// Names, in the order of the alphabet.
+    pub players: Vec<String>,
+    /// One a pair of players and colours, in order.
+    pub encounters: Vec<Encounter>,
+}
+
+impl Results {
+    /// Results from counts by the names of White and Black: wins of White, draws, wins of Black.
+    pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
+        let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();
+        players.sort();
+        players.dedup();
+        let index = |name: &String| players.binary_search(name).unwrap_or(0);
+        let encounter = |((white, black), [wins, draws, losses]): (&(String, String), &[u64; 3])| Encounter {
+            white: index(white),
+            black: index(black),
+            wins: *wins,
+            draws: *draws,
+            losses: *losses,
+        };
+        let encounters = counts.iter().map(encounter).filter(|e| e.games() > 0).collect();
+        Results { encounters, players }
+    }
+
+    /// All games.
+    pub fn games(&self) -> u64 {
+        self.encounters.iter().map(Encounter::games).sum()
+    }
+
+    /// Each player's wins, draws and losses.
+    pub fn scores(&self) -> Vec<[u64; 3]> {
+        let mut scores = vec![[0; 3]; self.players.len()];
+        for e in &self.encounters {
+            let white = &mut scores[e.white];
+            *white = [white[0] + e.wins, white[1] + e.draws, white[2] + e.losses];
+            let black = &mut scores[e.black];
+            *black = [black[0] + e.losses, black[1] + e.draws, black[2] + e.wins];
+        }
+        scores
+    }
+
+    /// The same without the games in which a player takes part for whom `keep` says no. Players stay.
+    pub fn only(&self, keep: impl Fn(usize) -> bool) -> Results {
+        let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
+        Results { players: self.players.clone(), encounters }
+    }
+}
+
+/// What was read, and what of it gives no result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Games in the files.
+    pub games: u64,
+    /// Games that count.
+    pub games_rated: u64,
+    /// Games that do not, by reason: `no_result`, `no_names`, `same_player`.
+    pub games_skipped: BTreeMap<&'static str, u64>,
+}
+
+/// Reads files of games. `progress` gets the number of bytes read so far.
+///
+/// # Errors
+/// If a file cannot be read to its end, no game has a result and two names, or the user interrupts.
+pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Account)> {
+    let reader = Reader::start(files.to_vec())?;
+    let mut counts = BTreeMap::new();
+    let mut account = Account::default();
+    loop {
+        let batch: Vec<Event> =
+            std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
+        if interrupt::requested() {
+            return Err(Error::usage("interrupted"));
+        }
+        progress(reader.bytes());
+        if batch.is_empty() {
+            break;
+        }
+        let parsed: Vec<Result<Block>> = batch.into_par_iter().map(parse).collect();
+        for block in parsed {
+            block?.add_to(&mut counts, &mut account);
+        }
+    }
+    if account.games_rated == 0 {
+        let games = account.games;
+        let reason = format!("none of the {games} games has two players' names and a result");
+        return Err(match files {
+            [file] => Error::data(file, reason),
+            _ => Error::usage(reason),
+        });
+    }
+    Ok((Results::new(counts), account))
+}
+
+/// What a chunk's games came to.
+#[derive(Default)]
+struct Block {
+    counts: HashMap<(String, String), [u64; 3]>,
+    account: Account,
+}
+
+impl Block {
+    fn add_to(self, counts: &mut BTreeMap<(String, String), [u64; 3]>, account: &mut Account) {
+        for (names, new) in self.counts {
+            let sum = counts.entry(names).or_default();
+            *sum = [sum[0] + new[0], sum[1] + new[1], sum[2] + new[2]];
+        }
+        account.games += self.account.games;
+        account.games_rated += self.account.games_rated;
+        for (reason, count) in self.account.games_skipped {
+            *account.games_skipped.entry(reason).or_default() += count;
+        }
+    }
+}
+
+fn parse(event: Event) -> Result<Block> {
+    match event {
+        Event::Chunk(chunk) => Ok(parse_chunk(&chunk)),
+        Event::End { .. } => Ok(Block::default()),
+        Event::Broken { error, .. } | Event::Failed(error) => Err(error),
+    }
+}
+
+fn parse_chunk(chunk: &Chunk) -> Block {
+    let mut block = Block::default();
+    for piece in &chunk.games {
+        let header = &chunk.text[piece.start..piece.movetext];
+        let (mut white, mut black, mut result) = (None, None, None);
+        for (name, value) in tags::Tags::new(header).iter() {
+            match name {
+                b"White" => white = Some(tags::plain(value)),
+                b"Black" => black = Some(tags::plain(value)),
+                b"Result" => result = Some(value),
+                _ => {}
+            }
+        }
+        let outcome = result.and_then(outcome).or_else(|| last_word(&chunk.text[piece.movetext..piece.end]));
+        block.account.games += 1;
+        let known = |name: &str| !matches!(name.trim(), "" | "?");
+        let skipped = match (white, black, outcome) {
+            (_, _, None) => "no_result",
+            (Some(white), Some(black), Some(outcome)) if known(&white) && known(&black) => {
+                if white != black {
+                    block.counts.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
+                    block.account.games_rated += 1;
+                    continue;
+                }
+                "same_player"
+            }
+            _ => "no_names",
+        };
+        *block.account.games_skipped.entry(skipped).or_default() += 1;
+    }
+    block
+}
+
+/// 0 for a win of White, 1 for a draw, 2 for a win of Black.
+fn outcome(text: &[u8]) -> Option<usize> {
+    match text.trim_ascii() {
+        b"1-0" => Some(0),
+        b"1/2-1/2" | b"1/2" => Some(1),
+        b"0-1" => Some(2),
+        _ => None,
+    }
+}
+
+/// The result at the end of a movetext.
+fn last_word(movetext: &[u8]) -> Option<usize> {
+    movetext.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().and_then(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_game_counts_or_has_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        let text = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 Zz9 garbage 1-0\n\n\
+            [White \"A\"]\n[Black \"B\"]\n[Result \"1/2-1/2\"]\n\n1. e4 1/2-1/2\n\n\
+            [White \"B\"]\n[Black \"A\"]\n[Result \"*\"]\n\n1. e4 e5 0-1\n\n\
+            [White \"B\"]\n[Black \"A\"]\n[Result \"*\"]\n\n1. e4 e5 *\n\n\
+            [White \"B\"]\n[Black \"?\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n\n\
+            [White \"B\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n";
+        std::fs::write(&path, text).unwrap();
+        let (results, account) = read(&[path], |_| {}).unwrap();
+        assert_eq!(results.players, ["A", "B"]);
+        let encounter = |white, black, wins, draws, losses| Encounter { white, black, wins, draws, losses };
+        assert_eq!(results.encounters, [encounter(0, 1, 1, 1, 0), encounter(1, 0, 0, 0, 1)]);
+        assert_eq!(results.scores(), [[2, 1, 0], [0, 1, 2]]);
+        assert_eq!((account.games, account.games_rated), (6, 3));
+        assert_eq!(account.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
+    }
+
+    #[test]
+    fn files_without_results_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        std::fs::write(&path, "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n").unwrap();
+        assert!(read(&[path], |_| {}).unwrap_err().to_string().contains("none of the 1 games"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Who can be compared with whom.
+//!
+//! In: results. Out: each player's [`Place`]. A rating is finite only among players each of whom has scored, directly
+//! or through others, against each other (Ford, "Solution of a ranking problem from binary comparisons", 1957): in the
+//! graph that leads from everyone to those who took points from them, those are the strongly connected parts. Players
+//! who won all their games, or lost them, have no finite rating; pools without games between them no common scale.
+
+use super::games::Results;
+
+/// Where a player stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Rated, in the pool with this number; the largest pool is 0.
+    Pool(usize),
+    /// Won every game that counts against the rated: no rating is high enough.
+    Above,
+    /// Lost every one.
+    Below,
+    /// Has no game that leads to a rated player.
+    Alone,
+}
+
+/// The place of every player. A part of a connected group that cannot be compared with its largest part by finite
+/// ratings is not rated; groups without a game between them are pools of their own.
+pub fn places(results: &Results) -> Vec<Place> {
+    let n = results.players.len();
+    let mut beaten_by = vec![Vec::new(); n];
+    let mut touches = vec![Vec::new(); n];
+    for e in &results.encounters {
+        if e.wins + e.draws > 0 {
+            beaten_by[e.black].push(e.white);
+        }
+        if e.losses + e.draws > 0 {
+            beaten_by[e.white].push(e.black);
+        }
+        touches[e.white].push(e.black);
+        touches[e.black].push(e.white);
+    }
+    let group = components(&touches);
+    let part = strong_components(&beaten_by);
+    let size_of = |labels: &[usize], count: usize| {
+        let mut sizes = vec![0usize; count];
+        labels.iter().for_each(|&label| sizes[label] += 1);
+        sizes
+    };
+    let parts = size_of(&part, part.iter().max().map_or(0, |m| m + 1));
+    // The largest part of each group, if it is more than one player: its pool.
+    let mut core = vec![None; group.iter().max().map_or(0, |m| m + 1)];
+    for player in 0..n {
+        let (g, p) = (group[player], part[player]);
+        if parts[p] > 1 && core[g].is_none_or(|best: usize| parts[p] > parts[best]) {
+            core[g] = Some(p);
+        }
+    }
+    let mut order: Vec<usize> = core.iter().flatten().copied().collect();
+    order.sort_by_key(|&p| std::cmp::Reverse(parts[p]));
+    let pool_of = |p: usize| order.iter().position(|&other| other == p);
+    // Whoever the core lost to, directly or through others, stands above it.
+    let reached = |edges: &[Vec<usize>]| {
+        let mut seen: Vec<bool> = (0..n).map(|player| core[group[player]] == Some(part[player])).collect();
+        let mut stack: Vec<usize> = (0..n).filter(|&player| seen[player]).collect();
+        while let Some(player) = stack.pop() {
+            for &next in &edges[player] {
+                if !std::mem::replace(&mut seen[next], true) {
+                    stack.push(next);
+                }
+            }
+        }
+        seen
+    };
+    let mut beats = vec![Vec::new(); n];
+    for (loser, winners) in beaten_by.iter().enumerate() {
+        winners.iter().for_each(|&winner| beats[winner].push(loser));
+    }
+    let (above, below) = (reached(&beaten_by), reached(&beats));
+    let place = |player: usize| match core[group[player]] {
+        Some(p) if p == part[player] => pool_of(p).map_or(Place::Alone, Place::Pool),
+        Some(_) if above[player] => Place::Above,
+        Some(_) if below[player] => Place::Below,
+        _ => Place::Alone,
+    };
+    (0..n).map(place).collect()
+}
+
+/// Labels of the connected components, numbered from 0.
+fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut label = vec![usize::MAX; edges.len()];
+    let mut next = 0;
+    for start in 0..edges.len() {
+        if label[start] != usize::MAX {
+            continue;
+        }
+        let mut stack = vec![start];
+        label[start] = next;
+        while let Some(node) = stack.pop() {
+            for &other in &edges[node] {
+                if label[other] == usize::MAX {
+                    label[other] = next;
+                    stack.push(other);
+                }
+            }
+        }
+        next += 1;
+    }
+    label
+}
+
+/// Labels of the strongly connected components, numbered from 0 (Kosaraju's method, without recursion).
+fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
+    let n = edges.len();
+    let (mut seen, mut finished) = (vec![false; n], Vec::with_capacity(n));
+    for start in 0..n {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        let mut stack = vec![(start, 0)];
+        while let Some((node, edge)) = stack.last_mut() {
+            match edges[*node].get(*edge) {
+                Some(&next) => {
+                    *edge += 1;
+                    if !std::mem::replace(&mut seen[next], true) {
+                        stack.push((next, 0));
+                    }
+                }
+                None => {
+                    finished.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    let mut backwards = vec![Vec::new(); n];
+    for (from, targets) in edges.iter().enumerate() {
+        targets.iter().for_each(|&to| backwards[to].push(from));
+    }
+    let mut label = vec![usize::MAX; n];
+    let mut next = 0;
+    for &start in finished.iter().rev() {
+        if label[start] != usize::MAX {
+            continue;
+        }
+        let mut stack = vec![start];
+        label[start] = next;
+        while let Some(node) = stack.pop() {
+            for &other in &backwards[node] {
+                if label[other] == usize::MAX {
+                    label[other] = next;
+                    stack.push(other);
+                }
+            }
+        }
+        next += 1;
+    }
+    label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(games: &[(&str, &str, [u64; 3])]) -> Results {
+        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
+    }
+
+    #[test]
+    fn players_without_a_finite_rating_are_told_apart() {
+        let results = results(&[
+            ("a", "b", [3, 1, 2]),
+            ("b", "c", [1, 0, 1]),
+            ("king", "a", [2, 0, 0]),
+            ("emperor", "king", [1, 0, 0]),
+            ("loser", "c", [0, 0, 3]),
+            ("x", "y", [1, 1, 0]),
+            ("p", "q", [1, 0, 0]),
+        ]);
+        let places = places(&results);
+        let of = |name: &str| places[results.players.iter().position(|p| p == name).unwrap()];
+        assert!(["a", "b", "c"].iter().all(|name| of(name) == Place::Pool(0)));
+        assert!(["king", "emperor"].iter().all(|name| of(name) == Place::Above));
+        assert_eq!((of("loser"), of("x"), of("y")), (Place::Below, Place::Pool(1), Place::Pool(1)));
+        assert_eq!((of("p"), of("q")), (Place::Alone, Place::Alone));
+    }
+
+    #[test]
+    fn a_circle_of_wins_is_one_pool() {
+        let results = results(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
+        assert_eq!(places(&results), [Place::Pool(0); 3]);
+    }
+}

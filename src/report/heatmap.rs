@@ -1,0 +1,96 @@
+//! Boards whose squares are dark where something is often.
+//!
+//! In: counts by square, a1 to h8. Out: SVG through [`style::picture`](super::style::picture).
+
+use std::path::Path;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::style::{Canvas, DrawError, FONT, INK, PAPER, picture, ramp};
+use crate::error::Result;
+
+/// A board of counts with the words above it.
+#[derive(Debug, Clone)]
+pub struct Board<'a> {
+    /// Above it.
+    pub title: &'a str,
+    /// A count for each square, a1 to h8; missing ones are 0.
+    pub counts: &'a [u64],
+}
+
+const SQUARE: i32 = 44;
+const MARGIN: i32 = 34;
+const TOP: i32 = 52;
+
+/// Draws boards side by side, with the share of each square in percent.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn boards(path: &Path, boards: &[Board<'_>]) -> Result<()> {
+    let width = MARGIN + boards.len() as i32 * (8 * SQUARE + MARGIN);
+    let height = TOP + 8 * SQUARE + MARGIN;
+    picture(path, (width as u32, height as u32), |canvas| {
+        for (index, board) in boards.iter().enumerate() {
+            draw(canvas, board, MARGIN + index as i32 * (8 * SQUARE + MARGIN))?;
+        }
+        Ok(())
+    })
+}
+
+fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Result<(), DrawError> {
+    let middle = Pos::new(HPos::Center, VPos::Center);
+    let centred = |size: i32| TextStyle::from((FONT, size).into_font()).pos(middle);
+    let (all, most) = (board.counts.iter().sum::<u64>(), board.counts.iter().copied().max().unwrap_or(0));
+    canvas.draw_text(board.title, &centred(16).color(&INK), (left + 4 * SQUARE, 24))?;
+    for square in 0..64 {
+        let (file, rank) = (square % 8, square / 8);
+        let (x, y) = (left + file * SQUARE, TOP + (7 - rank) * SQUARE);
+        let count = board.counts.get(square as usize).copied().unwrap_or(0);
+        // The eye sees the root better: kings stand on a few squares most of the time.
+        let share = (count as f64 / most.max(1) as f64).sqrt();
+        let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], ramp(share).filled());
+        canvas.draw(&tile)?;
+        if count > 0 {
+            let color = if share > 0.55 { PAPER } else { INK };
+            let middle = (x + SQUARE / 2, y + SQUARE / 2);
+            canvas.draw_text(&percent(count, all), &centred(12).color(&color), middle)?;
+        }
+    }
+    for place in 0..8 {
+        let file = char::from(b'a' + place as u8).to_string();
+        let rank = (place + 1).to_string();
+        let middle = place * SQUARE + SQUARE / 2;
+        canvas.draw_text(&file, &centred(12).color(&INK), (left + middle, TOP + 8 * SQUARE + 14))?;
+        canvas.draw_text(&rank, &centred(12).color(&INK), (left - 12, TOP + 8 * SQUARE - middle))?;
+    }
+    Ok(())
+}
+
+/// A share in percent, with as many digits as fit on a square.
+fn percent(count: u64, all: u64) -> String {
+    let share = 100.0 * count as f64 / all.max(1) as f64;
+    match share {
+        10.0.. => format!("{share:.0}"),
+        0.05.. => format!("{share:.1}"),
+        _ => "<0.1".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_square_that_counts_says_its_share() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.svg");
+        let mut counts = vec![0; 64];
+        counts[4] = 75;
+        counts[6] = 25;
+        boards(&path, &[Board { title: "White's king", counts: &counts }]).unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(svg.matches("<rect").count(), 65, "the ground and 64 squares");
+        assert!(svg.contains("75") && svg.contains("25") && svg.contains("White"), "{svg}");
+    }
+}

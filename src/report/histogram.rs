@@ -1,0 +1,117 @@
+//! Histograms: how often each value comes.
+//!
+//! In: counts by value with the words for their axes. Out: SVG through [`style::picture`](super::style::picture).
+
+use std::path::Path;
+
+use plotters::prelude::*;
+
+use super::number::grouped;
+use super::style::{BLUE, Canvas, DrawError, FONT, GRID, INK, picture};
+use crate::error::Result;
+
+/// Counts of neighbouring values.
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    /// Above the plot.
+    pub title: String,
+    /// What the values are, with their unit.
+    pub values: String,
+    /// What is counted.
+    pub counted: String,
+    /// The start of the first bar.
+    pub start: f64,
+    /// The width of a bar, in the values' unit.
+    pub width: f64,
+    /// The bars' heights.
+    pub bars: Vec<u64>,
+}
+
+impl Histogram {
+    /// One bar for each value from 0, without the empty ones at the ends.
+    pub fn of_values(title: &str, values: &str, counted: &str, counts: &[u64]) -> Histogram {
+        let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
+        let last = counts.iter().rposition(|count| *count > 0).map_or(first, |last| last + 1);
+        Histogram {
+            title: title.into(),
+            values: values.into(),
+            counted: counted.into(),
+            start: first as f64 - 0.5,
+            width: 1.0,
+            bars: counts[first..last].to_vec(),
+        }
+    }
+
+    /// Draws it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn draw(&self, path: &Path) -> Result<()> {
+        picture(path, (800, 450), |canvas| self.draw_on(canvas))
+    }
+
+    fn draw_on(&self, canvas: &Canvas<'_>) -> std::result::Result<(), DrawError> {
+        let bars = self.joined();
+        let end = bars.last().map_or(self.start + 1.0, |(_, end, _)| *end);
+        let highest = bars.iter().map(|(_, _, count)| *count).max().unwrap_or(0).max(1);
+        let mut chart = ChartBuilder::on(canvas)
+            .caption(&self.title, (FONT, 20).into_font().color(&INK))
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(90)
+            .build_cartesian_2d(self.start..end, 0.0..highest as f64 * 1.05)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID)
+            .axis_style(INK)
+            .label_style((FONT, 13).into_font().color(&INK))
+            .x_desc(&self.values)
+            .y_desc(&self.counted)
+            .y_label_formatter(&|count| grouped(count.max(0.0).round() as u64))
+            .draw()?;
+        chart.draw_series(bars.into_iter().filter(|(_, _, count)| *count > 0).map(|(from, to, count)| {
+            // A hair of ground between the bars.
+            let gap = (to - from) * 0.06;
+            Rectangle::new([(from + gap, 0.0), (to - gap, count as f64)], BLUE.filled())
+        }))?;
+        Ok(())
+    }
+
+    /// Bars wide enough to be seen: neighbours are joined where there are too many. From, to, count.
+    fn joined(&self) -> Vec<(f64, f64, u64)> {
+        const MOST: usize = 160;
+        let together = self.bars.len().div_ceil(MOST).max(1);
+        let bar = |(index, bars): (usize, &[u64])| {
+            let from = self.start + (index * together) as f64 * self.width;
+            (from, from + bars.len() as f64 * self.width, bars.iter().sum())
+        };
+        self.bars.chunks(together).enumerate().map(bar).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_bars_lose_nothing() {
+        let counts: Vec<u64> = (0..1000).map(|i| if i < 10 { 0 } else { i }).collect();
+        let histogram = Histogram::of_values("t", "plies", "games", &counts);
+        assert_eq!((histogram.start, histogram.bars.len()), (9.5, 990));
+        let joined = histogram.joined();
+        assert!(joined.len() <= 160);
+        assert_eq!(joined.iter().map(|bar| bar.2).sum::<u64>(), counts.iter().sum::<u64>());
+        assert_eq!((joined[0].0, joined.last().unwrap().1), (9.5, 999.5));
+    }
+
+    #[test]
+    fn nothing_can_be_drawn_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.svg");
+        Histogram::of_values("nothing", "plies", "games", &[]).draw(&path).unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("nothing"), "{svg}");
+    }
+}

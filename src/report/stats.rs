@@ -1,0 +1,94 @@
+//! The pictures of `patzer data stats`.
+//!
+//! In: statistics. Out: SVG files in a folder, one a figure.
+
+use std::path::{Path, PathBuf};
+
+use plotters::chart::SeriesLabelPosition;
+
+use super::heatmap::{self, Board};
+use super::histogram::Histogram;
+use super::plot::{self, Axes, Mark, Series};
+use super::style::BLUE;
+use crate::error::Result;
+use crate::positions::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
+
+/// Draws every figure that the statistics have data for; the files' paths.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn draw(folder: &Path, stats: &Stats) -> Result<Vec<PathBuf>> {
+    let tally = &stats.tally;
+    let mut drawn = Vec::new();
+    for (name, title, values, counted, counts) in [
+        ("game_length", "Length of games", "plies", "games", &stats.game_length),
+        ("ply", "Plies before the position", "plies", "positions", &tally.ply),
+        (
+            "piece_count",
+            "Pieces on the board",
+            "pieces, kings and pawns included",
+            "positions",
+            &tally.piece_count,
+        ),
+        ("material", "Material on the board", "pawns (3, 3, 5, 9)", "positions", &tally.material),
+        ("halfmove", "Since the last capture or pawn move", "plies", "positions", &tally.halfmove),
+        ("depth", "Depth of the scores", "plies", "positions", &tally.depth),
+    ] {
+        if counts.iter().any(|count| *count > 0) {
+            let path = folder.join(format!("{name}.svg"));
+            Histogram::of_values(title, values, counted, counts).draw(&path)?;
+            drawn.push(path);
+        }
+    }
+    let buckets: Vec<Bucket> = tally.scores.buckets().collect();
+    if buckets.iter().any(|bucket| bucket.outcomes.total() > 0) {
+        drawn.push(scores(folder, &buckets)?);
+        drawn.push(agreement(folder, &buckets)?);
+    }
+    let path = folder.join("kings.svg");
+    let white = Board { title: "White's king, % of positions", counts: &tally.white_king };
+    let black = Board { title: "Black's king, % of positions", counts: &tally.black_king };
+    heatmap::boards(&path, &[white, black])?;
+    drawn.push(path);
+    Ok(drawn)
+}
+
+fn scores(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
+    let path = folder.join("scores.svg");
+    let histogram = Histogram {
+        title: "Scores for the side to move".into(),
+        values: format!("centipawns, the outermost bars beyond ±{SCORE_REACH}; no mates"),
+        counted: "positions".into(),
+        start: f64::from(-SCORE_REACH - SCORE_BIN),
+        width: f64::from(SCORE_BIN),
+        bars: buckets.iter().map(|bucket| bucket.outcomes.total()).collect(),
+    };
+    histogram.draw(&path)?;
+    Ok(path)
+}
+
+/// The mean result of each bucket of scores.
+fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
+    let path = folder.join("agreement.svg");
+    let point = |bucket: &Bucket| {
+        let middle = f64::from(bucket.from? + bucket.to?) / 2.0;
+        Some((middle, bucket.mean_result?))
+    };
+    let reach = f64::from(SCORE_REACH);
+    let axes = Axes {
+        title: "How games ended, by score".into(),
+        x: "score for the side to move, centipawns".into(),
+        y: "mean result of the side to move".into(),
+        x_range: -reach..reach,
+        y_range: 0.0..1.0,
+    };
+    let points = buckets.iter().filter_map(point).collect();
+    let series = Series {
+        label: format!("buckets of {SCORE_BIN} centipawns"),
+        colour: BLUE,
+        mark: Mark::Dots,
+        points,
+    };
+    plot::curves(&path, &axes, &[series], SeriesLabelPosition::UpperLeft)?;
+    Ok(path)
+}

@@ -1,0 +1,192 @@
+//! The pictures of the scale: K's sigmoid, and the win/draw/loss model against what was counted.
+//!
+//! In: a fit and what it was fitted to. Out: SVG files in a folder.
+
+use std::path::{Path, PathBuf};
+
+use super::plot::{Axes, Mark, Series, Tile, contours, curves};
+use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
+
+use super::style::{BLUE, GREEN, ORANGE, PURPLE};
+use crate::error::Result;
+use crate::wdl::table::Row;
+use crate::wdl::{By, Fitted, Model, Table, sigmoid};
+
+/// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
+/// centipawns and a result from 0 to 1, both from White's side.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
+    const WIDTH: f64 = 25.0;
+    const REACH: usize = 40;
+    let mut sums = vec![(0u32, 0.0, 0.0); 2 * REACH + 1];
+    for &(cp, result) in pairs {
+        let place = (f64::from(cp) / WIDTH).round() + REACH as f64;
+        if place >= 0.0
+            && let Some(sum) = sums.get_mut(place as usize)
+        {
+            *sum = (sum.0 + 1, sum.1 + f64::from(cp), sum.2 + f64::from(result));
+        }
+    }
+    let reach = WIDTH * REACH as f64;
+    let mean = |(n, cp, result): &(u32, f64, f64)| (cp / f64::from(*n), result / f64::from(*n));
+    let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, sigmoid(k, cp)));
+    let series = [
+        line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
+        dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),
+    ];
+    let axes = Axes {
+        title: format!("K = {k:.4}"),
+        x: "score, centipawns from White's side".into(),
+        y: "result".into(),
+        x_range: -reach..reach,
+        y_range: 0.0..1.0,
+    };
+    let path = folder.join("k.svg");
+    curves(&path, &axes, &series, UpperLeft).map(|()| path)
+}
+
+/// Draws a model against its table: a and b by row, the chances at the target, and contours of win and draw.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn draw_model(folder: &Path, fitted: &Fitted, table: &Table) -> Result<Vec<PathBuf>> {
+    let paths =
+        ["wdl-parameters.svg", "wdl-curves.svg", "wdl-win.svg", "wdl-draw.svg"].map(|f| folder.join(f));
+    parameters(&paths[0], fitted, table)?;
+    at_target(&paths[1], &fitted.model, table)?;
+    surface(&paths[2], &fitted.model, table, 0)?;
+    surface(&paths[3], &fitted.model, table, 1)?;
+    Ok(paths.to_vec())
+}
+
+fn line(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>) -> Series {
+    Series { label: label.into(), colour, mark: Mark::Line, points }
+}
+
+fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>) -> Series {
+    Series { mark: Mark::Dots, ..line(label, colour, points) }
+}
+
+/// What rows are called.
+fn row_name(table: &Table) -> &'static str {
+    match table.bounds.by {
+        By::Material => "material (9Q + 5R + 3(B + N) + P, both sides)",
+        By::Move => "move number",
+    }
+}
+
+fn parameters(path: &Path, fitted: &Fitted, table: &Table) -> Result<()> {
+    let rows = table.bounds.rows();
+    let model = &fitted.model;
+    let curve = |part: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
+        rows.clone().map(|row| (f64::from(row), part(model.at(f64::from(row))))).collect()
+    };
+    let (a, b) = (curve(|ab| ab.0), curve(|ab| ab.1));
+    let local = |part: fn(&(u16, f64, f64)) -> f64| -> Vec<(f64, f64)> {
+        fitted.local.iter().map(|row| (f64::from(row.0), part(row))).collect()
+    };
+    let top = a.iter().chain(&b).map(|p| p.1).fold(1.0, f64::max) * 1.25;
+    let below = |points: Vec<(f64, f64)>| points.into_iter().filter(|p| p.1 < top).collect();
+    let series = [
+        line("a", BLUE, a),
+        dots("a of each row alone", BLUE, below(local(|row| row.1))),
+        line("b", ORANGE, b),
+        dots("b of each row alone", ORANGE, below(local(|row| row.2))),
+    ];
+    let (low, high) = (f64::from(*rows.start()), f64::from(*rows.end()));
+    let axes = Axes {
+        title: "a, the score that wins half of the games, and b, the spread".into(),
+        x: row_name(table).into(),
+        y: "centipawns".into(),
+        x_range: low..high + 0.5,
+        y_range: 0.0..top,
+    };
+    curves(path, &axes, &series, UpperRight)
+}
+
+/// The chances at the target's row, or the nearest one that has data.
+fn at_target(path: &Path, model: &Model, table: &Table) -> Result<()> {
+    let distance = |row: &&Row| (f64::from(row.at) - model.target).abs();
+    let Some(row) = table.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+        return Ok(());
+    };
+    let at = f64::from(row.at);
+    let reach =
+        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let share = |outcome: usize| -> Vec<(f64, f64)> {
+        let shares = row.cells.iter().map(|c| {
+            let counts = [c.wins, c.draws, c.losses];
+            (f64::from(c.score), counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64)
+        });
+        shares.collect()
+    };
+    let curve = |outcome: usize| -> Vec<(f64, f64)> {
+        let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
+        scores.map(|cp| (cp, model.chances(at, cp)[outcome])).collect()
+    };
+    let mut series = Vec::new();
+    for (outcome, (name, colour)) in
+        [("win", BLUE), ("draw", GREEN), ("loss", ORANGE)].into_iter().enumerate()
+    {
+        series.push(dots(&format!("{name}, counted"), colour, share(outcome)));
+        series.push(line("", colour, curve(outcome)));
+    }
+    let expected = |cp| {
+        let [win, draw, _] = model.chances(at, cp);
+        win + draw / 2.0
+    };
+    let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
+    series.push(line("expected result", PURPLE, scores.map(|cp| (cp, expected(cp))).collect()));
+    let name = if table.bounds.by == By::Material { "material" } else { "move" };
+    let axes = Axes {
+        title: format!("Chances at {name} {at}: counted, and the model's lines"),
+        x: "score, centipawns from the side to move".into(),
+        y: "share of positions".into(),
+        x_range: -reach..reach,
+        y_range: 0.0..1.0,
+    };
+    curves(path, &axes, &series, MiddleLeft)
+}
+
+/// Contours of the win chance (`outcome` 0) or the draw chance (1) over score and row.
+fn surface(path: &Path, model: &Model, table: &Table, outcome: usize) -> Result<()> {
+    const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
+    let rows = table.bounds.rows();
+    let reach =
+        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let axes = Axes {
+        title: if outcome == 0 { "Wins" } else { "Draws" }.into(),
+        x: "score, centipawns from the side to move".into(),
+        y: row_name(table).into(),
+        x_range: -reach..reach,
+        y_range: f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
+    };
+    let tiles = tiles(table, reach, outcome);
+    contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &LEVELS)
+}
+
+/// The counted shares, in fortieths of the scores and about thirty steps of rows; places with few positions stay bare.
+fn tiles(table: &Table, reach: f64, outcome: usize) -> Vec<Tile> {
+    const ACROSS: usize = 40;
+    const LEAST: u64 = 10;
+    let (low, high) = (*table.bounds.rows().start(), *table.bounds.rows().end());
+    let height = (high - low) / 30 + 1;
+    let width = 2.0 * reach / ACROSS as f64;
+    let mut sums = std::collections::BTreeMap::<(u16, usize), [u64; 3]>::new();
+    for row in &table.rows {
+        for c in &row.cells {
+            let column = (((f64::from(c.score) + reach) / width) as usize).min(ACROSS - 1);
+            let sum = sums.entry(((row.at - low) / height, column)).or_default();
+            *sum = [sum[0] + c.wins, sum[1] + c.draws, sum[2] + c.losses];
+        }
+    }
+    let tile = |((row, column), counts): ((u16, usize), [u64; 3])| {
+        let (x, y) = (column as f64 * width - reach, f64::from(low + row * height) - 0.5);
+        let top = (y + f64::from(height)).min(f64::from(high) + 0.5);
+        let value = counts[outcome] as f64 / counts.iter().sum::<u64>() as f64;
+        Tile { x: x..x + width, y: y..top, value }
+    };
+    sums.into_iter().filter(|(_, counts)| counts.iter().sum::<u64>() >= LEAST).map(tile).collect()
+}

@@ -1,0 +1,180 @@
+//! Elo after a sequential test, without the bias of its stopping rule.
+//!
+//! In: a test and its counts. Out: an estimate that is too high as often as too low, its 95 % interval, and the chance
+//! that the first player is the stronger. A test that stops because it looks good looks too good: the plain estimate
+//! of a test that passed is too high. Here each difference is judged by how likely it makes a worse outcome than the
+//! one that came, outcomes ordered by stage ([`super::brownian`]); the estimate is the difference that makes it one half.
+
+use serde::Serialize;
+
+use super::brownian::Brownian;
+use super::elo::{NELO, elo_of, expected_score};
+use super::pentanomial::{Counts, Distribution};
+use super::sprt::{Model, Sprt};
+
+/// What a sequential test says about the difference, in logistic Elo. Infinite (`null` in JSON) where the counts do
+/// not bound a value within ±1,000 Elo.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Adjusted {
+    /// Median-unbiased estimate.
+    pub elo: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Likelihood that the first player is the stronger, 0 to 1.
+    pub los: f64,
+}
+
+/// Differences are looked for within this many Elo of zero.
+const REACH: f64 = 1_000.0;
+
+impl Adjusted {
+    /// Estimates from the state of a test, finished or not; `None` without counts, and for the Bayesian model.
+    pub fn new(test: &Sprt, counts: impl Into<Counts>) -> Option<Adjusted> {
+        if test.model() == Model::Bayesian {
+            return None;
+        }
+        match counts.into() {
+            Counts::Games(games) if games.games() > 0 => {
+                Adjusted::of(test, &Distribution::regularised(games.ascending()))
+            }
+            Counts::Pairs(pairs) if pairs.pairs() > 0 => {
+                Adjusted::of(test, &Distribution::regularised(pairs.0))
+            }
+            _ => None,
+        }
+    }
+
+    fn of<const N: usize>(test: &Sprt, observed: &Distribution<N>) -> Option<Adjusted> {
+        let variance = observed.variance();
+        let [score0, score1] = scores(test, variance * Distribution::<N>::games_each());
+        // The normal approximation of the LLR: what it gains from one observation of a mean score.
+        let gain = |score: f64| (score1 - score0) * (2.0 * score - score0 - score1) / (2.0 * variance);
+        let spread = (score1 - score0).powi(2) / variance;
+        let slope = gain(observed.mean());
+        let (mut time, mut at) = (observed.count, observed.count * slope);
+        // A test ends at its barrier; what it overshoots is taken back along the straight line.
+        if at < test.lower() || at > test.upper() {
+            let barrier = if at < 0.0 { test.lower() } else { test.upper() };
+            (time, at) = (barrier / slope, barrier);
+        }
+        if !(spread > 0.0 && spread.is_finite() && time > 0.0 && at.is_finite()) {
+            return None;
+        }
+        let worse = |elo: f64| {
+            let drift = gain(expected_score(elo));
+            Brownian { lower: test.lower(), upper: test.upper(), drift, variance: spread }.worse(time, at)
+        };
+        let where_worse_is = |chance: f64| crossing(&worse, chance);
+        Some(Adjusted {
+            elo: where_worse_is(0.5),
+            low: where_worse_is(0.975),
+            high: where_worse_is(0.025),
+            los: worse(0.0),
+        })
+    }
+
+    /// A difference in logistic Elo as normalised Elo, for counts of the variance that was observed.
+    pub fn normalised(elo: f64, counts: impl Into<Counts>) -> f64 {
+        let deviation = match counts.into() {
+            Counts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
+            Counts::Pairs(pairs) => (2.0 * Distribution::regularised(pairs.0).variance()).sqrt(),
+        };
+        NELO * (expected_score(elo) - 0.5) / deviation
+    }
+}
+
+/// The mean scores of the hypotheses, given the variance of one game.
+pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
+    test.bounds().map(|elo| match test.model() {
+        Model::Normalized => 0.5 + elo / NELO * variance.sqrt(),
+        _ => expected_score(elo),
+    })
+}
+
+/// The difference at which a falling function reaches a value, by bisection over the expected score.
+fn crossing(worse: &impl Fn(f64) -> f64, value: f64) -> f64 {
+    if worse(-REACH) < value {
+        return f64::NEG_INFINITY;
+    }
+    if worse(REACH) > value {
+        return f64::INFINITY;
+    }
+    let (mut low, mut high) = (expected_score(-REACH), expected_score(REACH));
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if worse(elo_of(middle)) > value { low = middle } else { high = middle }
+    }
+    elo_of(0.5 * (low + high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Pentanomial, Trinomial};
+
+    fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> Adjusted {
+        Adjusted::new(&Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap(), counts).unwrap()
+    }
+
+    #[test]
+    fn estimates_match_an_independent_computation() {
+        // The formulas of fishtest's analytics, with scipy's normal distribution and root finder.
+        use Model::{Logistic, Normalized};
+        for (model, bounds, counts, want) in [
+            (
+                Normalized,
+                [0.0, 2.0],
+                [365, 16618, 36229, 16974, 390],
+                [0.932_148_556_6, -0.051_443_652_2, 1.878_152_214_2, 0.968_673_927_2],
+            ),
+            (
+                Normalized,
+                [-1.75, 0.25],
+                [127, 4883, 10712, 5150, 104],
+                [1.658_786_388_5, -0.100_947_607_5, 3.402_585_444_5, 0.967_722_021_6],
+            ),
+            (
+                Logistic,
+                [0.0, 2.0],
+                [871, 26175, 55983, 26678, 821],
+                [0.900_315_746_3, -0.326_057_147_1, 2.241_457_611_2, 0.929_831_503_4],
+            ),
+        ] {
+            let a = adjusted(model, bounds, Pentanomial(counts));
+            for (got, want) in [a.elo, a.low, a.high, a.los].into_iter().zip(want) {
+                assert!((got - want).abs() < 1e-6, "{a:?} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_that_passed_looks_worse_than_its_plain_estimate() {
+        let counts = Pentanomial([127, 4883, 10712, 5150, 104]);
+        let plain = crate::stats::Estimate::new(counts);
+        let a = adjusted(Model::Normalized, [-1.75, 0.25], counts);
+        assert!(a.elo < plain.elo && a.low < a.elo && a.elo < a.high, "{a:?} {plain:?}");
+    }
+
+    #[test]
+    fn the_other_side_sees_the_mirror_image() {
+        let a = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 136, draws: 111, losses: 96 });
+        let b = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 96, draws: 111, losses: 136 });
+        assert!(
+            (a.elo + b.elo).abs() < 1e-6
+                && (a.low + b.high).abs() < 1e-6
+                && (a.los + b.los - 1.0).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn one_sided_counts_are_infinite_but_never_nan() {
+        for counts in [[0, 0, 0, 0, 9], [9, 0, 0, 0, 0], [0, 0, 50, 0, 0], [0, 0, 1, 0, 0]] {
+            let a = adjusted(Model::Normalized, [0.0, 5.0], Pentanomial(counts));
+            assert!([a.elo, a.low, a.high, a.los].iter().all(|v| !v.is_nan()), "{counts:?} {a:?}");
+        }
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        assert_eq!(Adjusted::new(&test, Pentanomial::default()), None);
+    }
+}

@@ -1,0 +1,315 @@
+//! How long a sequential test will take, and how likely it passes, before a game is played.
+//!
+//! In: a test, and what games are like: true difference, share of draws, bias of the openings. Out: the chance to pass
+//! and the expected number of games, by formula or by simulation. The formula is Wald's for the operating
+//! characteristic and the average sample number, with Siegmund's correction: observations are discrete, so a test ends
+//! on average 0.583 standard deviations of one pair beyond its bound ("Sequential Analysis", 1985).
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::adjusted::scores;
+use super::elo::{NELO, elo_of, expected_score};
+use super::pentanomial::{Distribution, Pentanomial};
+use super::sprt::{Model, Sprt, Verdict};
+use crate::error::{Error, Result};
+use crate::rng::{Rng, mix};
+
+/// What games are like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conditions {
+    /// Share of draws among single games, 0 to below 1.
+    pub draws: f64,
+    /// Advantage that an opening gives to one colour, in logistic Elo (root mean square over openings).
+    pub bias: f64,
+}
+
+/// Pairs of games between players of a known difference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pairs {
+    /// Chance of LL, LD, WL + DD, WD, WW.
+    pub chance: [f64; 5],
+    /// The difference in logistic Elo.
+    pub elo: f64,
+}
+
+impl Pairs {
+    /// The pairs of a difference in logistic Elo: one game with the opening's bias for the first player, one against.
+    ///
+    /// # Errors
+    /// If the conditions leave no such games: so many draws cannot come with so large a difference or bias.
+    pub fn new(elo: f64, conditions: Conditions) -> Result<Pairs> {
+        let Conditions { draws, bias } = conditions;
+        if !((0.0..1.0).contains(&draws) && bias.is_finite() && elo.is_finite()) {
+            return Err(Error::usage("a plan needs a share of draws from 0 to below 1, and finite Elo"));
+        }
+        let game = |score: f64| [1.0 - score - draws / 2.0, draws, score - draws / 2.0];
+        // The bias moves both scores by as much, so that the mean stays that of the difference.
+        let shift = expected_score(bias) - 0.5;
+        let games = [shift, -shift].map(|shift| game(expected_score(elo) + shift));
+        if games.iter().flatten().any(|&p| p < 0.0) {
+            return Err(Error::usage(format!(
+                "{:.0} % of draws cannot come with a difference of {elo:.1} Elo and a bias of {bias:.0}",
+                100.0 * draws
+            )));
+        }
+        let mut chance = [0.0; 5];
+        for (i, a) in games[0].iter().enumerate() {
+            for (j, b) in games[1].iter().enumerate() {
+                chance[i + j] += a * b;
+            }
+        }
+        Ok(Pairs { chance, elo })
+    }
+
+    /// The pairs of a difference in Elo of a test's model.
+    ///
+    /// # Errors
+    /// As [`Pairs::new`], and for the Bayesian model.
+    pub fn of_model(model: Model, elo: f64, conditions: Conditions) -> Result<Pairs> {
+        match model {
+            Model::Logistic => Pairs::new(elo, conditions),
+            Model::Bayesian => Err(Error::usage("a plan counts pairs; --model bayesian counts single games")),
+            Model::Normalized => {
+                // The deviation depends a little on the score, so the score is approached.
+                let mut logistic = 0.0;
+                for _ in 0..50 {
+                    let pairs = Pairs::new(logistic, conditions)?;
+                    let score = 0.5 + elo / NELO * (2.0 * pairs.distribution().variance()).sqrt();
+                    logistic = elo_of(score);
+                }
+                Pairs::new(logistic, conditions)
+            }
+        }
+    }
+
+    fn distribution(&self) -> Distribution<5> {
+        Distribution { chance: self.chance, count: 1.0 }
+    }
+
+    /// The difference in normalised Elo.
+    pub fn nelo(&self) -> f64 {
+        let pairs = self.distribution();
+        NELO * (pairs.mean() - 0.5) / (2.0 * pairs.variance()).sqrt()
+    }
+
+    /// Draws one pair: the index of its outcome.
+    #[inline]
+    fn draw(&self, rng: &mut Rng) -> usize {
+        let u = rng.unit();
+        let mut sum = 0.0;
+        for (outcome, chance) in self.chance[..4].iter().enumerate() {
+            sum += chance;
+            if u < sum {
+                return outcome;
+            }
+        }
+        4
+    }
+}
+
+/// What is to be expected of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Expectation {
+    /// Chance that H1 is accepted, 0 to 1.
+    pub pass: f64,
+    /// Expected number of games.
+    pub games: f64,
+}
+
+/// What is to be expected, by formula.
+pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
+    const OVERSHOOT: f64 = 0.5826;
+    let d = pairs.distribution();
+    let variance = d.variance();
+    let [score0, score1] = scores(test, 2.0 * variance);
+    let drift = (score1 - score0) * (2.0 * d.mean() - score0 - score1) / (2.0 * variance);
+    let spread = (score1 - score0).powi(2) / variance;
+    let beyond = OVERSHOOT * spread.sqrt();
+    let (lower, upper) = (test.lower() - beyond, test.upper() + beyond);
+    let steep = 2.0 * drift / spread;
+    let (pass, observations) = if (steep * (upper - lower)).abs() < 1e-9 {
+        (-lower / (upper - lower), -lower * upper / spread)
+    } else {
+        // (1 − e^(−h·lower)) / (e^(−h·upper) − e^(−h·lower)), without overflow for either sign.
+        let pass = if steep > 0.0 {
+            (steep * lower).exp_m1() / (-steep * (upper - lower)).exp_m1()
+        } else {
+            (steep * upper).exp() * (-steep * lower).exp_m1() / (steep * (upper - lower)).exp_m1()
+        };
+        (pass, (upper * pass + lower * (1.0 - pass)) / drift)
+    };
+    Expectation { pass: pass.clamp(0.0, 1.0), games: 2.0 * observations }
+}
+
+/// What happened in simulated tests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Simulated {
+    /// Share of tests that accepted H1, 0 to 1.
+    pub pass: f64,
+    /// Half the width of its 95 % interval.
+    pub pass_error: f64,
+    /// Mean number of games.
+    pub games: f64,
+    /// Half the tests were shorter.
+    pub games_median: u64,
+    /// 95 of 100 tests were shorter.
+    pub games_95: u64,
+    /// Tests that were stopped without a verdict.
+    pub undecided: u64,
+}
+
+/// Plays a test: pairs until the verdict, or until `most` pairs.
+pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u64) {
+    let mut counts = Pentanomial::default();
+    for played in 1..=most {
+        counts.0[pairs.draw(rng)] += 1;
+        // Far from the bounds the normal approximation, which gets better with every pair, tells that the LLR is too;
+        // only near them is it worked out.
+        let near = 1.0 - f64::min(0.4, 3.0 / (played as f64).sqrt());
+        let rough = rough_llr(test, &counts);
+        if rough > near * test.lower() && rough < near * test.upper() {
+            continue;
+        }
+        let verdict = test.verdict(test.llr(counts));
+        if verdict != Verdict::Undecided {
+            return (verdict, played);
+        }
+    }
+    (Verdict::Undecided, most)
+}
+
+/// The LLR in the normal approximation.
+fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
+    let [c0, c1, c2, c3, c4] = counts.0.map(|c| c as f64);
+    let count = c0 + c1 + c2 + c3 + c4;
+    let excess = (2.0 * (c4 - c0) + c3 - c1) / (4.0 * count);
+    let variance = (4.0 * (c4 + c0) + c3 + c1) / (16.0 * count) - excess * excess;
+    let [score0, score1] = scores(test, 2.0 * variance);
+    count * (score1 - score0) * (2.0 * excess + 1.0 - score0 - score1) / (2.0 * variance.max(1e-12))
+}
+
+/// Plays many tests on all threads; the result depends on the seed, not on the threads.
+///
+/// # Errors
+/// If the user interrupts.
+pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) -> Result<Simulated> {
+    let one = |number: u64| match crate::interrupt::requested() {
+        true => (Verdict::Undecided, 0),
+        false => play(test, pairs, most, &mut Rng::new(mix(seed, number))),
+    };
+    let mut ends: Vec<(Verdict, u64)> = (0..tests).into_par_iter().map(one).collect();
+    if crate::interrupt::requested() || ends.is_empty() {
+        return Err(Error::usage("interrupted"));
+    }
+    let count = ends.len() as f64;
+    let share = |verdict| ends.iter().filter(|end| end.0 == verdict).count() as f64 / count;
+    let (pass, undecided) = (share(Verdict::H1), share(Verdict::Undecided));
+    let games = 2.0 * ends.iter().map(|end| end.1 as f64).sum::<f64>() / count;
+    ends.sort_unstable_by_key(|end| end.1);
+    let quantile = |q: f64| 2 * ends[((count * q) as usize).min(ends.len() - 1)].1;
+    Ok(Simulated {
+        pass,
+        pass_error: 1.96 * (pass * (1.0 - pass) / count).sqrt(),
+        games,
+        games_median: quantile(0.5),
+        games_95: quantile(0.95),
+        undecided: (undecided * count).round() as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Conditions = Conditions { draws: 0.6, bias: 60.0 };
+
+    fn test(model: Model, elo0: f64, elo1: f64) -> Sprt {
+        Sprt::new(model, elo0, elo1, 0.05, 0.05).unwrap()
+    }
+
+    #[test]
+    fn pairs_have_the_score_the_draws_and_the_variance_that_were_asked_for() {
+        let pairs = Pairs::new(20.0, Conditions { draws: 0.5, bias: 0.0 }).unwrap();
+        assert!((pairs.chance.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((pairs.distribution().mean() - expected_score(20.0)).abs() < 1e-12);
+        // Without bias the games are independent: half the variance of one, (1 − draws)/4 less the excess squared.
+        let one = 0.125 - (expected_score(20.0) - 0.5).powi(2);
+        assert!((pairs.distribution().variance() - one / 2.0).abs() < 1e-12);
+        assert!(Pairs::new(300.0, Conditions { draws: 0.9, bias: 0.0 }).is_err());
+        let pairs = Pairs::of_model(Model::Normalized, 5.0, USUAL).unwrap();
+        assert!((pairs.nelo() - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_formula_has_walds_values() {
+        // At the hypotheses the chances are the error rates, less what Siegmund's correction takes off.
+        for model in [Model::Logistic, Model::Normalized] {
+            let test = test(model, 0.0, 2.0);
+            let at = |elo| expect(&test, &Pairs::of_model(model, elo, USUAL).unwrap());
+            assert!((at(0.0).pass - 0.05).abs() < 2e-3 && at(0.0).pass < 0.05, "{:?}", at(0.0));
+            assert!((at(2.0).pass - 0.95).abs() < 2e-3, "{:?}", at(2.0));
+            assert!((at(1.0).pass - 0.5).abs() < 1e-3);
+            // The longest test is that between the hypotheses.
+            assert!(at(1.0).games > at(0.0).games && at(1.0).games > at(2.0).games);
+        }
+        // Normalised: the games in between are (ln 19 · 800/ln 10 / 2)², whatever the draws: 261,600.
+        let games = expect(
+            &test(Model::Normalized, 0.0, 2.0),
+            &Pairs::of_model(Model::Normalized, 1.0, USUAL).unwrap(),
+        );
+        let wald = (19f64.ln() * NELO / 2.0).powi(2);
+        assert!((games.games / wald - 1.0).abs() < 0.01, "{games:?} {wald}");
+    }
+
+    #[test]
+    fn extreme_differences_stay_numbers() {
+        let test = test(Model::Logistic, 0.0, 5.0);
+        for elo in [-400.0, -50.0, 2.5, 2.5 + 1e-12, 50.0, 400.0] {
+            let e = expect(&test, &Pairs::new(elo, Conditions { draws: 0.1, bias: 0.0 }).unwrap());
+            assert!((0.0..=1.0).contains(&e.pass) && e.games.is_finite() && e.games > 0.0, "{elo}: {e:?}");
+        }
+    }
+
+    #[test]
+    fn formula_and_simulation_agree() {
+        let test = test(Model::Normalized, 0.0, 30.0);
+        for elo in [0.0, 15.0, 30.0] {
+            let pairs = Pairs::of_model(Model::Normalized, elo, USUAL).unwrap();
+            let (by_formula, seen) =
+                (expect(&test, &pairs), simulate(&test, &pairs, 1_000, 1_000_000, 1).unwrap());
+            assert!(
+                (by_formula.pass - seen.pass).abs() < seen.pass_error.max(0.01) * 2.0,
+                "{by_formula:?} {seen:?}"
+            );
+            assert!((by_formula.games / seen.games - 1.0).abs() < 0.1, "{by_formula:?} {seen:?}");
+            assert!(seen.games_median <= seen.games_95 && seen.undecided == 0);
+        }
+    }
+
+    #[test]
+    fn looking_only_near_the_bounds_misses_no_verdict() {
+        let test = test(Model::Normalized, 0.0, 40.0);
+        let pairs = Pairs::of_model(Model::Normalized, 20.0, USUAL).unwrap();
+        for seed in 0..60 {
+            let (mut rng, mut counts, mut every) =
+                (Rng::new(seed), Pentanomial::default(), (Verdict::Undecided, 0));
+            while every.0 == Verdict::Undecided {
+                counts.0[pairs.draw(&mut rng)] += 1;
+                every = (test.verdict(test.llr(counts)), every.1 + 1);
+            }
+            assert_eq!(play(&test, &pairs, 1_000_000, &mut Rng::new(seed)), every, "{seed}");
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let test = test(Model::Logistic, 0.0, 60.0);
+        let pairs = Pairs::new(30.0, USUAL).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| simulate(&test, &pairs, 200, 100_000, 7).unwrap())
+        };
+        assert_eq!(with(1), with(2));
+    }
+}

@@ -1,0 +1,338 @@
+//! Counts of equal observations: result, move number, material and score.
+//!
+//! In: observations, one a scored position, or files of such counts. Out: counts that add up over any split of the
+//! input, and their file. The file is the JSON of Stockfish's `scoreWDLstat`, one entry an observation,
+//! `"('W', 12, 78, 35)": 4`, so that each program reads what the other has counted.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io::Write;
+use std::path::Path;
+
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+
+use crate::chess::PackedBoard;
+use crate::error::{Error, Result};
+use crate::io::Output;
+use shakmaty::Role;
+
+/// Scores are counted up to this many centipawns; beyond, they count as this many.
+pub const SCORE_CAP: i32 = 1_000;
+
+/// The score under which forced mates are counted, with the sign of who gives it.
+pub const MATE_CODE: i32 = SCORE_CAP + 1;
+
+/// How a game ended for the side to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// It won.
+    Win,
+    /// Nobody won.
+    Draw,
+    /// It lost.
+    Loss,
+}
+
+/// What is counted about one scored position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Observation {
+    /// How the game ended for the side to move.
+    pub outcome: Outcome,
+    /// Move number as in a FEN, at most 1,023.
+    pub number: u16,
+    /// Material of both sides: queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
+    pub material: u8,
+    /// Centipawns from the side to move, binned, within ±[`SCORE_CAP`]; mates are ±[`MATE_CODE`].
+    pub score: i16,
+}
+
+/// How scores are rounded before they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// To multiples of this many centipawns, halves away from zero; 0 means 1.
+    pub width: u16,
+    /// First as `scoreWDLstat` does: pawns times 100 in single precision, cut to a whole number. That takes 0.53
+    /// for 52 and 1.18 for 117 centipawns, and is here for comparisons.
+    pub single_precision: bool,
+}
+
+impl Default for Bin {
+    fn default() -> Bin {
+        Bin { width: 5, single_precision: false }
+    }
+}
+
+impl Bin {
+    fn apply(self, score: i32) -> i32 {
+        let mut size = score.abs().min(SCORE_CAP);
+        if self.single_precision {
+            size = (size as f32 / 100.0 * 100.0) as i32;
+        }
+        let width = i32::from(self.width.max(1));
+        score.signum() * ((size + width / 2) / width * width).min(SCORE_CAP)
+    }
+}
+
+impl Observation {
+    /// An observation. `result` and `score` are from the side to move; a score beyond [`SCORE_CAP`] counts as
+    /// that. `mate`: the score is one.
+    pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
+        let outcome = match result {
+            1.. => Outcome::Win,
+            0 => Outcome::Draw,
+            _ => Outcome::Loss,
+        };
+        let score = if mate { score.signum() * MATE_CODE } else { bin.apply(score) };
+        Observation { outcome, number: number.min(1_023), material, score: score as i16 }
+    }
+
+    /// As one number: 2 bits outcome, 10 bits move number, 8 bits material, 11 bits score.
+    fn pack(self) -> u32 {
+        let score = (i32::from(self.score) + 1_024) as u32;
+        (self.outcome as u32) << 29 | u32::from(self.number) << 19 | u32::from(self.material) << 11 | score
+    }
+
+    fn unpack(key: u32) -> Observation {
+        let outcome = [Outcome::Win, Outcome::Draw, Outcome::Loss][(key >> 29).min(2) as usize];
+        let score = (key & 0x7ff) as i16 - 1_024;
+        Observation { outcome, number: (key >> 19 & 0x3ff) as u16, material: (key >> 11) as u8, score }
+    }
+}
+
+/// Material of both sides, queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
+pub fn material(board: &PackedBoard) -> u8 {
+    let worth = |role| match role {
+        Role::Queen => 9,
+        Role::Rook => 5,
+        Role::Bishop | Role::Knight => 3,
+        Role::Pawn => 1,
+        Role::King => 0,
+    };
+    board.pieces().map(|(_, piece)| worth(piece.role)).sum::<u32>().min(255) as u8
+}
+
+/// Spreads packed observations over a table; they are not an attacker's choice.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, key: u32) {
+        let mixed = (self.0 ^ u64::from(key)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
+/// How often each observation was made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Histogram(HashMap<u32, u64, BuildHasherDefault<Spread>>);
+
+impl Histogram {
+    /// Counts an observation `count` times.
+    #[inline]
+    pub fn add(&mut self, observation: Observation, count: u64) {
+        let total = self.0.entry(observation.pack()).or_default();
+        *total = total.saturating_add(count);
+    }
+
+    /// Adds the counts of another one.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (&key, &count) in &other.0 {
+            let total = self.0.entry(key).or_default();
+            *total = total.saturating_add(count);
+        }
+    }
+
+    /// All observations with their counts, in a fixed order.
+    pub fn sorted(&self) -> Vec<(Observation, u64)> {
+        let mut counts: Vec<(u32, u64)> = self.0.iter().map(|(&key, &count)| (key, count)).collect();
+        counts.sort_unstable();
+        counts.into_iter().map(|(key, count)| (Observation::unpack(key), count)).collect()
+    }
+
+    /// How many observations were made.
+    pub fn total(&self) -> u64 {
+        self.0.values().fold(0, |sum, &count| sum.saturating_add(count))
+    }
+
+    /// Adds the counts of a file of this module or of `scoreWDLstat`, compressed or not.
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds anything else.
+    pub fn merge_file(&mut self, path: &Path) -> Result<()> {
+        let text = crate::io::open(path)?;
+        let mut reader = serde_json::Deserializer::from_reader(text);
+        let fault = |e: serde_json::Error| match e.is_io() {
+            true => Error::io(path, e.into()),
+            false => Error::data(path, format!("is no histogram of scores: {e}")),
+        };
+        let read = reader.deserialize_map(Entries(Histogram::default())).map_err(fault)?;
+        reader.end().map_err(fault)?;
+        self.merge(&read);
+        Ok(())
+    }
+
+    /// Writes the counts.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut out = Output::create(path)?;
+        let mut before = "{";
+        for (o, count) in self.sorted() {
+            let result = match o.outcome {
+                Outcome::Win => 'W',
+                Outcome::Draw => 'D',
+                Outcome::Loss => 'L',
+            };
+            let key = format!("('{result}', {}, {}, {})", o.number, o.material, o.score);
+            writeln!(out, "{before}\n  \"{key}\": {count}").map_err(|e| Error::io(path, e))?;
+            before = ",";
+        }
+        let end = if self.0.is_empty() { "{}" } else { "}" };
+        writeln!(out, "{end}").map_err(|e| Error::io(path, e))?;
+        out.commit()
+    }
+}
+
+/// Reads the entries of a file one by one.
+struct Entries(Histogram);
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Histogram;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of counts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<Histogram, A::Error> {
+        while let Some((key, count)) = map.next_entry::<Cow<'de, str>, u64>()? {
+            let observation = parse(&key).ok_or_else(|| A::Error::custom(format!("the key {key:?}")))?;
+            self.0.add(observation, count);
+        }
+        Ok(self.0)
+    }
+}
+
+/// Reads `('W', 12, 78, 35)`.
+fn parse(key: &str) -> Option<Observation> {
+    let mut parts = key.strip_prefix('(')?.strip_suffix(')')?.split(',').map(str::trim);
+    let outcome = match parts.next()? {
+        "'W'" => Outcome::Win,
+        "'D'" => Outcome::Draw,
+        "'L'" => Outcome::Loss,
+        _ => return None,
+    };
+    let number = parts.next()?.parse::<u16>().ok()?.min(1_023);
+    let material = parts.next()?.parse().ok()?;
+    let score = parts.next()?.parse().ok()?;
+    let fits = parts.next().is_none() && (-MATE_CODE..=MATE_CODE).contains(&i32::from(score));
+    fits.then_some(Observation { outcome, number, material, score })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    fn random(seed: u64, count: usize) -> Vec<Observation> {
+        let mut rng = Rng::new(seed);
+        let mut below = |n| rng.below(n) as i32;
+        let observe = |_| {
+            let (result, mate) = (below(3) as i8 - 1, below(20) == 0);
+            let (number, material) = (below(300) as u16, below(79) as u8);
+            Observation::new(result, number, material, below(3_000) - 1_500, mate, Bin::default())
+        };
+        (0..count).map(observe).collect()
+    }
+
+    fn counted(observations: &[Observation]) -> Histogram {
+        let mut histogram = Histogram::default();
+        observations.iter().for_each(|&o| histogram.add(o, 1));
+        histogram
+    }
+
+    #[test]
+    fn scores_are_binned_as_the_field_does() {
+        for (score, bin, want) in [
+            (0, 5, 0),
+            (2, 5, 0),
+            (3, 5, 5),
+            (-3, 5, -5),
+            (402, 5, 400),
+            (403, 5, 405),
+            (5, 10, 10),
+            (-5, 10, -10),
+            (4, 10, 0),
+            (37, 1, 37),
+            (1_234, 5, 1_000),
+            (-31_000, 7, -1_000),
+        ] {
+            assert_eq!(Bin { width: bin, single_precision: false }.apply(score), want, "{score} {bin}");
+        }
+        assert_eq!(Observation::new(1, 1, 78, -31_990, true, Bin::default()).score, -1_001);
+        // In single precision 0.53 × 100 is 52.999996 (IEEE 754), and so on.
+        let single = Bin { width: 1, single_precision: true };
+        let cut: Vec<i32> = (0..=400).filter(|&cp| single.apply(cp) != cp).collect();
+        assert_eq!(cut, [53, 59, 105, 106, 117, 118, 209, 210, 211, 212, 234, 235, 236, 237]);
+    }
+
+    #[test]
+    fn packing_loses_nothing() {
+        for o in random(3, 5_000) {
+            assert_eq!(Observation::unpack(o.pack()), o);
+        }
+    }
+
+    #[test]
+    fn shards_add_up_to_the_whole_through_files_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let observations = random(8, 20_000);
+        let whole = counted(&observations);
+        assert_eq!(whole.total(), 20_000);
+        let mut merged = Histogram::default();
+        for (i, shard) in observations.chunks(7_000).enumerate() {
+            let path = folder.path().join(format!("{i}.json"));
+            counted(shard).save(&path).unwrap();
+            merged.merge_file(&path).unwrap();
+        }
+        assert_eq!(merged, whole);
+        let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+        merged.save(&a).unwrap();
+        whole.save(&b).unwrap();
+        assert_eq!(std::fs::read(a).unwrap(), std::fs::read(b).unwrap());
+    }
+
+    #[test]
+    fn files_of_the_field_are_read_and_others_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let mut histogram = Histogram::default();
+            histogram.merge_file(&path).map(|()| histogram.sorted())
+        };
+        let text = "{\n  \"('W', 12, 78, 35)\": 4,\n  \"('L', 3, 17, -1001)\": 1\n}";
+        let want = [
+            (Observation { outcome: Outcome::Win, number: 12, material: 78, score: 35 }, 4),
+            (Observation { outcome: Outcome::Loss, number: 3, material: 17, score: -1_001 }, 1),
+        ];
+        assert_eq!(read(text).unwrap(), want);
+        assert_eq!(read("{}").unwrap(), []);
+        for bad in
+            ["", "null", "[]", "{\"x\": 1}", "{\"('W', 1, 2)\": 1}", "{\"('W', 1, 2, 9999)\": 1}", "{} {}"]
+        {
+            let error = read(bad).unwrap_err();
+            assert!(error.exit_code() == 1 && error.to_string().contains("x.json"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What the model is fitted to: counts of wins, draws and losses by score, one row a material or move number.
+//!
+//! In: a [`Histogram`] and the [`Bounds`] of what may take part. Out: rows in a fixed order, and how many positions
+//! stayed outside, by reason.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
+use super::model::Model;
+
+/// What the model's a and b depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Material of both sides: 9Q + 5R + 3(B + N) + P.
+    Material,
+    /// Move number.
+    Move,
+}
+
+/// What takes part in the fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// What rows are.
+    pub by: By,
+    /// Largest score of either sign, in centipawns.
+    pub score: u16,
+    /// Move numbers.
+    pub moves: RangeInclusive<u16>,
+    /// Material.
+    pub material: RangeInclusive<u16>,
+    /// Rows with fewer positions are left out.
+    pub least: u64,
+    /// The model by which the engine had normalised its scores, to be undone: with it `score` stays in normalised
+    /// centipawns, and everything else is in the engine's own units.
+    pub undo: Option<Model>,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { by: By::Material, score: 400, moves: 1..=120, material: 17..=78, least: 1, undo: None }
+    }
+}
+
+impl Bounds {
+    /// The range of what rows are.
+    pub fn rows(&self) -> &RangeInclusive<u16> {
+        match self.by {
+            By::Material => &self.material,
+            By::Move => &self.moves,
+        }
+    }
+
+    /// The score in the engine's own units; `Err` has the reason why the observation stays outside.
+    fn admit(&self, o: &Observation) -> Result<i32, &'static str> {
+        let (score, material) = (i32::from(o.score), u16::from(o.material));
+        if score.abs() >= MATE_CODE {
+            return Err("mate");
+        }
+        if !self.moves.contains(&o.number) {
+            return Err("move");
+        }
+        if !self.material.contains(&material) {
+            return Err("material");
+        }
+        let (scale, limit) = match &self.undo {
+            None => (1.0, f64::from(self.score)),
+            Some(model) => {
+                let at = material.clamp(*self.material.start(), *self.material.end());
+                let limit = f64::from(self.score) * model.normalize_to_pawn_value().round() / 100.0;
+                (model.at(f64::from(at)).0 / 100.0, limit.round())
+            }
+        };
+        let score = (f64::from(score) * scale).round();
+        if score.abs() <= limit { Ok(score as i32) } else { Err("score") }
+    }
+}
+
+/// Positions of one score in one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Centipawns from the side to move.
+    pub score: i32,
+    /// Positions of the side to move that led to its win.
+    pub wins: u64,
+    /// To a draw.
+    pub draws: u64,
+    /// To its loss.
+    pub losses: u64,
+}
+
+/// Positions of one material or move number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The material or move number.
+    pub at: u16,
+    /// By score, ascending.
+    pub cells: Vec<Cell>,
+}
+
+impl Row {
+    /// Wins, draws and losses of all cells.
+    pub fn counts(&self) -> [u64; 3] {
+        let add = |sum: [u64; 3], c: &Cell| [sum[0] + c.wins, sum[1] + c.draws, sum[2] + c.losses];
+        self.cells.iter().fold([0; 3], add)
+    }
+}
+
+/// What the model is fitted to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The bounds that it was made with.
+    pub bounds: Bounds,
+    /// In ascending order, none of them empty.
+    pub rows: Vec<Row>,
+    /// Wins, draws and losses for the side to move.
+    pub counts: [u64; 3],
+    /// Positions that stayed outside, by reason: `mate`, `move`, `material`, `score`, `few`.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+impl Table {
+    /// Sorts the counts of a histogram into rows.
+    pub fn new(histogram: &Histogram, bounds: Bounds) -> Table {
+        let mut rows: BTreeMap<u16, BTreeMap<i32, [u64; 3]>> = BTreeMap::new();
+        let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (o, count) in histogram.sorted() {
+            let score = match bounds.admit(&o) {
+                Ok(score) => score,
+                Err(reason) => {
+                    *dropped.entry(reason).or_default() += count;
+                    continue;
+                }
+            };
+            let at = match bounds.by {
+                By::Material => u16::from(o.material),
+                By::Move => o.number,
+            };
+            let outcome = match o.outcome {
+                Outcome::Win => 0,
+                Outcome::Draw => 1,
+                Outcome::Loss => 2,
+            };
+            rows.entry(at).or_default().entry(score).or_default()[outcome] += count;
+        }
+        let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
+        let mut rows: Vec<Row> = (rows.into_iter())
+            .map(|(at, cells)| Row { at, cells: cells.into_iter().map(cell).collect() })
+            .collect();
+        rows.retain(|row| {
+            let positions = row.counts().iter().sum::<u64>();
+            if positions < bounds.least {
+                *dropped.entry("few").or_default() += positions;
+            }
+            positions >= bounds.least
+        });
+        let add = |sum: [u64; 3], row: &Row| {
+            let counts = row.counts();
+            std::array::from_fn(|i| sum[i] + counts[i])
+        };
+        Table { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
+    }
+
+    /// Positions in it.
+    pub fn positions(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::histogram::Bin;
+    use super::*;
+
+    const BIN: Bin = Bin { width: 1, single_precision: false };
+
+    fn histogram(observations: &[(i8, u16, u8, i32, bool, u64)]) -> Histogram {
+        let mut histogram = Histogram::default();
+        for &(result, number, material, score, mate, count) in observations {
+            histogram.add(Observation::new(result, number, material, score, mate, BIN), count);
+        }
+        histogram
+    }
+
+    #[test]
+    fn every_position_is_in_a_row_or_has_a_reason() {
+        let table = Table::new(
+            &histogram(&[
+                (1, 1, 17, 400, false, 2),
+                (1, 120, 78, -400, false, 3),
+                (0, 1, 17, -400, false, 5),
+                (0, 1, 17, 401, false, 7),
+                (0, 0, 17, 0, false, 11),
+                (0, 121, 17, 0, false, 13),
+                (0, 1, 16, 0, false, 17),
+                (0, 1, 79, 0, false, 19),
+                (-1, 1, 78, -1, true, 23),
+            ]),
+            Bounds::default(),
+        );
+        assert_eq!(table.counts, [5, 5, 0]);
+        let cell = |score, wins, draws| Cell { score, wins, draws, losses: 0 };
+        let rows = [(17, vec![cell(-400, 0, 5), cell(400, 2, 0)]), (78, vec![cell(-400, 3, 0)])];
+        assert_eq!(table.rows, rows.map(|(at, cells)| Row { at, cells }));
+        let dropped = [("mate", 23), ("material", 36), ("move", 24), ("score", 7)];
+        assert_eq!(table.dropped, dropped.into());
+    }
+
+    #[test]
+    fn rows_with_too_few_positions_are_left_out_by_name() {
+        let counts = histogram(&[(1, 5, 40, 10, false, 9), (0, 6, 50, 10, false, 1)]);
+        let table = Table::new(&counts, Bounds { least: 2, by: By::Move, ..Bounds::default() });
+        assert_eq!((table.rows.len(), table.rows[0].at, table.counts), (1, 5, [9, 0, 0]));
+        assert_eq!(table.dropped, [("few", 1)].into());
+    }
+
+    #[test]
+    fn a_normalisation_can_be_undone() {
+        // 200 normalised centipawns of an engine whose pawn is 350 units everywhere are 700 units.
+        let undo = Some(Model { a: [0.0, 0.0, 0.0, 350.0], b: [0.0; 4], target: 58.0 });
+        let counts =
+            histogram(&[(1, 5, 40, 200, false, 1), (1, 5, 40, 400, false, 1), (1, 5, 40, 401, false, 1)]);
+        let table = Table::new(&counts, Bounds { undo, ..Bounds::default() });
+        assert_eq!(table.rows[0].cells.iter().map(|c| c.score).collect::<Vec<_>>(), [700, 1_400]);
+        assert_eq!(table.dropped, [("score", 1)].into());
+    }
+}

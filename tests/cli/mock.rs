@@ -1,0 +1,201 @@
+//! A UCI engine for tests, which misbehaves as it is told.
+//!
+//! This test program is the engine: patzer starts it with the arguments of [`command`], which select [`engine`]
+//! below. What libtest prints before that is the first garbage that patzer has to live with. The engine plays a
+//! legal move that depends on its option `Seed` and the position alone, or the moves of its option `Moves`; its
+//! option `Mode` is `what@go`: what to do wrong, and at which `go`, counted from 1 through all games; its option
+//! `Score` is what it always says.
+
+use std::io::{BufRead, Write};
+
+use patzer::chess::{Line, fen};
+use patzer::rng::mix;
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
+
+/// What tells this program that it is an engine; the value is what it does wrong at the start.
+pub const VARIABLE: &str = "PATZER_TEST_ENGINE";
+
+/// The description of a mock engine for `--engine`, with more behind it.
+pub fn command(rest: &str) -> String {
+    let exe = std::env::current_exe().unwrap();
+    format!("\"cmd={}\" args='--exact mock::engine --nocapture' {rest}", exe.display())
+}
+
+#[test]
+fn engine() {
+    let Ok(start) = std::env::var(VARIABLE) else { return };
+    let mut engine = Engine { start, ..Engine::default() };
+    for line in std::io::stdin().lock().lines() {
+        if !engine.hear(&line.unwrap()) {
+            break;
+        }
+    }
+    // Not back to libtest, which would print more.
+    std::process::exit(0);
+}
+
+#[derive(Default)]
+struct Engine {
+    start: String,
+    seed: u64,
+    moves: Vec<String>,
+    mode: String,
+    at: usize,
+    score: Option<i32>,
+    chess960: bool,
+    line: Option<Line>,
+    gone: usize,
+}
+
+fn say(text: &str) {
+    raw(format!("{text}\n").as_bytes());
+}
+
+fn raw(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    // When nobody listens any more there is nothing left to test.
+    if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+fn wait_for_ever() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+impl Engine {
+    fn hear(&mut self, command: &str) -> bool {
+        let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match word {
+            "uci" => match self.start.as_str() {
+                "mute" => wait_for_ever(),
+                "dies" => {
+                    eprintln!("I cannot find my network");
+                    std::process::exit(7);
+                }
+                _ => {
+                    say(
+                        "id name Mock 1.0\nid author nobody\noption name Seed type spin default 0 min 0 max 9",
+                    );
+                    say(
+                        "option name Moves type string default <empty>\noption name Mode type string default",
+                    );
+                    say("option name Score type spin default 0 min -9999 max 9999");
+                    say(
+                        "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
+                    );
+                    if self.start != "classical" {
+                        say("option name UCI_Chess960 type check default false");
+                    }
+                    say("uciok");
+                }
+            },
+            "isready" => say("readyok"),
+            "setoption" => self.set(rest),
+            "position" => self.position(rest),
+            "go" => {
+                self.gone += 1;
+                self.go(rest);
+            }
+            "quit" => return false,
+            _ => {}
+        }
+        true
+    }
+
+    fn set(&mut self, rest: &str) {
+        let (name, value) =
+            rest.strip_prefix("name ").unwrap().split_once(" value ").unwrap_or((&rest[5..], ""));
+        match name {
+            "Seed" => self.seed = value.parse().unwrap(),
+            "Moves" => self.moves = value.split(',').map(String::from).collect(),
+            "Mode" => {
+                let (mode, at) = value.split_once('@').unwrap_or((value, "1"));
+                (self.mode, self.at) = (mode.to_string(), at.parse().unwrap());
+            }
+            "Score" => self.score = Some(value.parse().unwrap()),
+            "UCI_Chess960" => self.chess960 = value == "true",
+            "Move Overhead" | "Clear" => eprintln!("{name} is {value}"),
+            _ => panic!("no option {name}"),
+        }
+    }
+
+    fn position(&mut self, rest: &str) {
+        let (setup, moves) = rest.split_once(" moves ").unwrap_or((rest, ""));
+        let start = match setup.strip_prefix("fen ") {
+            Some(text) => fen::position(text, self.chess960).unwrap(),
+            None => Chess::default(),
+        };
+        let mut line = Line::new(start);
+        for text in moves.split(' ').filter(|text| !text.is_empty()) {
+            let m = text.parse::<UciMove>().unwrap().to_move(line.position());
+            line.play(m.unwrap_or_else(|_| panic!("{text} in {rest}")));
+        }
+        self.line = Some(line);
+    }
+
+    fn best(&self) -> String {
+        let line = self.line.as_ref().unwrap();
+        if let Some(text) = self.moves.get(line.moves().len()) {
+            return text.clone();
+        }
+        let moves = line.position().legal_moves();
+        let at = mix(self.seed, line.key()) as usize % moves.len();
+        moves[at].to_uci(line.position().castles().mode()).to_string()
+    }
+
+    fn go(&mut self, limits: &str) {
+        let best = self.best();
+        let mode = if self.gone == self.at { self.mode.as_str() } else { "" };
+        // What it says depends on the position alone, so that it says the same in every run.
+        let ply = self.line.as_ref().unwrap().moves().len();
+        let (depth, score) = (1 + ply % 7, self.score.unwrap_or(ply as i32 % 90));
+        match mode {
+            "crash" => {
+                eprintln!("assertion failed: at go {}", self.gone);
+                std::process::exit(3);
+            }
+            "hang" => {
+                raw(b"info depth 1 score cp 5 nodes 1\nbestmo");
+                wait_for_ever();
+            }
+            "flood" => loop {
+                say("info depth 1 score cp 5 nodes 1 pv e2e4 e7e5 and so on and on");
+            },
+            "late" => std::thread::sleep(std::time::Duration::from_millis(30)),
+            "silent" => return say(&format!("bestmove {best}")),
+            "garbage" => {
+                raw(&[0, 255, 10, 10, 13, 10, b'b', b'e', b's', b't', 10]);
+                raw(&[b"info string ", &[b'x'; 100_000][..], b" score cp 900\n"].concat());
+                raw(&[&b"info depth 2 score cp 77 nodes 5 pv"[..], &b" e2e4"[..].repeat(40_000), b"\n"]
+                    .concat());
+                raw(b"info depth 3 score cp 11 upperbound nodes 6\ninfo depth 3 multipv 2 score cp -9\n");
+                for byte in format!("  bestmove   {best} ponder\r\n").bytes() {
+                    raw(&[byte]);
+                }
+                return;
+            }
+            "unended" => {
+                raw(format!("info depth 1 score cp 5 nodes 1\nbestmove {best}").as_bytes());
+                std::process::exit(0);
+            }
+            // Shown by patzer where the engine ends.
+            "limits" => {
+                eprintln!("go {limits}");
+                std::process::exit(4);
+            }
+            _ => {}
+        }
+        say(&format!("info depth {depth} seldepth 9 score cp {score} nodes {ply} nps 1000 time 1 pv {best}"));
+        match mode {
+            "illegal" => say("bestmove e2e5"),
+            "null" => say("bestmove 0000"),
+            "none" => say("bestmove (none)"),
+            "empty" => say("bestmove"),
+            _ => say(&format!("bestmove {best}")),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `patzer rate`.
+
+use std::path::Path;
+
+use crate::{done, patzer};
+
+/// White, Black, and how many games White won, drew and lost.
+type Row = (&'static str, &'static str, usize, usize, usize);
+
+const GAMES: [Row; 10] = [
+    ("Alpha 2", "Beta", 14, 20, 6),
+    ("Beta", "Alpha 2", 9, 18, 13),
+    ("Alpha 2", "Gamma", 22, 15, 3),
+    ("Gamma", "Alpha 2", 4, 17, 19),
+    ("Beta", "Gamma", 15, 17, 8),
+    ("Gamma", "Delta", 12, 20, 8),
+    ("Delta", "Gamma", 11, 19, 10),
+    ("Delta", "Epsilon", 30, 9, 1),
+    ("Epsilon", "Delta", 2, 11, 27),
+    ("Epsilon", "Beta", 1, 6, 33),
+];
+
+/// What Ordo 1.2.6 says of these games: its plain ratings, and those with `-W`, which gives White 16.80.
+const ORDO: [(&str, f64, f64); 5] = [
+    ("Alpha 2", 2463.616, 2464.702),
+    ("Beta", 2400.213, 2398.459),
+    ("Gamma", 2316.778, 2320.624),
+    ("Delta", 2303.496, 2304.646),
+    ("Epsilon", 2015.897, 2011.570),
+];
+
+fn write(path: &Path, rows: &[Row]) {
+    let mut text = String::new();
+    for (white, black, wins, draws, losses) in rows {
+        for (result, count) in [("1-0", wins), ("1/2-1/2", draws), ("0-1", losses)] {
+            for _ in 0..*count {
+                text += &format!(
+                    "[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n\n1. e4 {result}\n\n"
+                );
+            }
+        }
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+fn json(folder: &Path, line: &str) -> serde_json::Value {
+    serde_json::from_str(&done(folder, &format!("{line} --json"))).unwrap()
+}
+
+fn elo(v: &serde_json::Value, name: &str) -> f64 {
+    let players = v["players"].as_array().unwrap();
+    players.iter().find(|p| p["name"] == name).unwrap()["elo"].as_f64().unwrap()
+}
+
+#[test]
+fn ratings_are_those_of_ordo() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("games.pgn"), &GAMES);
+    let plain = json(folder.path(), "rate games.pgn");
+    let fitted = json(folder.path(), "rate games.pgn --white auto");
+    for (name, without, with) in ORDO {
+        assert!((elo(&plain, name) - without).abs() < 0.05, "{name}: {}", elo(&plain, name));
+        assert!((elo(&fitted, name) - with).abs() < 0.5, "{name}: {}", elo(&fitted, name));
+    }
+    assert!((fitted["white"].as_f64().unwrap() - 16.80).abs() < 0.5, "{}", fitted["white"]);
+    assert_eq!((&fitted["games"], &fitted["games_rated"]), (&400.into(), &400.into()));
+    // Ordo's own simulation of 1,000 matches finds 42.2 for the first and 58.7 for the last.
+    let error = |name| {
+        let players = fitted["players"].as_array().unwrap();
+        players.iter().find(|p| p["name"] == name).unwrap()["elo_error"].as_f64().unwrap()
+    };
+    assert!((error("Alpha 2") / 42.2 - 1.0).abs() < 0.1, "{}", error("Alpha 2"));
+    assert!((error("Epsilon") / 58.7 - 1.0).abs() < 0.15, "{}", error("Epsilon"));
+}
+
+#[test]
+fn anchors_files_and_threads_are_taken_as_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(&folder.join("games.pgn"), &GAMES);
+    write(&folder.join("a.pgn"), &GAMES[..4]);
+    write(&folder.join("b.pgn"), &GAMES[4..]);
+    // Ordo with -A Gamma -a 3000: Alpha 3146.838, Epsilon 2699.120.
+    let anchored = json(folder, "rate games.pgn --anchor Gamma=3000");
+    assert!((elo(&anchored, "Alpha 2") - 3146.838).abs() < 0.05);
+    assert!((elo(&anchored, "Epsilon") - 2699.120).abs() < 0.05);
+    assert_eq!(json(folder, "rate a.pgn b.pgn"), json(folder, "rate games.pgn --threads 1"));
+    let draws = json(folder, "rate games.pgn --model davidson --bootstrap 100 --seed 3");
+    assert_eq!(draws, json(folder, "rate games.pgn --model davidson --bootstrap 100 --seed 3 --threads 1"));
+    assert_eq!(draws["errors"], "bootstrap");
+}
+
+#[test]
+fn players_without_a_finite_rating_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut rows = GAMES.to_vec();
+    rows.extend([("King", "Beta", 3, 0, 0), ("Left", "Right", 2, 1, 1)]);
+    write(&folder.join("games.pgn"), &rows);
+    let output = patzer(folder, &["rate", "games.pgn", "--json"]);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        notes.contains("2 pools have no games between them") && notes.contains("1 players have no finite"),
+        "{notes}"
+    );
+    let v: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let player =
+        |name: &str| v["players"].as_array().unwrap().iter().find(|p| p["name"] == name).unwrap().clone();
+    assert!(player("King")["elo"].is_null());
+    assert!(player("King")["reason"].as_str().unwrap().starts_with("won every game"));
+    assert_eq!((&player("Left")["pool"], &player("Beta")["pool"]), (&2.into(), &1.into()));
+    // Neither of them changes the others.
+    assert!((elo(&v, "Beta") - 2400.213).abs() < 0.05);
+    let v = json(folder, "rate games.pgn --prior 2");
+    assert!(elo(&v, "King") > elo(&v, "Alpha 2") && elo(&v, "King") < 4000.0);
+}
+
+#[test]
+fn tables_and_matrices_show_what_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(&folder.join("games.pgn"), &GAMES);
+    let text =
+        done(folder, "rate games.pgn --white auto --los --crosstable --head-to-head Delta --csv out.csv");
+    for part in ["White's advantage +16.8 Elo", "Chance in %", "Points of the row", "Delta against"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let csv = std::fs::read_to_string(folder.join("out.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 6);
+    assert!(csv.lines().nth(1).unwrap().starts_with("1,Alpha 2,2464."), "{csv}");
+    let v = json(folder, "rate games.pgn --white auto --los --crosstable --head-to-head Delta");
+    let los = |i: usize, j: usize| v["los"][i][j].as_f64().unwrap();
+    assert!(los(0, 4) > 0.999 && (los(1, 2) + los(2, 1) - 1.0).abs() < 1e-9 && v["los"][2][2].is_null());
+    assert_eq!(v["crosstable"][0][1], serde_json::json!({"points": 46.0, "games": 80}));
+    let opponents = v["head_to_head"]["opponents"].as_array().unwrap();
+    assert_eq!(opponents.len(), 2);
+    assert_eq!((&opponents[1]["name"], &opponents[1]["wins"]), (&"Epsilon".into(), &57.into()));
+    let expected: f64 = opponents.iter().map(|o| o["expected"].as_f64().unwrap()).sum();
+    assert!((expected - 105.5).abs() < 1e-3, "{expected}");
+    let few = json(folder, "rate games.pgn --min-games 150");
+    assert_eq!((few["players_left_out"].as_u64(), few["players"].as_array().unwrap().len()), (Some(2), 3));
+}
+
+#[test]
+fn senseless_input_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(&folder.join("games.pgn"), &GAMES);
+    write(&folder.join("won.pgn"), &[("a", "b", 3, 0, 0)]);
+    std::fs::write(folder.join("none.pgn"), "[White \"a\"]\n[Black \"b\"]\n\n1. e4 *\n").unwrap();
+    for (args, reason) in [
+        (&["none.pgn"][..], "none.pgn: none of the 1 games"),
+        (&["no.pgn"], "no.pgn: no such file"),
+        (&["won.pgn"], "no two players have both scored against each other"),
+        (&["games.pgn", "--anchor", "gam=1"], "no rated game of \"gam\"; there is \"Gamma\""),
+        (&["games.pgn", "--anchor", "Gamma"], "invalid value 'Gamma' for '--anchor <NAME=ELO>'"),
+        (&["games.pgn", "--scale", "0"], "--scale 0: must be above 0"),
+        (&["games.pgn", "--white", "yes"], "invalid value 'yes' for '--white <ELO|auto>'"),
+    ] {
+        let output = patzer(folder, &[&["rate"], args].concat());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?} {text}");
+        assert!(text.contains(&format!("error: {reason}")) && text.lines().count() == 1, "{args:?}: {text}");
+    }
+}

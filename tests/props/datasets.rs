@@ -1,0 +1,308 @@
+//! Properties of datasets: files, removal of duplicates, shuffling, splitting and merging, in memory and beyond it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use patzer::chess::{PackedBoard, PackedMove};
+use patzer::positions::dedupe::{Dedupe, Deduper, Keep};
+use patzer::positions::format::columns::Wanted;
+use patzer::positions::format::metadata::Shard;
+use patzer::positions::merge::merge;
+use patzer::positions::outlet::Choices;
+use patzer::positions::shuffle::{self, shuffle};
+use patzer::positions::split::{Part, part_of, split};
+use patzer::positions::{Dataset, Leaf, MeanResult, Metadata, Sample, Writer};
+use proptest::prelude::*;
+use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
+
+const KEEPS: [Keep; 4] = [Keep::First, Keep::Last, Keep::Deepest, Keep::Mean];
+
+/// Boards of which some are each other's mirror images, and some may castle.
+fn board() -> impl Strategy<Value = PackedBoard> {
+    let fens = [
+        "4k3/8/8/8/8/8/8/R3K3 w - - 0 1",
+        "3k4/8/8/8/8/8/8/3K3R w - - 0 1",
+        "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1",
+        "3k4/8/8/1n6/8/8/8/3K4 w - - 0 1",
+        "4k3/8/8/6n1/8/8/8/4K3 w - - 0 1",
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "k7/8/8/8/8/8/8/7K w - - 0 1",
+    ];
+    let pack = |fen: &str| {
+        let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        PackedBoard::pack(&position)
+    };
+    prop::sample::select(fens.map(pack).to_vec())
+}
+
+/// Any sample; its leaf and mean are for datasets that have those columns.
+fn sample() -> impl Strategy<Value = Sample> {
+    let place = (any::<u8>(), any::<u8>(), any::<u16>(), any::<u16>(), any::<u16>());
+    let facts = (-1i8..=1, any::<Option<i16>>(), any::<Option<u8>>(), any::<u16>(), any::<[u8; 3]>());
+    let leaf = prop::option::of((board(), any::<bool>(), any::<i16>()));
+    let mean = prop::option::of((1u32..1000, -900i32..900));
+    (board(), any::<bool>(), place, facts, leaf, mean).prop_map(|(board, black, place, facts, leaf, mean)| {
+        let (ep, halfmove, fullmove, ply, played) = place;
+        let (result, score, depth, flags, [to_capture, to_check, to_end]) = facts;
+        Sample {
+            board,
+            turn: Color::from_black(black),
+            // Two in three have none, as most positions do.
+            ep: if ep % 3 == 0 { ep } else { 255 },
+            halfmove,
+            fullmove,
+            ply,
+            game: 0,
+            result,
+            score,
+            depth,
+            played: PackedMove(played),
+            flags,
+            to_capture,
+            to_check,
+            to_end,
+            leaf: leaf.map(|(board, black, score)| Leaf { board, turn: Color::from_black(black), score }),
+            mean: mean.map(|(count, sum)| MeanResult { count, sum }),
+        }
+    })
+}
+
+/// Samples as an extraction gives them: in the order of their games, some games without any.
+fn extracted(most: usize) -> impl Strategy<Value = Vec<Sample>> {
+    prop::collection::vec((sample(), 0u32..4), 0..most).prop_map(|samples| {
+        let mut game = 0;
+        let number = |(sample, step): (Sample, u32)| {
+            game += step / 2;
+            Sample { game, leaf: None, mean: None, ep: 255, ..sample }
+        };
+        samples.into_iter().map(number).collect()
+    })
+}
+
+fn write(path: &Path, samples: &[Sample], metadata: Metadata) -> Dataset {
+    let mut writer = Writer::create(path, metadata).unwrap();
+    samples.chunks(7).for_each(|some| writer.write(some).unwrap());
+    writer.finish().unwrap();
+    Dataset::open(path).unwrap()
+}
+
+fn read(path: &Path) -> Vec<Sample> {
+    Dataset::open(path).unwrap().read_all().unwrap()
+}
+
+/// Drops duplicates as one would on paper.
+fn dedupe_plainly(samples: &[Sample], how: Dedupe) -> Vec<Sample> {
+    let mut equal: HashMap<u128, Vec<usize>> = HashMap::new();
+    for (index, sample) in samples.iter().enumerate() {
+        equal.entry(how.key(sample)).or_default().push(index);
+    }
+    let rank = |index: usize| match (samples[index].score, samples[index].depth) {
+        (None, _) => -2,
+        (_, None) => -1,
+        (_, Some(depth)) => i32::from(depth),
+    };
+    let mut kept: BTreeMap<usize, Sample> = BTreeMap::new();
+    for group in equal.values() {
+        let stays = match how.keep {
+            Keep::First | Keep::Mean => group[0],
+            Keep::Last => *group.last().unwrap(),
+            Keep::Deepest => *group.iter().min_by_key(|index| (-rank(**index), **index)).unwrap(),
+        };
+        let mut sample = samples[stays];
+        if how.keep == Keep::Mean {
+            let sum = group.iter().map(|index| i32::from(samples[*index].result)).sum();
+            sample.mean = Some(MeanResult { count: group.len() as u32, sum });
+        }
+        kept.insert(stays, sample);
+    }
+    kept.into_values().collect()
+}
+
+fn dedupe(samples: &[Sample], how: Dedupe, memory: usize, step: usize, folder: &Path) -> (Vec<Sample>, u64) {
+    let mut deduper = Deduper::new(how, memory, folder).unwrap();
+    let (mut kept, mut dropped) = (Vec::new(), 0);
+    for some in samples.chunks(step) {
+        let (mut some, keys) = (some.to_vec(), some.iter().map(|s| how.key(s)).collect::<Vec<_>>());
+        dropped += deduper.take(&mut some, &keys).unwrap();
+        kept.extend(some);
+    }
+    dropped += deduper
+        .finish(|some| {
+            kept.extend(some);
+            Ok(())
+        })
+        .unwrap();
+    (kept, dropped)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// parquet's own reader, which goes another way than ours, sees what was written.
+    #[test]
+    fn any_samples_survive_the_file_and_others_can_read_it(
+        samples in prop::collection::vec(sample(), 0..200),
+        resolved in any::<bool>(),
+        means in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let plain = |s: &Sample| Sample {
+            leaf: s.leaf.filter(|_| resolved),
+            mean: s.mean.filter(|_| means),
+            ..*s
+        };
+        let samples: Vec<Sample> = samples.iter().map(plain).collect();
+        let metadata = Metadata {
+            resolved: resolved.then(|| "qsearch".into()),
+            dedupe: means.then_some(Dedupe { keep: Keep::Mean, mirror: false }),
+            ..Metadata::new(vec![], vec![], 0)
+        };
+        let dataset = write(&path, &samples, metadata);
+        prop_assert_eq!(&dataset.read_all().unwrap(), &samples);
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let mut rows = 0;
+        for (row, sample) in reader.get_row_iter(None).unwrap().zip(&samples) {
+            let row = row.unwrap();
+            prop_assert_eq!(row.get_bytes(0).unwrap().data(), sample.board.0);
+            prop_assert_eq!(row.get_bool(1).unwrap(), sample.turn.is_black());
+            prop_assert_eq!(row.get_ubyte(2).unwrap(), sample.ep);
+            prop_assert_eq!(row.get_ushort(4).unwrap(), sample.fullmove);
+            prop_assert_eq!(row.get_byte(7).unwrap(), sample.result);
+            prop_assert_eq!(row.get_short(8).ok(), sample.score);
+            prop_assert_eq!(row.get_ubyte(9).ok(), sample.depth);
+            if resolved {
+                prop_assert_eq!(row.get_bool(16).ok(), sample.leaf.map(|leaf| leaf.turn.is_black()));
+                prop_assert_eq!(row.get_short(17).ok(), sample.leaf.map(|leaf| leaf.score));
+            }
+            rows += 1;
+        }
+        prop_assert_eq!(rows, samples.len());
+    }
+
+    #[test]
+    fn columns_read_alone_are_those_of_the_whole(samples in extracted(300)) {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = write(&folder.path().join("x"), &samples, Metadata::new(vec![], vec![], 0));
+        if !samples.is_empty() {
+            let some = dataset.read_columns(0, Wanted::TRAINING.and(Wanted::GAME)).unwrap();
+            for (some, all) in some.iter().zip(&samples) {
+                prop_assert_eq!((some.board, some.turn, some.game), (all.board, all.turn, all.game));
+                prop_assert_eq!((some.result, some.score), (all.result, all.score));
+                prop_assert_eq!((some.ply, some.depth), (0, None));
+            }
+        }
+    }
+
+    #[test]
+    fn removal_of_duplicates_is_exact_whatever_the_memory(
+        samples in prop::collection::vec(sample(), 0..400),
+        mirror in any::<bool>(),
+        step in 1usize..90,
+        memory in prop::sample::select(vec![0, 20_000, 100_000, usize::MAX]),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let samples: Vec<Sample> = samples.iter().map(|s| Sample { mean: None, ..*s }).collect();
+        for keep in KEEPS {
+            let how = Dedupe { keep, mirror };
+            let expected = dedupe_plainly(&samples, how);
+            let (kept, dropped) = dedupe(&samples, how, memory, step, folder.path());
+            prop_assert_eq!(dropped as usize, samples.len() - expected.len());
+            prop_assert_eq!(kept, expected, "{:?}", how);
+        }
+        prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn shards_merge_to_the_whole(
+        samples in extracted(300),
+        of in 1u32..5,
+        keep in prop::sample::select(vec![None, Some(Keep::First), Some(Keep::Last), Some(Keep::Deepest), Some(Keep::Mean)]),
+        memory in prop::sample::select(vec![0, usize::MAX]),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let how = keep.map(|keep| Dedupe { keep, mirror: true });
+        let unique = |samples: &[Sample]| match how {
+            Some(how) => dedupe_plainly(samples, how),
+            None => samples.to_vec(),
+        };
+        let parts: Vec<Dataset> = (0..of)
+            .rev()
+            .map(|index| {
+                let shard = Shard { index, of };
+                let own: Vec<Sample> =
+                    samples.iter().filter(|s| shard.has(u64::from(s.game))).copied().collect();
+                let metadata =
+                    Metadata { shard: Some(shard), dedupe: how, ..Metadata::new(vec![], vec![], 0) };
+                write(&at(&index.to_string()), &unique(&own), metadata)
+            })
+            .collect();
+        let whole = Metadata { dedupe: how, ..Metadata::new(vec![], vec![], 0) };
+        write(&at("whole"), &unique(&samples), whole);
+        let choices = Choices { memory, ..Choices::default() };
+        let merged = merge(&parts, &at("merged"), choices, 1, |_| {}).unwrap();
+        let rows: u64 = parts.iter().map(Dataset::rows).sum();
+        prop_assert_eq!(merged.done.read, rows);
+        prop_assert_eq!(merged.done.written + merged.done.dropped.values().sum::<u64>(), rows);
+        prop_assert_eq!(read(&at("merged")), unique(&samples));
+        prop_assert!(std::fs::read(at("merged")).unwrap() == std::fs::read(at("whole")).unwrap());
+        if of > 1 {
+            let error = merge(&parts[1..], &at("part"), Choices::default(), 1, |_| {}).unwrap_err();
+            prop_assert!(error.to_string().contains("is missing"), "{}", error);
+        }
+    }
+
+    #[test]
+    fn merged_datasets_never_share_a_game(a in extracted(100), b in extracted(100)) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let parts = [("a", &a), ("b", &b)].map(|(name, s)| write(&at(name), s, Metadata::new(vec![], vec![], 0)));
+        merge(&parts, &at("merged"), Choices::default(), 1, |_| {}).unwrap();
+        let merged = read(&at("merged"));
+        let games = |samples: &[Sample]| samples.iter().map(|s| s.game).collect::<HashSet<u32>>();
+        let (of_a, of_b) = (games(&merged[..a.len()]), games(&merged[a.len()..]));
+        prop_assert!(of_a.is_disjoint(&of_b));
+        prop_assert_eq!((of_a.len(), of_b.len()), (games(&a).len(), games(&b).len()));
+        let unnumbered = |samples: &[Sample]| samples.iter().map(|s| Sample { game: 0, ..*s }).collect::<Vec<_>>();
+        prop_assert_eq!(unnumbered(&merged), unnumbered(&[a, b].concat()));
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_position_and_spilling_does_not_change_it(samples in extracted(2000), seed in any::<u64>()) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let dataset = write(&at("x"), &samples, Metadata::new(vec![], vec![], 0));
+        for (name, memory) in [("small", 0), ("large", usize::MAX)] {
+            let settings = shuffle::Settings { seed, memory, level: 1 };
+            shuffle(&dataset, &at(name), settings, |_| {}).unwrap();
+        }
+        prop_assert!(std::fs::read(at("small")).unwrap() == std::fs::read(at("large")).unwrap());
+        let mut shuffled = read(&at("small"));
+        prop_assert!(samples.len() < 100 || shuffled != samples);
+        let mut samples = samples;
+        for samples in [&mut samples, &mut shuffled] {
+            samples.sort_by_key(|s| (s.game, s.board, s.ply, s.played, s.flags, s.fullmove, s.halfmove));
+        }
+        prop_assert_eq!(shuffled.len(), samples.len());
+        prop_assert!(shuffled.iter().map(Sample::key).eq(samples.iter().map(Sample::key)));
+    }
+
+    #[test]
+    fn a_split_never_has_a_game_in_two_parts(samples in extracted(500), seed in any::<u64>(), share in 0.1f64..0.5) {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = write(&folder.path().join("x"), &samples, Metadata::new(vec![], vec![], 0));
+        let part = |name| Part { name, share, output: folder.path().join(name) };
+        let parts = [part("train"), part("test")];
+        let done = split(&dataset, &parts, seed, 1, |_| {}).unwrap();
+        prop_assert_eq!(done.read as usize, samples.len());
+        prop_assert_eq!(done.written.iter().sum::<u64>() + done.left_out, done.read);
+        for (index, part) in parts.iter().enumerate() {
+            let belongs = |s: &&Sample| part_of(s.game, &parts, seed) == Some(index);
+            let expected: Vec<Sample> = samples.iter().filter(belongs).copied().collect();
+            prop_assert_eq!(read(&part.output), expected);
+        }
+    }
+}

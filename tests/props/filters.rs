@@ -1,0 +1,165 @@
+//! Properties of every filter of the registry: the same answer wherever it is asked, and an account that adds up.
+
+use std::collections::BTreeMap;
+
+use patzer::chess::{PackedBoard, PackedMove};
+use patzer::positions::filter::registry::{Given, Kind, Make, ROWS, Row};
+use patzer::positions::filter::{GameFacts, Pipeline};
+use patzer::positions::format::EMPTY;
+use patzer::positions::{Dataset, Metadata, Sample, Writer, flags};
+use proptest::prelude::*;
+use shakmaty::{Chess, Color, Position};
+
+/// A position that random legal moves lead to, so that boards are real.
+fn board() -> impl Strategy<Value = (PackedBoard, Color)> {
+    prop::collection::vec(any::<u8>(), 0..80).prop_map(|choices| {
+        let mut position = Chess::default();
+        for choice in choices {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.play_unchecked(moves[usize::from(choice) % moves.len()]);
+        }
+        (PackedBoard::pack(&position), position.turn())
+    })
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    let score = prop::option::of(prop_oneof![-32_000i16..=32_000, -100i16..=100]);
+    let numbers = (any::<u8>(), 1u16..300, 0u16..600, 0u32..50, prop::option::of(any::<u8>()));
+    (board(), any::<u16>(), any::<[u8; 3]>(), -1i8..=1, score, numbers, any::<u16>()).prop_map(
+        |((board, turn), bits, distances, result, score, (halfmove, fullmove, ply, game, depth), played)| {
+            Sample {
+                board,
+                turn,
+                halfmove,
+                fullmove,
+                ply,
+                game,
+                result,
+                score,
+                depth,
+                played: PackedMove(played),
+                flags: bits & (flags::CHESS960 * 2 - 1),
+                to_capture: distances[0],
+                to_check: distances[1],
+                to_end: distances[2],
+                ..EMPTY
+            }
+        },
+    )
+}
+
+fn facts() -> impl Strategy<Value = GameFacts> {
+    let tag = prop::sample::select(vec!["normal", "time forfeit", "illegal move", "adjudication", "?"]);
+    (0u16..4000, 0u16..4000, 0u32..10_000, tag).prop_map(|(white, black, seconds, end)| {
+        let tags = format!(
+            "[WhiteElo \"{white}\"]\n[BlackElo \"{black}\"]\n[TimeControl \"{seconds}+1\"]\n[Termination \"{end}\"]\n"
+        );
+        GameFacts::of(tags.as_bytes(), b"")
+    })
+}
+
+/// Values for a row's parameters, all within their ranges, from as many numbers as it takes.
+fn values(row: &Row, numbers: &[u64]) -> Option<Vec<String>> {
+    let mut numbers = numbers.iter().cycle();
+    let mut values = row.defaults();
+    let mut texts = Vec::new();
+    for (index, p) in row.parameters.iter().enumerate() {
+        let one = |number: u64| match p.kind {
+            Kind::Whole(low, high) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
+            Kind::Real(low, high) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
+            Kind::Switch => (number % 2 == 0).to_string(),
+            Kind::Choice(words) => words[number as usize % words.len()].to_string(),
+        };
+        let list: Vec<String> = p.default.iter().map(|_| one(*numbers.next().unwrap())).collect();
+        let text = list.join(",");
+        row.set(&mut values, index, &Given::Text(&text)).unwrap();
+        texts.push(format!("{}.{}={text}", row.name, p.name));
+    }
+    row.check(&values).is_ok().then_some(texts)
+}
+
+fn pipeline(row: &Row, overrides: &[String]) -> Pipeline {
+    Pipeline::for_games(&[row.name.to_string()], overrides).unwrap()
+}
+
+fn stored(samples: &[Sample]) -> Vec<Sample> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
+    writer.write(samples).unwrap();
+    writer.finish().unwrap();
+    Dataset::open(&path).unwrap().read_all().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever the values, a filter gives the same answer twice, before and after the dataset, and drops under its
+    /// own name; read is kept and dropped together.
+    #[test]
+    fn every_filter_says_the_same_at_extract_and_on_the_dataset(
+        samples in prop::collection::vec(sample(), 1..12),
+        facts in facts(),
+        numbers in prop::collection::vec(any::<u64>(), 64),
+    ) {
+        let later = stored(&samples);
+        for row in ROWS {
+            let Some(overrides) = values(row, &numbers) else { continue };
+            let (mut at_extract, mut again) = (pipeline(row, &overrides), pipeline(row, &overrides));
+            let whole = at_extract.halves().0.keep_game(&facts);
+            prop_assert_eq!(whole, again.halves().0.keep_game(&facts));
+            prop_assert!(whole.is_ok() || (matches!(row.make, Make::Game(_)) && whole == Err(row.name)));
+            let mut account: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+            for (sample, later) in samples.iter().zip(&later) {
+                let answer = at_extract.keep(sample);
+                prop_assert_eq!(answer, again.keep(later), "{}", row.name);
+                prop_assert!(answer.is_ok() || answer == Err(row.name));
+                *account.entry(answer.err()).or_default() += 1;
+            }
+            prop_assert_eq!(account.values().sum::<usize>(), samples.len());
+        }
+    }
+
+    #[test]
+    fn a_stricter_window_never_keeps_more(sample in sample(), plies in 1u8..255) {
+        for row in ROWS.iter().filter(|row| row.name.starts_with("before_")) {
+            if let Make::Position(make) = row.make {
+                let plies = f64::from(plies);
+                prop_assert!(make(&[plies]).keeps(&sample) || !make(&[plies + 1.0]).keeps(&sample), "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wider_range_never_keeps_less(sample in sample(), numbers in prop::collection::vec(any::<u64>(), 8)) {
+        for row in ROWS.iter().filter(|row| row.parameters.iter().any(|p| p.name == "min")) {
+            let (Make::Position(make), Some(_)) = (&row.make, values(row, &numbers)) else { continue };
+            let mut narrow = row.defaults();
+            for text in values(row, &numbers).unwrap() {
+                let (name, value) = text.split_once('=').unwrap();
+                let index = row.parameter(name.split_once('.').unwrap().1).unwrap();
+                row.set(&mut narrow, index, &Given::Text(value)).unwrap();
+            }
+            // `min` and `max` come first in every row that has them.
+            let mut wide = narrow.clone();
+            wide[0] = row.defaults()[0];
+            prop_assert!(make(&wide).keeps(&sample) || !make(&narrow).keeps(&sample), "{}", row.name);
+        }
+    }
+
+    /// A filter that draws keeps the same positions when they come in another order or in parts.
+    #[test]
+    fn draws_do_not_depend_on_the_order(samples in prop::collection::vec(sample(), 2..12)) {
+        for name in ["random_skip", "early_skip", "wdl_skip", "piece_target"] {
+            let row = ROWS.iter().find(|row| row.name == name).unwrap();
+            let (mut forwards, mut backwards) = (pipeline(row, &[]), pipeline(row, &[]));
+            let ahead: Vec<bool> = samples.iter().map(|s| forwards.keep(s).is_ok()).collect();
+            let mut back: Vec<bool> = samples.iter().rev().map(|s| backwards.keep(s).is_ok()).collect();
+            back.reverse();
+            prop_assert_eq!(ahead, back);
+        }
+    }
+}
