@@ -86,7 +86,8 @@ proptest! {
         let position = position(seed, plies);
         let shares = hce.breakdown(&position);
         let [mg, eg] = [0, 1].map(|half| shares.iter().map(|s| s.white[half] - s.black[half]).sum());
-        let white = hce::taper(mg, eg, hce::phase(position.board())).clamp(-30_999, 30_999);
+        let board = position.board();
+        let white = hce::taper(mg, eg, hce::phase(board), hce::scale(board)).clamp(-30_999, 30_999);
         prop_assert_eq!(hce.evaluate(&position, 0), position.turn().fold_wb(white, -white));
     }
 
