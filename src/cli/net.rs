@@ -95,7 +95,7 @@ struct Info {
     file: String,
     format: &'static str,
     architecture: String,
-    features: &'static str,
+    features: String,
     hidden: usize,
     parameters: usize,
     qa: i32,
@@ -111,8 +111,8 @@ impl Info {
         Info {
             file: path.display().to_string(),
             format: if format == Format::Nnue { "nnue" } else { "raw" },
-            architecture: network.architecture(),
-            features: "all",
+            architecture: network.architecture().to_string(),
+            features: network.architecture().features.to_string(),
             hidden: network.hidden(),
             parameters: network.parameters(),
             qa: QA,
@@ -213,7 +213,7 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
         Format::Nnue => network.to_bytes(),
         Format::Raw => network.body(),
     };
-    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.hidden()));
+    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
     crate::io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
     ui.result_beside(path, &info)?;

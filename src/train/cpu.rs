@@ -1,21 +1,21 @@
 //! Losses and gradients of whole batches, on all threads.
 //!
 //! In: positions, by index, and the model. Out: the loss and the gradient. A batch is cut into parts whose number
-//! follows from its size alone; each part adds up its own gradient, one micro-batch after another, and the parts
-//! are summed in order. So the result is the same for any number of threads.
+//! follows from its size and the network's alone; each part adds up its own gradient, one micro-batch after another, and
+//! the parts are summed in order. So the result is the same for any number of threads.
 
 use rayon::prelude::*;
-use shakmaty::Color;
 
-use super::kernel::{Loss, MICRO, Micro};
+use super::TrainItem;
+use super::kernel::{MICRO, Micro};
+use super::loss::{Loss, sigmoid};
 use super::model::Model;
-use super::{Settings, TrainItem};
-use crate::eval::nnue::features::all;
 
 /// Positions for each part of a batch: enough to make the sum of the parts cheap.
-const PART: usize = 1024;
-/// The most parts, for the memory that their gradients take.
-const MAX_PARTS: usize = 32;
+const PART: usize = 2048;
+/// The most parts, and the most parameters of all parts together, for the memory that their gradients take.
+const MAX_PARTS: usize = 64;
+const MAX_FLOATS: usize = 1 << 27;
 /// Parameters that one thread sums at a time.
 const CHUNK: usize = 1 << 13;
 
@@ -23,11 +23,13 @@ const CHUNK: usize = 1 << 13;
 pub struct Cpu {
     parts: Vec<Part>,
     gradient: Vec<f32>,
-    target: Target,
+    /// The feature table with shared weights added; empty if nothing is shared.
+    table: Vec<f32>,
 }
 
 struct Part {
     micro: Micro,
+    /// All zeros between batches.
     gradient: Vec<f32>,
     /// The positions of a micro-batch, fetched before any is looked at: they lie anywhere in memory, and so the
     /// processor waits for many at once.
@@ -50,106 +52,132 @@ impl Target {
         let white = item.expected();
         let result = if item.turn.is_white() { white } else { 1.0 - white };
         item.score.map_or(result, |score| {
-            let expected = 1.0 / (1.0 + (-self.k * f32::from(score) / 400.0).exp());
+            let expected = sigmoid(self.k * f32::from(score) / 400.0);
             self.wdl * result + (1.0 - self.wdl) * expected
         })
     }
 }
 
 impl Cpu {
-    /// Memory for batches of at most the settings' size.
-    pub fn new(model: &Model, settings: &Settings, largest: usize) -> Cpu {
+    /// Memory for batches of at most this many positions.
+    pub fn new(model: &Model, batch: usize) -> Cpu {
         let part = || Part {
             micro: Micro::new(model),
             gradient: vec![0.0; model.parameters.len()],
             items: Vec::with_capacity(MICRO),
         };
         Cpu {
-            parts: std::iter::repeat_with(part).take(parts(settings.batch.min(largest))).collect(),
+            parts: std::iter::repeat_with(part).take(parts(batch, model)).collect(),
             gradient: vec![0.0; model.parameters.len()],
-            target: Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) },
+            table: Vec::new(),
         }
     }
 
     /// The sum of the losses of a batch, and the gradient of their mean.
-    pub fn gradient(&mut self, model: &Model, items: &[TrainItem], batch: &[u32]) -> (f64, &[f32]) {
-        let loss = Loss { k: self.target.k, scale: 1.0 / batch.len() as f32 };
-        let target = self.target;
-        let count = parts(batch.len()).min(self.parts.len());
+    pub fn gradient(
+        &mut self,
+        model: &Model,
+        loss: Loss,
+        target: Target,
+        items: &[TrainItem],
+        batch: &[u32],
+    ) -> (f64, &mut [f32]) {
+        let loss = Loss { scale: 1.0 / batch.len() as f32, ..loss };
+        model.whole_table(&mut self.table);
+        let table = if self.table.is_empty() { &model.parameters } else { &self.table };
+        let count = parts(batch.len(), model).min(self.parts.len());
         let losses: Vec<f64> = self.parts[..count]
             .par_iter_mut()
             .enumerate()
             .map(|(i, part)| {
-                part.gradient.fill(0.0);
                 let share = &batch[i * batch.len() / count..(i + 1) * batch.len() / count];
                 let mut sum = 0.0;
                 for indices in share.chunks(MICRO) {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
-                    load(&mut part.micro, &part.items, target);
-                    sum += part.micro.gradient(model, loss, &mut part.gradient);
+                    part.micro.load(&part.items, |item| target.of(item));
+                    sum += part.micro.gradient(model, table, loss, &mut part.gradient);
                 }
                 sum
             })
             .collect();
-        let parts = &self.parts[..count];
-        self.gradient.par_chunks_mut(CHUNK).enumerate().for_each(|(i, total)| {
-            let at = i * CHUNK..i * CHUNK + total.len();
-            total.copy_from_slice(&parts[0].gradient[at.clone()]);
-            for part in &parts[1..] {
-                for (total, value) in total.iter_mut().zip(&part.gradient[at.clone()]) {
-                    *total += value;
+        self.add_parts(count);
+        self.share(model);
+        (losses.iter().sum(), &mut self.gradient)
+    }
+
+    /// Sums the parts' gradients in order, and leaves zeros.
+    fn add_parts(&mut self, count: usize) {
+        let mut chunks: Vec<(&mut [f32], Vec<&mut [f32]>)> =
+            self.gradient.chunks_mut(CHUNK).map(|total| (total, Vec::with_capacity(count))).collect();
+        for part in &mut self.parts[..count] {
+            for (chunk, (_, parts)) in part.gradient.chunks_mut(CHUNK).zip(&mut chunks) {
+                parts.push(chunk);
+            }
+        }
+        chunks.par_iter_mut().for_each(|(total, parts)| {
+            total.fill(0.0);
+            for part in parts {
+                for (total, value) in total.iter_mut().zip(part.iter_mut()) {
+                    *total += *value;
+                    *value = 0.0;
                 }
             }
         });
-        (losses.iter().sum(), &self.gradient)
+    }
+
+    /// The gradient of a shared weight is the sum of those of its rows.
+    fn share(&mut self, model: &Model) {
+        let shape = &model.shape;
+        if shape.factor_rows == 0 {
+            return;
+        }
+        let (size, all) = (shape.factor_rows * shape.tile, shape.rows * shape.tile);
+        let (table, rest) = self.gradient.split_at_mut(shape.factor);
+        let factor = &mut rest[..shape.heads - shape.factor];
+        factor.par_chunks_mut(size).zip(table[..shape.bias].par_chunks(all)).for_each(|(factor, table)| {
+            factor.fill(0.0);
+            for bucket in table.chunks_exact(size) {
+                factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value);
+            }
+        });
     }
 }
 
 /// The mean loss over positions.
-pub fn mean_loss(model: &Model, items: &[TrainItem], target: Target) -> f64 {
-    let loss = Loss { k: target.k, scale: 0.0 };
-    let losses: Vec<f64> = items
-        .par_chunks(MICRO)
-        .map_init(
-            || Micro::new(model),
-            |micro, items| {
-                load(micro, items, target);
-                micro.loss(model, loss)
-            },
-        )
-        .collect();
-    losses.iter().sum::<f64>() / items.len() as f64
+pub fn mean_loss(model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
+    let each = |micro: &mut Micro, table: &[f32], items: &[TrainItem]| {
+        micro.load(items, |item| target.of(item));
+        micro.loss(model, table, loss)
+    };
+    over(model, items, each).into_iter().sum::<f64>() / items.len() as f64
 }
 
 /// The float network's evaluation of positions, in centipawns for the side to move.
-pub fn centipawns(model: &Model, items: &[TrainItem], target: Target) -> Vec<f32> {
-    let chunks: Vec<Vec<f32>> = items
-        .par_chunks(MICRO)
-        .map_init(
-            || Micro::new(model),
-            |micro, items| {
-                load(micro, items, target);
-                micro.outputs(model)
-            },
-        )
-        .collect();
-    chunks.into_iter().flatten().map(|output| output * crate::eval::nnue::network::SCALE as f32).collect()
+pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
+    let each = |micro: &mut Micro, table: &[f32], items: &[TrainItem]| {
+        let mut outputs = Vec::with_capacity(items.len());
+        micro.load(items, |_| 0.0);
+        micro.outputs(model, table, &mut outputs);
+        outputs
+    };
+    let scale = crate::eval::nnue::network::SCALE as f32;
+    over(model, items, each).into_iter().flatten().map(|output| output * scale).collect()
 }
 
-fn parts(batch: usize) -> usize {
-    batch.div_ceil(PART).clamp(1, MAX_PARTS)
+/// What a function makes of each micro-batch.
+fn over<R: Send>(
+    model: &Model,
+    items: &[TrainItem],
+    each: impl Fn(&mut Micro, &[f32], &[TrainItem]) -> R + Sync,
+) -> Vec<R> {
+    let mut table = Vec::new();
+    model.whole_table(&mut table);
+    let table = if table.is_empty() { &model.parameters } else { &table };
+    items.par_chunks(MICRO).map_init(|| Micro::new(model), |micro, items| each(micro, table, items)).collect()
 }
 
-/// Fills a micro-batch.
-pub(super) fn load(micro: &mut Micro, items: &[TrainItem], target: Target) {
-    micro.clear();
-    for item in items {
-        let swap = item.turn == Color::Black;
-        let features = item.board.pieces().map(|(square, piece)| {
-            let [white, black] = all::both(piece, square);
-            if swap { [black, white] } else { [white, black] }
-        });
-        micro.push(features, target.of(item));
-    }
+fn parts(batch: usize, model: &Model) -> usize {
+    let most = (MAX_FLOATS / model.parameters.len()).clamp(1, MAX_PARTS);
+    batch.div_ceil(PART).clamp(1, most)
 }

@@ -1,15 +1,22 @@
 //! Training of networks.
 //!
 //! In: positions with a score, a result or both, and [`Settings`]. Out: the quantised network of the best epoch.
-//! The loss is the squared error of the expected result: the output goes through the same sigmoid as the score.
-//! Weights are 32-bit floats until the end; AdamW moves them, and they are kept small enough to quantise.
+//! The loss compares expected results: the output goes through a sigmoid as the score does. Weights are 32-bit floats
+//! until the end; AdamW moves them, and they are kept small enough to quantise.
+//!
+//! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `kernel` and
+//! `head` compute, `cpu` spreads batches over threads.
 //!
 //! The bytes of the result depend on the positions, their order and the settings alone.
 
 mod cpu;
+mod extract;
+mod head;
 mod kernel;
+mod loss;
 mod model;
 mod settings;
+mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -21,11 +28,14 @@ use shakmaty::Color;
 
 pub use settings::{RECIPES, Settings};
 
+pub use loss::LossKind;
+
 use self::cpu::{Cpu, Target};
-use self::model::{LIMIT, Model};
+use self::loss::Loss;
+use self::model::Model;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
-use crate::eval::nnue::{About, Network, Nnue, file};
+use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
 use crate::interrupt;
 use crate::optim::{Adam, AdamSettings, Schedule};
 use crate::rng::{Rng, mix};
@@ -125,7 +135,9 @@ pub fn fit(
         .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", train.len())))?;
     let mut run = Run::new(train, settings);
     let mut order: Vec<u32> = (0..count).collect();
-    let target = Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) };
+    // Epochs are compared by one and the same target.
+    let target = run.target(run.steps);
+    let loss = settings.loss();
     let mut epochs: Vec<Epoch> = Vec::new();
     let mut best: Option<(f64, usize, Model)> = None;
     for epoch in 1..=settings.epochs {
@@ -136,7 +148,7 @@ pub fn fit(
         let Some(train_loss) = run.epoch(train, &order, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
-            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, validation, target));
+            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, loss, target, validation));
         let done = Epoch {
             epoch,
             train_loss,
@@ -144,9 +156,9 @@ pub fn fit(
             learning_rate: run.schedule.rate(run.step.saturating_sub(1)),
             positions_per_second: train.len() as f64 / seconds.max(1e-9),
         };
-        let loss = validation_loss.unwrap_or(train_loss);
-        if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
-            best = Some((loss, epoch, run.model.clone()));
+        let value = validation_loss.unwrap_or(train_loss);
+        if best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
+            best = Some((value, epoch, run.model.clone()));
         }
         epochs.push(done);
         progress(&done);
@@ -156,7 +168,7 @@ pub fn fit(
     };
     let network = model.quantise(about(train, settings))?;
     let sample = if validation.is_empty() { train } else { validation };
-    let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)], target);
+    let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)]);
     let parameters = network.parameters();
     Ok(Outcome { network, epochs, best_epoch, quantisation, parameters })
 }
@@ -168,7 +180,7 @@ pub fn fit(
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
     Settings { hidden, seed, ..Settings::default() }.validate()?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
-    Model::random(hidden, seed).quantise(about)
+    Model::random(&Architecture::plain(hidden), false, seed).quantise(about)
 }
 
 /// The state of a run between batches.
@@ -176,14 +188,19 @@ struct Run {
     model: Model,
     adam: Adam,
     cpu: Cpu,
+    limits: Vec<f32>,
     schedule: Schedule,
+    loss: Loss,
+    /// The target at the first step and at the last.
+    targets: [Target; 2],
     batches: usize,
     step: u64,
+    steps: u64,
 }
 
 impl Run {
     fn new(train: &[TrainItem], settings: &Settings) -> Run {
-        let model = Model::start(settings.hidden, settings.seed);
+        let model = Model::start(&settings.architecture(), settings.factorised(), settings.seed);
         let batches = train.len().div_ceil(settings.batch);
         let adam = AdamSettings {
             beta1: settings.beta1,
@@ -194,7 +211,11 @@ impl Run {
         let steps = (batches * settings.epochs) as u64;
         Run {
             adam: Adam::new(model.parameters.len(), adam),
-            cpu: Cpu::new(&model, settings, train.len()),
+            cpu: Cpu::new(&model, settings.batch.min(train.len())),
+            limits: model.shape.limits(),
+            loss: settings.loss(),
+            targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
+                .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
             schedule: Schedule {
                 start: settings.learning_rate,
                 end: settings.final_learning_rate,
@@ -206,7 +227,15 @@ impl Run {
             model,
             batches,
             step: 0,
+            steps,
         }
+    }
+
+    /// The target at a step.
+    fn target(&self, step: u64) -> Target {
+        let [start, end] = self.targets;
+        let done = step as f32 / self.steps.max(1) as f32;
+        Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
     }
 
     /// One pass in the given order. The mean loss, or `None` if the user stopped it.
@@ -218,7 +247,8 @@ impl Run {
             }
             // Batches of equal size: a short last one would move the weights as far as a whole one.
             let batch = &order[i * order.len() / self.batches..(i + 1) * order.len() / self.batches];
-            let (loss, gradient) = self.cpu.gradient(&self.model, train, batch);
+            let target = self.target(self.step);
+            let (loss, gradient) = self.cpu.gradient(&self.model, self.loss, target, train, batch);
             if !loss.is_finite() {
                 return Err(Error::usage(format!(
                     "the loss of batch {} of epoch {epoch} is {loss}; try a lower learning rate",
@@ -227,8 +257,8 @@ impl Run {
             }
             total += loss;
             self.adam.step(&mut self.model.parameters, gradient, self.schedule.rate(self.step));
-            for weight in &mut self.model.parameters {
-                *weight = weight.clamp(-LIMIT, LIMIT);
+            for (weight, limit) in self.model.parameters.iter_mut().zip(&self.limits) {
+                *weight = weight.clamp(-limit, *limit);
             }
             self.step += 1;
         }
@@ -256,8 +286,8 @@ fn about(train: &[TrainItem], settings: &Settings) -> About {
     About { description, training: file::hex(&hash.finalize()) }
 }
 
-fn compare(model: &Model, network: &Network, items: &[TrainItem], target: Target) -> Quantisation {
-    let floats = cpu::centipawns(model, items, target);
+fn compare(model: &Model, network: &Network, items: &[TrainItem]) -> Quantisation {
+    let floats = cpu::centipawns(model, items);
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
     for (item, float) in items.iter().zip(floats) {

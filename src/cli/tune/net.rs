@@ -9,6 +9,7 @@ use crate::cli::Ui;
 use crate::cli::prepare::{Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
+use crate::eval::nnue::features::Features;
 use crate::positions::Sample;
 use crate::train::{self, Settings, TrainItem, WIN};
 use crate::wdl;
@@ -16,14 +17,22 @@ use crate::wdl;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct NetArgs {
-    /// A built-in recipe (default, small) or a TOML file: all that training depends on besides the data
-    /// [default: small below a million positions, else default]
+    /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis) or a TOML file: all that training
+    /// depends on besides the data [default: small below a million positions, else default]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     recipe: Option<String>,
 
-    /// Neurons for each side's view: (768 → N) × 2 → 1 [default: the recipe's]
-    #[arg(long, value_name = "N", conflicts_with = "hce")]
-    hidden: Option<usize>,
+    /// Neurons for each side's view: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
+    hidden: Vec<usize>,
+
+    /// Feature blocks with + between them, of all, h, v, d1, d2, ph, pv, mb, mc [default: the recipe's]
+    #[arg(long, value_name = "BLOCKS", conflicts_with = "hce")]
+    features: Option<String>,
+
+    /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
+    set: Vec<String>,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
@@ -92,10 +101,16 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 const FEW: usize = 1_000_000;
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
-    let recipe = Settings::load(recipe)?;
+    let mut recipe = Settings::load(recipe)?.with(&args.net_args.set)?;
+    if let Some((hidden, layers)) = args.net_args.hidden.split_first() {
+        (recipe.hidden, recipe.layers) = (*hidden, layers.to_vec());
+    }
+    if let Some(features) = &args.net_args.features {
+        recipe.features =
+            Features::parse(features).map_err(|reason| Error::usage(format!("--features: {reason}")))?;
+    }
     let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
-        hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
         epochs: args.epochs.unwrap_or(recipe.epochs),
         batch: args.batch.unwrap_or(recipe.batch),
         learning_rate,

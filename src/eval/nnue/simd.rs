@@ -4,7 +4,8 @@
 //! activations. Both paths compute with integers, so they give the same numbers; which one runs is chosen once,
 //! when an evaluator is made.
 
-use super::network::{Block, Network, QA};
+use super::architecture::Activation;
+use super::network::{Block, LANES, Network, QA};
 
 /// Which instructions to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,17 +54,44 @@ impl Kernel {
         }
     }
 
-    /// Σ clamp(sum, 0, QA)² × output weight over both perspectives, side to move first.
+    /// The weighted sum of activations: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
     #[inline]
-    pub fn output(self, network: &Network, sums: [&[Block]; 2]) -> i64 {
-        let weights = network.output();
+    pub fn output(self, network: &Network, sums: &[Block], weights: &[Block]) -> i64 {
+        let activation = network.architecture().activation;
         match self {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(_) if network.narrow() => {
-                // SAFETY: an `Avx2` exists only on a processor that has it.
-                unsafe { avx2::output(sums[0], weights[0]) + avx2::output(sums[1], weights[1]) }
-            }
-            _ => output(sums[0], weights[0]) + output(sums[1], weights[1]),
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) if network.narrow() => unsafe {
+                match activation {
+                    Activation::Screlu => avx2::output(sums, weights),
+                    _ => avx2::narrow(activation, sums, weights),
+                }
+            },
+            _ if network.narrow() => narrow(activation, sums, weights),
+            _ => wide(activation, sums, weights),
+        }
+    }
+
+    /// The activations in units of 1/QA, rounded: half as many blocks for pairs.
+    #[inline]
+    pub fn activate(self, activation: Activation, sums: &[Block], active: &mut [Block]) {
+        match self {
+            Kernel::Portable => activate(activation, sums, active),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) => unsafe { avx2::activate(activation, sums, active) },
+        }
+    }
+
+    /// Σ active × weight, in 1/(QA·QB).
+    #[inline]
+    pub fn dot(self, network: &Network, active: &[Block], weights: &[Block]) -> i64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) if network.narrow() => unsafe { avx2::dot(active, weights) },
+            _ if network.narrow() => dot(active, weights),
+            _ => wide(Activation::Relu, active, weights),
         }
     }
 }
@@ -100,13 +128,72 @@ fn changed(network: &Network, mut sum: Block, i: usize, added: &[u16], removed: 
     sum
 }
 
-fn output(sums: &[Block], weights: &[Block]) -> i64 {
-    let lane = |(&sum, &weight): (&i16, &i16)| {
-        let active = i32::from(sum).clamp(0, QA);
-        // 255² × 2^15 < 2^31, so only the total needs 64 bits.
-        i64::from(active * active * i32::from(weight))
+/// The two factors of an activation: the second of a clipped value is 1.
+#[inline(always)]
+fn factors(activation: Activation, sum: i16, pair: i16) -> [i32; 2] {
+    let clipped = i32::from(sum).clamp(0, QA);
+    match activation {
+        Activation::Relu => [i32::from(sum).max(0), 1],
+        Activation::Crelu => [clipped, 1],
+        Activation::Screlu => [clipped, clipped],
+        Activation::Pairwise => [clipped, i32::from(pair).clamp(0, QA)],
+    }
+}
+
+/// Blocks of sums, each with the block of the second factors.
+#[inline(always)]
+fn pairs(activation: Activation, sums: &[Block]) -> impl Iterator<Item = (&Block, &Block)> {
+    let (first, second) =
+        if activation == Activation::Pairwise { sums.split_at(sums.len() / 2) } else { (sums, sums) };
+    first.iter().zip(second)
+}
+
+/// For any weights.
+fn wide(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+    let mut total = 0;
+    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            // 255² × 2^15 < 2^31, so only the total needs 64 bits.
+            total += i64::from(x * y * i32::from(weights.0[lane]));
+        }
+    }
+    total
+}
+
+/// For weights of at most 128: then a block's sum fits 32 bits. 32 × 255² × 128 and 32 × 2^15 × 128 are < 2^31.
+#[inline(always)]
+fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+    let mut total = 0;
+    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+        let mut sum = 0;
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            sum += x * y * i32::from(weights.0[lane]);
+        }
+        total += i64::from(sum);
+    }
+    total
+}
+
+#[inline(always)]
+fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+    for ((a, b), active) in pairs(activation, sums).zip(active) {
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            let squares = matches!(activation, Activation::Screlu | Activation::Pairwise);
+            active.0[lane] = if squares { (x * y + QA / 2) / QA } else { x } as i16;
+        }
+    }
+}
+
+#[inline(always)]
+fn dot(active: &[Block], weights: &[Block]) -> i64 {
+    let block = |(a, w): (&Block, &Block)| -> i64 {
+        let products = a.0.iter().zip(&w.0).map(|(a, w)| i32::from(*a) * i32::from(*w));
+        products.sum::<i32>().into()
     };
-    sums.iter().zip(weights).flat_map(|(s, w)| s.0.iter().zip(&w.0)).map(lane).sum()
+    active.iter().zip(weights).map(block).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -116,7 +203,34 @@ mod avx2 {
         _mm256_mullo_epi16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_store_si256,
     };
 
+    use super::super::architecture::Activation;
     use super::super::network::{Block, Network, QA};
+
+    #[target_feature(enable = "avx2")]
+    pub fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+        // Each alone, so that the choice is made before the loop.
+        match activation {
+            Activation::Relu => super::narrow(Activation::Relu, sums, weights),
+            Activation::Crelu => super::narrow(Activation::Crelu, sums, weights),
+            Activation::Screlu => super::narrow(Activation::Screlu, sums, weights),
+            Activation::Pairwise => super::narrow(Activation::Pairwise, sums, weights),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+        match activation {
+            Activation::Relu => super::activate(Activation::Relu, sums, active),
+            Activation::Crelu => super::activate(Activation::Crelu, sums, active),
+            Activation::Screlu => super::activate(Activation::Screlu, sums, active),
+            Activation::Pairwise => super::activate(Activation::Pairwise, sums, active),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
+        super::dot(active, weights)
+    }
 
     #[target_feature(enable = "avx2")]
     pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
@@ -162,7 +276,9 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::network::{About, Weights, tests::random};
+    use crate::eval::nnue::architecture::{Architecture, MAX_HIDDEN};
+    use crate::eval::nnue::network::tests::{random_of, shapes};
+    use crate::eval::nnue::network::{About, Weights};
     use crate::rng::Rng;
 
     fn sums(rng: &mut Rng, blocks: usize) -> Vec<Block> {
@@ -172,36 +288,49 @@ mod tests {
     #[test]
     fn both_paths_give_the_same_integers() {
         let mut rng = Rng::new(3);
-        for hidden in [16, 48, 256] {
-            let network = random(hidden, 9);
-            for _ in 0..50 {
-                let (us, them) = (sums(&mut rng, network.blocks()), sums(&mut rng, network.blocks()));
-                let both = [&us[..], &them[..]];
-                assert_eq!(Kernel::best().output(&network, both), Kernel::Portable.output(&network, both));
-                let features: Vec<u16> = (0..5).map(|_| rng.below(768) as u16).collect();
-                let (mut fast, mut plain) = (us.clone(), us.clone());
-                Kernel::best().change(&network, &mut fast, &features[..2], &features[2..]);
-                Kernel::Portable.carry(&network, &us, &mut plain, &features[..2], &features[2..]);
+        for (seed, architecture) in shapes().iter().enumerate() {
+            let network = random_of(architecture, seed as u64);
+            let blocks = network.blocks();
+            for _ in 0..20 {
+                let from = sums(&mut rng, blocks);
+                let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
+                let (mut fast, mut plain) = (from.clone(), from.clone());
+                Kernel::best().change(&network, &mut fast, &rows[..2], &rows[2..]);
+                Kernel::Portable.carry(&network, &from, &mut plain, &rows[..2], &rows[2..]);
                 assert_eq!(fast, plain);
+                let weights = &network.head(0).first[0][0];
+                let hidden = &from[..network.hidden_blocks()];
+                let expected = wide(architecture.activation, hidden, weights);
+                let mut active = vec![vec![Block::ZERO; weights.len()]; 2];
+                for (kernel, active) in [Kernel::best(), Kernel::Portable].into_iter().zip(&mut active) {
+                    assert_eq!(kernel.output(&network, hidden, weights), expected, "{architecture}");
+                    kernel.activate(architecture.activation, hidden, active);
+                    assert_eq!(
+                        kernel.dot(&network, active, weights),
+                        wide(Activation::Relu, active, weights)
+                    );
+                }
+                assert_eq!(active[0], active[1]);
             }
         }
     }
 
     #[test]
     fn nothing_overflows_at_the_limits() {
-        use crate::eval::nnue::network::MAX_HIDDEN;
-        for (weight, narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
-            let weights = Weights {
-                features: vec![0; 768 * MAX_HIDDEN],
-                bias: vec![300; MAX_HIDDEN],
-                output: vec![weight; 2 * MAX_HIDDEN],
-                output_bias: 0,
-            };
-            let network = Network::new(&weights, About::default()).unwrap();
-            assert_eq!(network.narrow(), narrow);
-            let expected = 2 * MAX_HIDDEN as i64 * 255 * 255 * i64::from(weight);
-            for kernel in [Kernel::best(), Kernel::Portable] {
-                assert_eq!(kernel.output(&network, [network.bias(); 2]), expected);
+        let all = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
+        for (activation, top) in all.into_iter().zip([32_767, 255, 255 * 255, 255 * 255]) {
+            for (weight, is_narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
+                let architecture = Architecture { activation, ..Architecture::plain(MAX_HIDDEN) };
+                let count = architecture.outputs_a_view();
+                let bias = vec![i16::MAX; MAX_HIDDEN];
+                let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
+                let network = Network::new(architecture, &weights, About::default()).unwrap();
+                assert_eq!(network.narrow(), is_narrow);
+                let expected = count as i64 * top * i64::from(weight);
+                for kernel in [Kernel::best(), Kernel::Portable] {
+                    let row = &network.head(0).first[0][0];
+                    assert_eq!(kernel.output(&network, network.bias(), row), expected);
+                }
             }
         }
     }
