@@ -348,25 +348,7 @@ mod tests {
     fn every_parameter_has_one_place() {
         for architecture in crate::train::tests::shapes() {
             let shape = Shape::new(&architecture, true);
-            let mut places = Vec::new();
-            for neuron in 0..architecture.hidden {
-                places.extend((0..shape.rows).map(|row| shape.feature_at(row, neuron)));
-                places.extend((0..shape.factor_rows).map(|feature| shape.factor_at(feature, neuron)));
-                places.push(shape.bias_at(neuron));
-            }
-            for bucket in 0..architecture.output_buckets {
-                if architecture.psqt {
-                    places.extend((0..shape.rows).map(|row| shape.psqt_at(row, bucket)));
-                    places
-                        .extend((0..shape.factor_rows).map(|feature| shape.psqt_factor_at(feature, bucket)));
-                }
-                for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
-                    for output in 0..outputs {
-                        places.extend((0..inputs).map(|input| shape.weight_at(bucket, layer, output, input)));
-                        places.push(shape.dense_bias_at(bucket, layer, output));
-                    }
-                }
-            }
+            let mut places = crate::train::tests::places(&shape);
             let count = places.len();
             places.sort_unstable();
             places.dedup();

@@ -237,7 +237,7 @@ impl Network {
         architecture.check().map_err(|(_, reason)| reason)?;
         let (plain, padded) = (2 * architecture.parameters(), body_size(&architecture));
         if body.len() != padded && body.len() != plain {
-            let what = if body.len() < plain { "the file is truncated" } else { "the file is too long" };
+            let what = if body.len() < padded { "the file is truncated" } else { "the file is too long" };
             let shape = if architecture.is_plain() {
                 format!("{} neurons take", architecture.hidden)
             } else {
