@@ -12,7 +12,7 @@ use patzer::chess::PackedBoard;
 use patzer::eval::Evaluator;
 use patzer::eval::nnue::Nnue;
 use patzer::rng::Rng;
-use patzer::train::{Settings, TrainItem, fit, random_network};
+use patzer::train::{Epoch, Settings, TrainItem, fit, random_network};
 use shakmaty::{Chess, Position};
 
 /// Games of at most 80 random moves from the start position.
@@ -79,7 +79,7 @@ fn training(c: &mut Criterion) {
     for (hidden, batch) in [(32, 2048), (32, 16_384), (256, 16_384)] {
         let settings = Settings { hidden, batch, epochs: 1, ..Settings::default() };
         group.bench_function(format!("{hidden} neurons, batch {batch}"), |b| {
-            b.iter(|| fit(&items, &[], &settings, &mut |_| ()).expect("it trains"));
+            b.iter(|| fit(&items, &[], &settings, &mut |_: &Epoch| ()).expect("it trains"));
         });
     }
     group.finish();

@@ -2,19 +2,22 @@
 //!
 //! In: positions with a score, a result or both, and [`Settings`]. Out: the quantised network of the best epoch.
 //! The loss compares expected results: the output goes through a sigmoid as the score does. Weights are 32-bit floats
-//! until the end; AdamW moves them, and they are kept small enough to quantise.
+//! until the end, and are kept small enough to quantise.
 //!
 //! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `kernel` and
 //! `head` compute, `cpu` spreads batches over threads.
 //!
 //! The bytes of the result depend on the positions, their order and the settings alone.
 
+mod checkpoint;
 mod cpu;
 mod extract;
 mod head;
 mod kernel;
 mod loss;
 mod model;
+mod optimiser;
+mod rate;
 mod settings;
 mod shape;
 #[cfg(test)]
@@ -29,15 +32,19 @@ use shakmaty::Color;
 pub use settings::{RECIPES, Settings};
 
 pub use loss::LossKind;
+pub use optimiser::OptimiserKind;
+pub use rate::Phase;
 
+use self::checkpoint::Checkpoint;
 use self::cpu::{Cpu, Target};
 use self::loss::Loss;
 use self::model::Model;
+use self::optimiser::Optimiser;
+use self::rate::Rate;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
 use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
 use crate::interrupt;
-use crate::optim::{Adam, AdamSettings, Schedule};
 use crate::rng::{Rng, mix};
 
 /// A position to learn from.
@@ -114,18 +121,47 @@ pub struct Quantisation {
 /// Positions over which the quantisation error is taken at most.
 const QUANTISATION_SAMPLE: usize = 1 << 15;
 
-/// Trains a network. After every epoch `progress` is told.
+/// What a run does besides training: it is told of every epoch, and keeps its state somewhere.
+pub trait Watcher {
+    /// After every epoch.
+    fn epoch(&mut self, epoch: &Epoch);
+
+    /// The state that an earlier run left, if this one is to go on from there.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn resume(&mut self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Keeps the state after an epoch.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+        let _ = state;
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&Epoch)> Watcher for F {
+    fn epoch(&mut self, epoch: &Epoch) {
+        self(epoch);
+    }
+}
+
+/// Trains a network.
 ///
 /// SIGINT ends it after the current batch with the best epoch so far.
 ///
 /// # Errors
-/// If a setting makes no sense, there is nothing to train on, the loss stops being a number, or the user stops
-/// it before the first epoch is done.
+/// If a setting makes no sense, there is nothing to train on, the loss stops being a number, an earlier state is not of
+/// this run, or the user stops it before the first epoch is done.
 pub fn fit(
     train: &[TrainItem],
     validation: &[TrainItem],
     settings: &Settings,
-    progress: &mut dyn FnMut(&Epoch),
+    watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
     if train.is_empty() {
@@ -133,14 +169,17 @@ pub fn fit(
     }
     let count = u32::try_from(train.len())
         .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", train.len())))?;
+    let about = about(train, settings);
     let mut run = Run::new(train, settings);
+    if let Some(bytes) = watcher.resume()? {
+        run.restore(&bytes, &about.training)?;
+        run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
+    }
     let mut order: Vec<u32> = (0..count).collect();
     // Epochs are compared by one and the same target.
     let target = run.target(run.steps);
-    let loss = settings.loss();
-    let mut epochs: Vec<Epoch> = Vec::new();
-    let mut best: Option<(f64, usize, Model)> = None;
-    for epoch in 1..=settings.epochs {
+    while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
+        let epoch = run.epochs.len() + 1;
         // From the same start each time, so that an epoch's order follows from the seed and its number.
         order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
         Rng::new(mix(settings.seed, epoch as u64)).shuffle(&mut order);
@@ -148,29 +187,27 @@ pub fn fit(
         let Some(train_loss) = run.epoch(train, &order, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
-            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, loss, target, validation));
+            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, run.loss, target, validation));
         let done = Epoch {
             epoch,
             train_loss,
             validation_loss,
-            learning_rate: run.schedule.rate(run.step.saturating_sub(1)),
+            learning_rate: run.rate.at(run.step.saturating_sub(1)),
             positions_per_second: train.len() as f64 / seconds.max(1e-9),
         };
-        let value = validation_loss.unwrap_or(train_loss);
-        if best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
-            best = Some((value, epoch, run.model.clone()));
-        }
-        epochs.push(done);
-        progress(&done);
+        run.finish(done);
+        watcher.epoch(&done);
+        watcher.keep(&mut || run.checkpoint(&about.training).to_bytes())?;
     }
-    let Some((_, best_epoch, model)) = best else {
+    let Some((_, best_epoch, parameters)) = run.best else {
         return Err(Error::usage("stopped before the first epoch was done; there is no network to keep"));
     };
-    let network = model.quantise(about(train, settings))?;
+    let model = Model { parameters, ..run.model };
+    let network = model.quantise(about)?;
     let sample = if validation.is_empty() { train } else { validation };
     let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)]);
     let parameters = network.parameters();
-    Ok(Outcome { network, epochs, best_epoch, quantisation, parameters })
+    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters })
 }
 
 /// A network with the random weights that training starts from.
@@ -186,49 +223,83 @@ pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
 /// The state of a run between batches.
 struct Run {
     model: Model,
-    adam: Adam,
+    optimiser: Optimiser,
     cpu: Cpu,
-    limits: Vec<f32>,
-    schedule: Schedule,
+    rate: Rate,
     loss: Loss,
     /// The target at the first step and at the last.
     targets: [Target; 2],
     batches: usize,
     step: u64,
     steps: u64,
+    epochs: Vec<Epoch>,
+    /// Loss, epoch and parameters of the best epoch.
+    best: Option<(f64, usize, Vec<f32>)>,
 }
 
 impl Run {
     fn new(train: &[TrainItem], settings: &Settings) -> Run {
         let model = Model::start(&settings.architecture(), settings.factorised(), settings.seed);
         let batches = train.len().div_ceil(settings.batch);
-        let adam = AdamSettings {
-            beta1: settings.beta1,
-            beta2: settings.beta2,
-            epsilon: 1e-8,
-            weight_decay: settings.weight_decay,
-        };
-        let steps = (batches * settings.epochs) as u64;
         Run {
-            adam: Adam::new(model.parameters.len(), adam),
+            optimiser: Optimiser::new(settings, model.shape.limits()),
             cpu: Cpu::new(&model, settings.batch.min(train.len())),
-            limits: model.shape.limits(),
+            rate: Rate::new(settings, batches),
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
-            schedule: Schedule {
-                start: settings.learning_rate,
-                end: settings.final_learning_rate,
-                decay: settings.schedule,
-                // A short run still has most of its steps at the full rate.
-                warmup: settings.warmup.min(steps / 10),
-                steps,
-            },
             model,
             batches,
             step: 0,
-            steps,
+            steps: (batches * settings.epochs) as u64,
+            epochs: Vec::new(),
+            best: None,
         }
+    }
+
+    /// Takes an epoch into account.
+    fn finish(&mut self, epoch: Epoch) {
+        let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
+        if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
+            self.best = Some((value, epoch.epoch, self.model.parameters.clone()));
+        }
+        self.epochs.push(epoch);
+    }
+
+    /// Whether so many epochs have passed since the best one.
+    fn patience_is_over(&self, patience: usize) -> bool {
+        let since = |(_, best, _): &(f64, usize, Vec<f32>)| self.epochs.len() - best;
+        patience > 0 && self.best.as_ref().is_some_and(|best| since(best) >= patience)
+    }
+
+    fn checkpoint(&self, hash: &str) -> Checkpoint {
+        let (optimiser_steps, state) = self.optimiser.state();
+        let (best_loss, best_epoch, best) = self.best.clone().unwrap_or_default();
+        let mut vectors = vec![self.model.parameters.clone(), best];
+        vectors.extend(state);
+        Checkpoint {
+            hash: hash.to_string(),
+            step: self.step,
+            optimiser_steps,
+            epochs: self.epochs.clone(),
+            best_epoch: best_epoch as u64,
+            best_loss,
+            vectors,
+        }
+    }
+
+    fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<()> {
+        let saved = Checkpoint::parse(bytes).map_err(Error::usage)?;
+        let other = || Error::usage("the checkpoint is of a run with other settings or positions");
+        let [parameters, best, state @ ..] = &saved.vectors[..] else { return Err(other()) };
+        let fits = parameters.len() == self.model.parameters.len() && best.len() == parameters.len();
+        if saved.hash != hash || !fits || !self.optimiser.restore(saved.optimiser_steps, state) {
+            return Err(other());
+        }
+        self.model.parameters.clone_from(parameters);
+        self.best = Some((saved.best_loss, saved.best_epoch as usize, best.clone()));
+        (self.step, self.epochs) = (saved.step, saved.epochs);
+        Ok(())
     }
 
     /// The target at a step.
@@ -256,10 +327,7 @@ impl Run {
                 )));
             }
             total += loss;
-            self.adam.step(&mut self.model.parameters, gradient, self.schedule.rate(self.step));
-            for (weight, limit) in self.model.parameters.iter_mut().zip(&self.limits) {
-                *weight = weight.clamp(-limit, *limit);
-            }
+            self.optimiser.step(&mut self.model.parameters, gradient, self.rate.at(self.step));
             self.step += 1;
         }
         Ok(Some(total / order.len() as f64))

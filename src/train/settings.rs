@@ -8,6 +8,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::loss::{Loss, LossKind};
+use super::optimiser::OptimiserKind;
+use super::rate::Phase;
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
 use crate::eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
@@ -57,8 +59,11 @@ pub struct Settings {
     pub learning_rate: f32,
     /// Learning rate at the last step.
     pub final_learning_rate: f32,
-    /// How the learning rate falls: `cosine`, `linear`, `step` or `constant`.
+    /// How the learning rate falls: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
+    /// Factor of the learning rate for each epoch, instead of a final rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_decay: Option<f32>,
     /// Steps over which the learning rate climbs at the start.
     pub warmup: u64,
     /// `power` (|σ(out) − target|^power) or `cross-entropy`.
@@ -78,6 +83,16 @@ pub struct Settings {
     /// K of the sigmoid that the network's output goes through; `None` is that of the scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
+    /// `adamw`, `adam`, `radam`, `ranger` or `sgd`.
+    pub optimiser: OptimiserKind,
+    /// Share of the last step that stays, with `sgd`.
+    pub momentum: f32,
+    /// What is added to the gradient for each unit of a weight: decay that goes through the optimiser.
+    pub l2: f32,
+    /// Longest gradient, over all parameters, that is taken as it is; longer ones are shortened. 0 takes all.
+    pub clip_gradient: f32,
+    /// Epochs without a better validation loss after which the run ends; 0 never ends it.
+    pub patience: usize,
     /// Decoupled weight decay, in units of the learning rate; the fewer the positions, the more helps.
     pub weight_decay: f32,
     /// Decay of the mean gradient (Adam's β1).
@@ -88,6 +103,9 @@ pub struct Settings {
     pub seed: u64,
     /// Share of the games that is kept for validation, 0 to 0.5.
     pub validation: f64,
+    /// Learning rates one after another, instead of `learning_rate`, `schedule` and `warmup`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
 }
 
 impl Default for Settings {
@@ -110,6 +128,7 @@ impl Default for Settings {
             learning_rate: 0.000_6,
             final_learning_rate: 0.000_01,
             schedule: Decay::Cosine,
+            epoch_decay: None,
             warmup: 100,
             loss: LossKind::Power,
             power: 2.0,
@@ -117,11 +136,17 @@ impl Default for Settings {
             final_wdl: None,
             k: None,
             output_k: None,
+            optimiser: OptimiserKind::AdamW,
+            momentum: 0.9,
+            l2: 0.0,
+            clip_gradient: 0.0,
+            patience: 0,
             weight_decay: 0.1,
             beta1: 0.9,
             beta2: 0.999,
             seed: 0,
             validation: 0.05,
+            phases: Vec::new(),
         }
     }
 }
@@ -237,6 +262,15 @@ impl Settings {
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        range("epoch_decay", self.epoch_decay.unwrap_or(1.0).into(), 0.01, 1.0)?;
+        for phase in &self.phases {
+            whole("epochs", phase.epochs, 1_000_000)?;
+            range("from", phase.from.into(), 1e-12, 10.0)?;
+            range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
+        }
+        range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
+        range("l2", self.l2.into(), 0.0, 1.0)?;
+        range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
         range("power", self.power.into(), 1.0, 10.0)?;
         share("wdl", self.wdl)?;
         share("final_wdl", self.final_wdl.unwrap_or(0.0))?;

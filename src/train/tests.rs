@@ -5,7 +5,7 @@ use shakmaty::{Chess, Color, Position};
 use super::cpu::{Cpu, Target, mean_loss};
 use super::model::Model;
 use super::shape::Shape;
-use super::{Settings, TrainItem, WIN, fit};
+use super::{Epoch, OptimiserKind, Settings, TrainItem, WIN, Watcher, fit};
 use crate::chess::PackedBoard;
 use crate::eval::Evaluator;
 use crate::eval::nnue::features::{self, Features};
@@ -254,7 +254,7 @@ fn what_is_trained_is_what_plays() {
             learning_rate: 0.003,
             ..settings()
         };
-        let outcome = fit(&items, &[], &settings, &mut |_| ()).unwrap();
+        let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
         let (first, last) = (outcome.epochs[0].train_loss, outcome.epochs[2].train_loss);
         assert!(last < first, "{architecture}: {first} → {last}");
         let shape = Architecture { hidden: 32, ..architecture };
@@ -276,7 +276,7 @@ fn a_thousand_positions_are_learnt_by_heart() {
         wdl: 0.0,
         ..settings()
     };
-    let outcome = fit(&items, &items, &settings, &mut |_| ()).unwrap();
+    let outcome = fit(&items, &items, &settings, &mut |_: &Epoch| ()).unwrap();
     let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
     // Rounding 64 output weights to 1/64 moves the sum by 400·√64/(64·√12) = 14.4 centipawns (standard deviation)
@@ -292,7 +292,7 @@ fn the_bytes_depend_neither_on_the_run_nor_on_the_threads() {
     let settings = Settings { batch: 3000, epochs: 2, ..settings() };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fit(train, validation, &settings, &mut |_| ()).unwrap())
+        pool.install(|| fit(train, validation, &settings, &mut |_: &Epoch| ()).unwrap())
     };
     let (one, again, two, three) = (with(1), with(1), with(2), with(3));
     for other in [&again, &two, &three] {
@@ -301,7 +301,7 @@ fn the_bytes_depend_neither_on_the_run_nor_on_the_threads() {
             assert_eq!((a.train_loss, a.validation_loss), (b.train_loss, b.validation_loss));
         }
     }
-    let other = fit(train, validation, &Settings { seed: 1, ..settings }, &mut |_| ()).unwrap();
+    let other = fit(train, validation, &Settings { seed: 1, ..settings }, &mut |_: &Epoch| ()).unwrap();
     assert_ne!(one.network.to_bytes(), other.network.to_bytes());
 }
 
@@ -313,7 +313,7 @@ fn the_best_epoch_is_the_one_that_is_kept() {
     let settings = Settings { learning_rate: 0.5, schedule: crate::optim::Decay::Constant, ..settings() };
     let settings = Settings { epochs: 8, ..settings };
     let mut seen = Vec::new();
-    let outcome = fit(train, validation, &settings, &mut |epoch| seen.push(*epoch)).unwrap();
+    let outcome = fit(train, validation, &settings, &mut |epoch: &Epoch| seen.push(*epoch)).unwrap();
     assert_eq!(seen, outcome.epochs);
     let lowest = seen.iter().map(|e| e.validation_loss.unwrap()).fold(f64::INFINITY, f64::min);
     assert_eq!(outcome.best().validation_loss, Some(lowest));
@@ -321,7 +321,89 @@ fn the_best_epoch_is_the_one_that_is_kept() {
 
 #[test]
 fn nothing_to_train_on_is_an_error() {
-    assert_eq!(fit(&[], &[], &settings(), &mut |_| ()).unwrap_err().exit_code(), 1);
+    assert_eq!(fit(&[], &[], &settings(), &mut |_: &Epoch| ()).unwrap_err().exit_code(), 1);
     let bad = Settings { epochs: 0, ..settings() };
-    assert!(fit(&items(10, 1), &[], &bad, &mut |_| ()).unwrap_err().to_string().starts_with("epochs = 0"));
+    assert!(
+        fit(&items(10, 1), &[], &bad, &mut |_: &Epoch| ()).unwrap_err().to_string().starts_with("epochs = 0")
+    );
+}
+
+/// Keeps every state, and can begin with one.
+#[derive(Default)]
+struct Keeper {
+    from: Option<Vec<u8>>,
+    kept: Vec<Vec<u8>>,
+    seen: usize,
+}
+
+impl Watcher for Keeper {
+    fn epoch(&mut self, _: &Epoch) {
+        self.seen += 1;
+    }
+
+    fn resume(&mut self) -> crate::error::Result<Option<Vec<u8>>> {
+        Ok(self.from.clone())
+    }
+
+    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> crate::error::Result<()> {
+        self.kept.push(state());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
+    let items = items(900, 4);
+    let (train, validation) = items.split_at(800);
+    let kinds = [
+        OptimiserKind::AdamW,
+        OptimiserKind::Adam,
+        OptimiserKind::RAdam,
+        OptimiserKind::Ranger,
+        OptimiserKind::Sgd,
+    ];
+    let mut results = Vec::new();
+    for optimiser in kinds {
+        let settings = Settings {
+            optimiser,
+            epochs: 4,
+            batch: 100,
+            clip_gradient: 0.01,
+            l2: 1e-5,
+            final_wdl: Some(0.8),
+            ..settings()
+        };
+        let mut whole = Keeper::default();
+        let expected = fit(train, validation, &settings, &mut whole).unwrap();
+        assert_eq!((whole.kept.len(), whole.seen), (4, 4));
+        let losses = |outcome: &super::Outcome| -> Vec<_> {
+            outcome.epochs.iter().map(|e| (e.epoch, e.train_loss, e.validation_loss)).collect()
+        };
+        for state in [&whole.kept[0], &whole.kept[2], &whole.kept[3]] {
+            let mut again = Keeper { from: Some(state.clone()), ..Keeper::default() };
+            let outcome = fit(train, validation, &settings, &mut again).unwrap();
+            assert_eq!(outcome.network.to_bytes(), expected.network.to_bytes(), "{optimiser:?}");
+            assert_eq!(losses(&outcome), losses(&expected));
+            assert_eq!(again.seen, 4, "epochs that were done are told again");
+        }
+        let (first, last) = (expected.epochs[0].train_loss, expected.epochs[3].train_loss);
+        assert!(last < first || optimiser == OptimiserKind::Sgd, "{optimiser:?}: {first} → {last}");
+        let other = Settings { seed: 5, ..settings };
+        let mut again = Keeper { from: Some(whole.kept[0].clone()), ..Keeper::default() };
+        let error = fit(train, validation, &other, &mut again).unwrap_err().to_string();
+        assert!(error.contains("other settings"), "{error}");
+        results.push(expected.network.body());
+    }
+    results.dedup();
+    assert_eq!(results.len(), kinds.len(), "every optimiser goes its own way");
+}
+
+#[test]
+fn patience_ends_a_run_that_learns_nothing_more() {
+    let items = items(600, 7);
+    let (train, validation) = items.split_at(500);
+    let settings = Settings { learning_rate: 0.5, epochs: 50, patience: 3, ..settings() };
+    let outcome = fit(train, validation, &settings, &mut |_: &Epoch| ()).unwrap();
+    assert!(outcome.epochs.len() < 50);
+    assert_eq!(outcome.epochs.len(), outcome.best_epoch + 3);
 }

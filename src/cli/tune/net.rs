@@ -1,5 +1,7 @@
 //! `patzer tune`: leaves, results and scores in, a network out.
 
+use std::path::PathBuf;
+
 use shakmaty::Color;
 
 use super::{TuneArgs, TuneResult};
@@ -11,7 +13,7 @@ use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
 use crate::positions::Sample;
-use crate::train::{self, Settings, TrainItem, WIN};
+use crate::train::{self, Epoch, Settings, TrainItem, WIN, Watcher};
 use crate::wdl;
 
 #[derive(Debug, clap::Args)]
@@ -33,6 +35,10 @@ pub(super) struct NetArgs {
     /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
     set: Vec<String>,
+
+    /// Go on from the checkpoint in the run's folder, if there is one; the result is that of a run never stopped
+    #[arg(long, conflicts_with = "hce")]
+    resume: bool,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
@@ -56,17 +62,20 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         None => fitted_k(&data.train, ui)?,
     };
     settings.k = Some(k);
-    let mut log = Log::new(&folder);
-    let bar = ui.progress("training", settings.epochs as u64);
-    let outcome = train::fit(&data.train, &data.validation, &settings, &mut |epoch| {
-        bar.inc(1);
-        bar.set_message(format!("loss {:.6}", epoch.validation_loss.unwrap_or(epoch.train_loss)));
-        log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
-    })?;
-    bar.finish_and_clear();
-    outcome.network.save(&output)?;
+    std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
     write_settings(&folder, &settings, &args.data, &data.sources)?;
-    log.finish()?;
+    let bar = ui.progress("training", (settings.epochs * data.train.len()) as u64);
+    let mut run = Run {
+        bar,
+        positions: data.train.len() as u64,
+        log: Log::new(&folder),
+        checkpoint: folder.join(CHECKPOINT),
+        resume: args.net_args.resume,
+    };
+    let outcome = train::fit(&data.train, &data.validation, &settings, &mut run)?;
+    run.bar.finish_and_clear();
+    outcome.network.save(&output)?;
+    run.log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
@@ -95,6 +104,43 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         optimizer: None,
         table: String::new(),
     })
+}
+
+/// The state of a run between two epochs, in its folder.
+const CHECKPOINT: &str = "checkpoint.bin";
+
+/// What is done beside training.
+struct Run {
+    bar: indicatif::ProgressBar,
+    positions: u64,
+    log: Log,
+    checkpoint: PathBuf,
+    resume: bool,
+}
+
+impl Watcher for Run {
+    fn epoch(&mut self, epoch: &Epoch) {
+        self.bar.inc(self.positions);
+        let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
+        // Overfitting shows where the one falls and the other does not.
+        let train =
+            epoch.validation_loss.map_or(String::new(), |_| format!(", train {:.6}", epoch.train_loss));
+        let rate = epoch.positions_per_second / 1e6;
+        self.bar.set_message(format!("epoch {}: loss {loss:.6}{train}, {rate:.2} M/s", epoch.epoch));
+        self.log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+    }
+
+    fn resume(&mut self) -> Result<Option<Vec<u8>>> {
+        if !self.resume || !self.checkpoint.exists() {
+            return Ok(None);
+        }
+        crate::io::read(&self.checkpoint).map(Some)
+    }
+
+    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+        self.log.save()?;
+        crate::io::write(&self.checkpoint, &state())
+    }
 }
 
 /// Below so many positions a smaller network learns more.
