@@ -11,6 +11,7 @@
 
 mod checkpoint;
 mod cpu;
+mod export;
 mod extract;
 mod head;
 mod kernel;
@@ -20,6 +21,7 @@ mod optimiser;
 mod rate;
 mod settings;
 mod shape;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +36,7 @@ pub use settings::{RECIPES, Settings};
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use rate::Phase;
+pub use source::{Cut, Feeder, Memory, Source, Stream};
 
 use self::checkpoint::Checkpoint;
 use self::cpu::{Cpu, Target};
@@ -45,7 +48,6 @@ use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
 use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
 use crate::interrupt;
-use crate::rng::{Rng, mix};
 
 /// A position to learn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,9 +101,15 @@ pub struct Outcome {
     pub quantisation: Quantisation,
     /// Number of weights and biases.
     pub parameters: usize,
+    model: Model,
 }
 
 impl Outcome {
+    /// The best epoch's weights in floats, as the bytes of a safetensors file.
+    pub fn safetensors(&self) -> Vec<u8> {
+        export::safetensors(&self.model, &self.network.about().description)
+    }
+
     /// The best epoch itself.
     pub fn best(&self) -> &Epoch {
         &self.epochs[self.best_epoch - 1]
@@ -150,7 +158,7 @@ impl<F: FnMut(&Epoch)> Watcher for F {
     }
 }
 
-/// Trains a network.
+/// Trains a network on positions in memory.
 ///
 /// SIGINT ends it after the current batch with the best epoch so far.
 ///
@@ -164,27 +172,32 @@ pub fn fit(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
-    if train.is_empty() {
-        return Err(Error::usage("there are no positions to train on"));
-    }
-    let count = u32::try_from(train.len())
-        .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", train.len())))?;
-    let about = about(train, settings);
-    let mut run = Run::new(train, settings);
+    fit_from(&mut Memory::new(train, settings)?, validation, settings, watcher)
+}
+
+/// Trains a network on the positions of any source.
+///
+/// # Errors
+/// As [`fit`], and if positions cannot be read.
+pub fn fit_from(
+    source: &mut dyn Source,
+    validation: &[TrainItem],
+    settings: &Settings,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome> {
+    settings.validate()?;
+    let about = about(source, settings);
+    let mut run = Run::new(source, settings);
     if let Some(bytes) = watcher.resume()? {
         run.restore(&bytes, &about.training)?;
         run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
     }
-    let mut order: Vec<u32> = (0..count).collect();
     // Epochs are compared by one and the same target.
     let target = run.target(run.steps);
     while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
         let epoch = run.epochs.len() + 1;
-        // From the same start each time, so that an epoch's order follows from the seed and its number.
-        order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
-        Rng::new(mix(settings.seed, epoch as u64)).shuffle(&mut order);
         let start = Instant::now();
-        let Some(train_loss) = run.epoch(train, &order, epoch)? else { break };
+        let Some(train_loss) = run.epoch(source, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
             (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, run.loss, target, validation));
@@ -193,7 +206,7 @@ pub fn fit(
             train_loss,
             validation_loss,
             learning_rate: run.rate.at(run.step.saturating_sub(1)),
-            positions_per_second: train.len() as f64 / seconds.max(1e-9),
+            positions_per_second: source.positions() as f64 / seconds.max(1e-9),
         };
         run.finish(done);
         watcher.epoch(&done);
@@ -204,10 +217,10 @@ pub fn fit(
     };
     let model = Model { parameters, ..run.model };
     let network = model.quantise(about)?;
-    let sample = if validation.is_empty() { train } else { validation };
+    let sample = if validation.is_empty() { source.sample() } else { validation };
     let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)]);
     let parameters = network.parameters();
-    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters })
+    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, model })
 }
 
 /// A network with the random weights that training starts from.
@@ -229,7 +242,6 @@ struct Run {
     loss: Loss,
     /// The target at the first step and at the last.
     targets: [Target; 2],
-    batches: usize,
     step: u64,
     steps: u64,
     epochs: Vec<Epoch>,
@@ -238,18 +250,17 @@ struct Run {
 }
 
 impl Run {
-    fn new(train: &[TrainItem], settings: &Settings) -> Run {
+    fn new(source: &dyn Source, settings: &Settings) -> Run {
         let model = Model::start(&settings.architecture(), settings.factorised(), settings.seed);
-        let batches = train.len().div_ceil(settings.batch);
+        let batches = source.batches();
         Run {
             optimiser: Optimiser::new(settings, model.shape.limits()),
-            cpu: Cpu::new(&model, settings.batch.min(train.len())),
+            cpu: Cpu::new(&model, source.largest()),
             rate: Rate::new(settings, batches),
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
             model,
-            batches,
             step: 0,
             steps: (batches * settings.epochs) as u64,
             epochs: Vec::new(),
@@ -309,45 +320,41 @@ impl Run {
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
     }
 
-    /// One pass in the given order. The mean loss, or `None` if the user stopped it.
-    fn epoch(&mut self, train: &[TrainItem], order: &[u32], epoch: usize) -> Result<Option<f64>> {
-        let mut total = 0.0;
-        for i in 0..self.batches {
+    /// One epoch. The mean loss, or `None` if the user stopped it.
+    fn epoch(&mut self, source: &mut dyn Source, epoch: usize) -> Result<Option<f64>> {
+        let (mut total, mut count, mut batches) = (0.0, 0, 0);
+        source.epoch(epoch, &mut |items, batch| {
             if interrupt::requested() {
-                return Ok(None);
+                return Ok(false);
             }
-            // Batches of equal size: a short last one would move the weights as far as a whole one.
-            let batch = &order[i * order.len() / self.batches..(i + 1) * order.len() / self.batches];
+            batches += 1;
             let target = self.target(self.step);
-            let (loss, gradient) = self.cpu.gradient(&self.model, self.loss, target, train, batch);
+            let (loss, gradient) = self.cpu.gradient(&self.model, self.loss, target, items, batch);
             if !loss.is_finite() {
                 return Err(Error::usage(format!(
-                    "the loss of batch {} of epoch {epoch} is {loss}; try a lower learning rate",
-                    i + 1
+                    "the loss of batch {batches} of epoch {epoch} is {loss}; try a lower learning rate"
                 )));
             }
             total += loss;
+            count += batch.len();
             self.optimiser.step(&mut self.model.parameters, gradient, self.rate.at(self.step));
             self.step += 1;
-        }
-        Ok(Some(total / order.len() as f64))
+            Ok(true)
+        })?;
+        Ok((!interrupt::requested()).then_some(total / count.max(1) as f64))
     }
 }
 
 /// What the network will say of itself: a line, and a hash of all that it follows from.
-fn about(train: &[TrainItem], settings: &Settings) -> About {
+fn about(source: &dyn Source, settings: &Settings) -> About {
     let mut hash = Sha256::new();
     // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
-    for item in train {
-        hash.update(item.board.0);
-        hash.update([item.turn.is_black().into(), item.score.is_some().into(), item.result as u8]);
-        hash.update(item.score.unwrap_or(0).to_le_bytes());
-    }
+    source.hash(&mut hash);
     let description = format!(
         "trained by patzer {} on {} positions, {} epochs, seed {}",
         env!("CARGO_PKG_VERSION"),
-        train.len(),
+        source.positions(),
         settings.epochs,
         settings.seed
     );

@@ -161,7 +161,7 @@ impl Model {
     }
 
     /// The weight of a row of features for a neuron, with what is shared.
-    fn feature(&self, row: usize, neuron: usize) -> f32 {
+    pub fn feature(&self, row: usize, neuron: usize) -> f32 {
         let shape = &self.shape;
         let own = self.parameters[shape.feature_at(row, neuron)];
         match shape.factor_rows {
@@ -170,7 +170,8 @@ impl Model {
         }
     }
 
-    fn value(&self, row: usize, bucket: usize) -> f32 {
+    /// The piece-square value of a row for an output bucket, with what is shared.
+    pub fn value(&self, row: usize, bucket: usize) -> f32 {
         let shape = &self.shape;
         let own = self.parameters[shape.psqt_at(row, bucket)];
         match shape.factor_rows {

@@ -53,6 +53,11 @@ pub struct Settings {
     pub psqt: bool,
     /// Passes over the training positions.
     pub epochs: usize,
+    /// Positions of an epoch that are read as a stream, for data larger than memory; 0 reads all data into memory, and
+    /// an epoch is one pass over it.
+    pub superbatch: usize,
+    /// Positions of a stream that are shuffled together; each takes 64 bytes.
+    pub buffer: usize,
     /// Positions for each step; a pass is cut into equal batches of at most this size.
     pub batch: usize,
     /// Learning rate after the warm-up.
@@ -124,6 +129,8 @@ impl Default for Settings {
             output_by: shape.output_by,
             psqt: shape.psqt,
             epochs: 16,
+            superbatch: 0,
+            buffer: 1 << 22,
             batch: 8_192,
             learning_rate: 0.000_6,
             final_learning_rate: 0.000_01,
@@ -259,6 +266,8 @@ impl Settings {
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
         self.architecture().check()?;
         whole("epochs", self.epochs, 1_000_000)?;
+        range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
+        whole("buffer", self.buffer, 1 << 31)?;
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;

@@ -94,6 +94,13 @@ fn every_recipe_trains_and_its_network_plays() {
         done(folder.path(), &format!("tune --recipe {recipe} --epochs 1 --hidden {layers} -o {recipe}.nnue"));
         assert!(done(folder.path(), &format!("net info {recipe}.nnue")).contains(name), "{recipe}");
         done(folder.path(), &format!("eval --eval {recipe}.nnue"));
+        done(folder.path(), &format!("net convert {recipe}.nnue raw.bin"));
+        let set = if recipe == "thesis" { "--set layers=[32]" } else { "" };
+        let line = format!("net convert raw.bin back.nnue --recipe {recipe} --set hidden=16 {set}");
+        done(folder.path(), &line);
+        done(folder.path(), "net convert back.nnue again.bin");
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        assert!(read("raw.bin") == read("again.bin"), "{recipe}");
     }
     done(
         folder.path(),
@@ -119,6 +126,23 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bytes() {
     let stranger = fault("tune --epochs 5 --hidden 16 -o other.nnue --run runs/whole --resume");
     assert!(stranger.contains("other settings or positions"), "{stranger}");
     assert!(fault("tune --set speed=11").contains("--set speed=11: unknown field `speed`"));
+}
+
+#[test]
+fn a_stream_is_cut_into_epochs_of_positions_and_can_go_on() {
+    let folder = folder();
+    // More positions an epoch than there are: they are read more than once.
+    let set = "--hidden 16 --set superbatch=3000 --set buffer=1000 --set batch=250";
+    let result = done(folder.path(), &format!("tune {set} --epochs 3 -o a.nnue --json"));
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["epochs"], 3);
+    assert!(
+        result["positions"].as_u64().unwrap() < 3000 && result["validation_positions"].as_u64().unwrap() > 0
+    );
+    done(folder.path(), &format!("tune {set} --epochs 3 -o b.nnue"));
+    done(folder.path(), &format!("tune {set} --epochs 3 -o c.nnue --run runs/a --resume"));
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a.nnue") == read("b.nnue") && read("a.nnue") == read("c.nnue"));
 }
 
 #[test]

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use shakmaty::Color;
 
+use super::net_stream::Preview;
 use super::{TuneArgs, TuneResult};
 use crate::chess::PackedBoard;
 use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::{Split, prepare};
+use crate::cli::prepare::{Prepared, Split, prepare};
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
-use crate::positions::Sample;
+use crate::positions::{Metadata, Sample};
 use crate::train::{self, Epoch, Settings, TrainItem, WIN, Watcher};
 use crate::wdl;
 
@@ -36,6 +37,10 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
     set: Vec<String>,
 
+    /// Also write the weights in floats, as safetensors
+    #[arg(long, value_name = "FILE", conflicts_with = "hce")]
+    floats: Option<PathBuf>,
+
     /// Go on from the checkpoint in the run's folder, if there is one; the result is that of a run never stopped
     #[arg(long, conflicts_with = "hce")]
     resume: bool,
@@ -50,37 +55,48 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
     let (output, folder) = args.places("new.nnue")?;
+    args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
     let split = Split { validation: settings.validation, seed: settings.seed };
-    let data = prepare(&args.data, split, ui, item)?;
+    let data = if settings.superbatch > 0 {
+        Data::Stream(Preview::new(args, split, ui)?)
+    } else {
+        Data::Memory(prepare(&args.data, split, ui, item)?)
+    };
     ui.note(data.summary());
-    if named.is_none() && data.train.len() < FEW {
+    if named.is_none() && data.positions() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
         settings = self::settings(args, "small")?;
     }
     let k = match settings.k {
         Some(k) => k,
-        None => fitted_k(&data.train, ui)?,
+        None => fitted_k(data.sample(), ui)?,
     };
     settings.k = Some(k);
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
-    write_settings(&folder, &settings, &args.data, &data.sources)?;
-    let bar = ui.progress("training", (settings.epochs * data.train.len()) as u64);
+    write_settings(&folder, &settings, &args.data, data.sources())?;
+    let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
     let mut run = Run {
-        bar,
-        positions: data.train.len() as u64,
+        bar: ui.progress("training", (settings.epochs * an_epoch) as u64),
+        positions: an_epoch as u64,
         log: Log::new(&folder),
         checkpoint: folder.join(CHECKPOINT),
         resume: args.net_args.resume,
     };
-    let outcome = train::fit(&data.train, &data.validation, &settings, &mut run)?;
+    let outcome = match &data {
+        Data::Memory(data) => train::fit(&data.train, &data.validation, &settings, &mut run)?,
+        Data::Stream(preview) => preview.fit(args, split, &settings, &mut run)?,
+    };
     run.bar.finish_and_clear();
     outcome.network.save(&output)?;
+    if let Some(path) = &args.net_args.floats {
+        crate::io::write(path, &outcome.safetensors())?;
+    }
     run.log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
-        positions: data.train.len(),
-        validation_positions: data.validation.len(),
+        positions: data.positions(),
+        validation_positions: data.validation(),
         parameters: outcome.parameters,
         epochs: outcome.epochs.len(),
         best_epoch: outcome.best_epoch,
@@ -106,11 +122,54 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
+/// The positions of a run: all in memory, or a first look at those that are read again and again.
+enum Data {
+    Memory(Prepared<TrainItem>),
+    Stream(Preview),
+}
+
+impl Data {
+    fn summary(&self) -> String {
+        match self {
+            Data::Memory(data) => data.summary(),
+            Data::Stream(preview) => preview.account.summary(preview.positions, preview.validation.len()),
+        }
+    }
+
+    fn positions(&self) -> usize {
+        match self {
+            Data::Memory(data) => data.train.len(),
+            Data::Stream(preview) => preview.positions,
+        }
+    }
+
+    fn validation(&self) -> usize {
+        match self {
+            Data::Memory(data) => data.validation.len(),
+            Data::Stream(preview) => preview.validation.len(),
+        }
+    }
+
+    fn sample(&self) -> &[TrainItem] {
+        match self {
+            Data::Memory(data) => &data.train,
+            Data::Stream(preview) => &preview.sample,
+        }
+    }
+
+    fn sources(&self) -> &[(PathBuf, Metadata)] {
+        match self {
+            Data::Memory(data) => &data.sources,
+            Data::Stream(preview) => &preview.account.sources,
+        }
+    }
+}
+
 /// The state of a run between two epochs, in its folder.
 const CHECKPOINT: &str = "checkpoint.bin";
 
 /// What is done beside training.
-struct Run {
+pub(super) struct Run {
     bar: indicatif::ProgressBar,
     positions: u64,
     log: Log,
@@ -190,7 +249,11 @@ fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
 }
 
 /// The board to judge, with the score of the game's engine seen from its side to move, or the label's own.
-fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result<TrainItem, &'static str> {
+pub(super) fn item(
+    sample: &Sample,
+    board: PackedBoard,
+    turn: Color,
+) -> std::result::Result<TrainItem, &'static str> {
     let seen = sample.score.map(|score| if turn == sample.turn { score } else { -score });
     let score = seen.or(sample.leaf.map(|leaf| leaf.score));
     match score {
