@@ -1,6 +1,6 @@
 # make          builds the release binary and runs the whole loop on the bundled games, in demo/
 # make test     everything that CI runs
-# make bench    the benchmarks of the hot paths
+# make bench    the benchmarks of the hot paths; bench-train only those of the network trainer
 # make clean    removes what was built and the demo's files
 
 CARGO ?= cargo
@@ -8,7 +8,7 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native"
 PATZER = ../target/release/patzer
 
-.PHONY: demo build test bench clean
+.PHONY: demo build test bench bench-train clean
 
 # Every step leaves its file and its result; the results together are the summary. The exit codes 10 and 11 of a
 # sequential test are verdicts too, not faults. Fixed nodes make the run the same everywhere.
@@ -38,6 +38,10 @@ test:
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked
+
+# Positions a second of the network trainer, on all threads.
+bench-train:
+	$(NATIVE) $(CARGO) bench --locked --bench train -- training
 
 clean:
 	$(CARGO) clean

@@ -76,9 +76,23 @@ fn training(c: &mut Criterion) {
     let items: Vec<TrainItem> = games(2500).iter().flatten().map(item).collect();
     let mut group = c.benchmark_group("training");
     group.throughput(Throughput::Elements(items.len() as u64)).sample_size(10);
-    for (hidden, batch) in [(32, 2048), (32, 16_384), (256, 16_384)] {
-        let settings = Settings { hidden, batch, epochs: 1, ..Settings::default() };
-        group.bench_function(format!("{hidden} neurons, batch {batch}"), |b| {
+    let plain = |hidden, batch| Settings { hidden, batch, epochs: 1, ..Settings::default() };
+    let changed = |hidden, changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+        plain(hidden, 16_384).with(&changes).expect("keys that exist")
+    };
+    for (name, settings) in [
+        ("32 neurons, batch 2048", plain(32, 2048)),
+        ("256 neurons", plain(256, 16_384)),
+        ("1024 neurons", plain(1024, 16_384)),
+        ("256 neurons mirrored", changed(256, &["mirror=true"])),
+        (
+            "256 neurons bucketed",
+            changed(256, &["mirror=true", "king_buckets=five", "factoriser=true", "output_buckets=8"]),
+        ),
+        ("256 neurons pairwise, 16, 32", changed(256, &["activation=pairwise", "layers=[16, 32]"])),
+    ] {
+        group.bench_function(name, |b| {
             b.iter(|| fit(&items, &[], &settings, &mut |_: &Epoch| ()).expect("it trains"));
         });
     }
