@@ -429,7 +429,7 @@ mod tests {
             let played = Played { m, info, time: Duration::from_millis(1500) };
             let mut text = String::new();
             comment(&mut text, &played, true);
-            let read = crate::pgn::annotation::Annotation::parse(text[1..].as_bytes());
+            let read = crate::pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);
             let read = read
                 .before(Color::White, crate::pgn::annotation::EvalSide::Auto)
                 .map(|s| (i32::from(s.value), s.depth));
