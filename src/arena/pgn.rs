@@ -206,6 +206,13 @@ fn termination(reason: Reason) -> &'static str {
     }
 }
 
+/// How a game ended, in the words of fastchess: `White mates`, `Draw by 3-fold repetition`.
+pub fn how_it_ended(game: &Game) -> String {
+    let mut position = game.start.clone();
+    game.moves.iter().for_each(|played| position.play_unchecked(played.m));
+    ending(game, &position)
+}
+
 /// How the game ended, in the words of fastchess. `position` is the last one.
 fn ending(game: &Game, position: &Chess) -> String {
     let name = |color: Color| color.fold_wb("White", "Black");

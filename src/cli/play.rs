@@ -314,6 +314,16 @@ impl PlayArgs {
         }
     }
 
+    /// What is played in few words, as other runners print it: limit, threads, book.
+    pub fn conditions(&self, field: &Field) -> String {
+        let first = field.terms.first().map(|terms| terms.control);
+        let limit = match first.map(|control| control.tag()) {
+            Some(tag) if !tag.is_empty() => tag,
+            _ => first.map_or_else(String::new, |control| control.to_string()),
+        };
+        format!("{limit}, {}t, {}", field.threads(), openings::name(self.openings.as_ref()))
+    }
+
     /// Everything but the test itself that decides which games are played and what they prove.
     pub fn options(&self, field: &Field, openings: &Openings) -> Options {
         let mut options = Options::new();

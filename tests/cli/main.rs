@@ -15,6 +15,7 @@ mod extract;
 mod funnel;
 mod help;
 mod label;
+mod match_;
 mod mock;
 mod net;
 mod rate;
