@@ -14,6 +14,7 @@ pub mod contender;
 pub mod control;
 pub mod course;
 pub mod dialect;
+pub mod endgames;
 pub mod game;
 pub mod meetings;
 #[cfg(test)]

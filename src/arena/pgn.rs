@@ -201,7 +201,9 @@ fn termination(reason: Reason) -> &'static str {
         Reason::TimeForfeit => "time forfeit",
         Reason::IllegalMove => "illegal move",
         Reason::Disconnect | Reason::Stall => "abandoned",
-        Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit => "adjudication",
+        Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit | Reason::Tablebase => {
+            "adjudication"
+        }
         _ => "normal",
     }
 }
@@ -235,6 +237,8 @@ fn ending(game: &Game, position: &Chess) -> String {
         },
         (Reason::Disconnect, _) => format!("{loser} disconnects"),
         (Reason::Stall, _) => format!("{loser}'s connection stalls"),
+        (Reason::Tablebase, None) => "Draw by adjudication: tablebase".into(),
+        (Reason::Tablebase, Some(winner)) => format!("{} wins by adjudication: tablebase", name(winner)),
         (Reason::MoveLimit, _) => "Draw by adjudication: move limit".into(),
         (_, None) => "Draw by adjudication".into(),
         (_, Some(winner)) => format!("{} wins by adjudication", name(winner)),

@@ -209,7 +209,7 @@ mod tests {
             max_moves: Some(30),
             ..Adjudication::NONE
         };
-        let rules = Rules { adjudication, recover: false };
+        let rules = Rules { adjudication, recover: false, endgames: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
         let (names, terms) = (["a".to_string(), "b".to_string()], [TERMS; 2]);
         let header = Header::new("patzer sprt", &names, &terms);

@@ -67,8 +67,12 @@ pub fn hold<S: Standings>(
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings()?;
+    let endgames = play.endgames()?;
     let field = play.field(contest.specs, stop)?;
     let mut options = play.options(&field, &openings);
+    if let Some(endgames) = &endgames {
+        options.insert("endgame tables".to_string(), endgames.to_string());
+    }
     options.insert(contest.kind.0.to_string(), contest.kind.1.clone());
     let (mut record, done) = open_record(pgn, contest.resume, contest.typed, &options, ui)?;
     play.announce(&field, &openings, ui);
@@ -87,7 +91,7 @@ pub fn hold<S: Standings>(
         terms: &field.terms,
         names: &field.names,
         openings: &openings,
-        rules: play.rules(),
+        rules: play.rules(endgames),
         prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
     };
     let players = |number: usize, stop: &std::sync::atomic::AtomicBool| field.contenders[number].player(stop);
