@@ -43,7 +43,7 @@ fn passes(criterion: &mut Criterion) {
         gather.finish().expect("boards of real positions")
     };
     let mut traces = gather(&space);
-    arrange(&mut space, &mut traces, &mut Traces::default());
+    arrange(&model, &mut space, &mut traces, &mut Traces::default());
     let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.7, l2: 0.0 };
     let start = space.parameters_of(&model.start());
     let mut group = criterion.benchmark_group("tune");

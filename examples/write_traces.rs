@@ -67,18 +67,23 @@ fn evaluate(fen: &str, sink: &mut impl Sink) -> u32 {
     phase
 }
 
-fn main() -> std::io::Result<()> {
+/// The line of traces of a line of positions; `None` if it holds none.
+pub fn line(text: &str) -> Option<String> {
+    let (fen, result) = text.trim().rsplit_once(' ')?;
+    let mut trace = Trace::default();
+    let phase = evaluate(fen, &mut trace);
+    let counts = trace.0.iter().filter(|(_, count)| **count != 0);
+    let pairs: String = counts.map(|(index, count)| format!(" {index}:{count}")).collect();
+    Some(format!("{} {phase}{pairs}", result.trim_matches(['[', ']'])))
+}
+
+/// From standard input to standard output.
+pub fn main() -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let Some((fen, result)) = line.trim().rsplit_once(' ') else { continue };
-        let mut trace = Trace::default();
-        let phase = evaluate(fen, &mut trace);
-        write!(out, "{} {phase}", result.trim_matches(['[', ']']))?;
-        for (index, count) in trace.0.iter().filter(|(_, count)| **count != 0) {
-            write!(out, " {index}:{count}")?;
+    for text in std::io::stdin().lock().lines() {
+        if let Some(line) = line(&text?) {
+            writeln!(out, "{line}")?;
         }
-        writeln!(out)?;
     }
     out.flush()
 }

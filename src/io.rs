@@ -4,6 +4,8 @@
 //! (recognised by content, never by name), or a writer whose file appears under its name only when it is
 //! complete. Every other module opens files through here, so that no half-written output can exist.
 
+mod bunzip;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -75,9 +77,7 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
         Compression::Gzip => {
             Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(raw)))
         }
-        Compression::Bzip2 => {
-            Box::new(BufReader::with_capacity(BUFFER, bzip2::bufread::MultiBzDecoder::new(raw)))
-        }
+        Compression::Bzip2 => Box::new(bunzip::Blocks::new(raw)),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(raw)?;
             decoder.window_log_max(31)?;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use shakmaty::fen::Fen;
-use shakmaty::san::SanPlus;
+use shakmaty::san::San;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
@@ -113,18 +113,23 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
     let mut position = game.start.clone();
     for (ply, played) in game.moves.iter().enumerate() {
         let number = position.fullmoves();
-        // Writing to a String cannot fail.
-        if position.turn().is_white() {
-            let _ = write!(text.token, "{number}.");
-            text.push();
-        } else if ply == 0 {
-            let _ = write!(text.token, "{number}...");
+        let last = ply + 1 == game.moves.len();
+        if position.turn().is_white() || ply == 0 {
+            push_number(&mut text.token, number.get().into());
+            text.token.push_str(if position.turn().is_white() { "." } else { "..." });
             text.push();
         }
-        SanPlus::from_move_and_play_unchecked(&mut position, played.m).append_to_string(&mut text.token);
+        San::from_move(&position, played.m).append_to_string(&mut text.token);
+        position.play_unchecked(played.m);
+        // Only the last move can be mate, so that no other position is searched for an answer.
+        if last && game.reason == Reason::Checkmate {
+            text.token.push('#');
+        } else if position.is_check() {
+            text.token.push('+');
+        }
         text.push();
         comment(&mut text.token, played, header.times);
-        if ply + 1 == game.moves.len() {
+        if last {
             text.token.push_str(", ");
             text.token.push_str(&ending(game, &position));
         }
@@ -132,6 +137,7 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
         text.push();
     }
     if game.moves.is_empty() {
+        // Writing to a String cannot fail.
         let _ = write!(text.token, "{{{}}}", ending(game, &position));
         text.push();
     }
@@ -248,28 +254,60 @@ fn ending(game: &Game, position: &Chess) -> String {
 /// Begins the comment of a move: `{+0.35/12 0.050s, n=5000`.
 fn comment(out: &mut String, played: &Played, times: bool) {
     let info = &played.info;
-    let milliseconds = if times { played.time.as_millis() } else { 0 };
+    let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
     out.push('{');
     // Where there is no score there must not be one: a zero would be read as a draw.
     if let Some(value) = info.score {
         score(out, value);
     }
-    let _ = write!(out, "/{} {}.{:03}s", info.depth, milliseconds / 1000, milliseconds % 1000);
-    let _ = write!(out, ", n={}", info.nodes);
+    out.push('/');
+    push_number(out, info.depth.max(0) as u64);
+    out.push(' ');
+    push_fraction(out, milliseconds, 1000);
+    out.push_str("s, n=");
+    push_number(out, info.nodes);
     if times && info.nps > 0 {
-        let _ = write!(out, ", nps={}", info.nps);
+        out.push_str(", nps=");
+        push_number(out, info.nps);
     }
 }
 
 /// A score in pawns with its sign, or the plies to mate.
 fn score(out: &mut String, score: Score) {
-    let sign = if score < 0 { '-' } else { '+' };
+    out.push(if score < 0 { '-' } else { '+' });
     let size = score.unsigned_abs();
-    let _ = if is_mate(score) {
-        write!(out, "{sign}M{}", MATE.unsigned_abs().saturating_sub(size))
+    if is_mate(score) {
+        out.push('M');
+        push_number(out, MATE.unsigned_abs().saturating_sub(size).into());
     } else {
-        write!(out, "{sign}{}.{:02}", size / 100, size % 100)
-    };
+        push_fraction(out, size.into(), 100);
+    }
+}
+
+/// Appends a whole number. The formatter of the standard library costs more than all else that a move needs.
+fn push_number(out: &mut String, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+}
+
+/// Appends `number / unit` with as many decimals as the power of ten `unit` has zeros.
+fn push_fraction(out: &mut String, number: u64, unit: u64) {
+    push_number(out, number / unit);
+    out.push('.');
+    let mut place = unit / 10;
+    while place > 0 {
+        out.push(char::from(b'0' + (number / place % 10) as u8));
+        place /= 10;
+    }
 }
 
 #[cfg(test)]
@@ -350,6 +388,37 @@ mod tests {
         let text = text(&game, [Control::clock("8+0.08".parse().unwrap()), Control::nodes(100)]);
         assert!(text.contains("[WhiteTimeControl \"-\"]\n[BlackTimeControl \"8+0.08\"]\n"), "{text}");
         assert!(text.contains("[WhiteLimit \"100 nodes a move\"]\n\n"), "{text}");
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        for number in [0, 1, 9, 10, 99, 100, 1005, 12_345, u64::from(u32::MAX), u64::MAX] {
+            let mut out = String::new();
+            push_number(&mut out, number);
+            assert_eq!(out, number.to_string());
+            out.clear();
+            push_fraction(&mut out, number, 1000);
+            assert_eq!(out, format!("{}.{:03}", number / 1000, number % 1000));
+        }
+    }
+
+    #[test]
+    fn checks_and_mates_are_marked_as_the_standard_asks() {
+        use shakmaty::san::SanPlus;
+        // Checks on the way, mate at the end, against what shakmaty itself writes.
+        let mut moves = Vec::new();
+        let mut position = Chess::default();
+        let mut expected = Vec::new();
+        for san in ["e4", "f6", "Qh5", "g6", "Qxg6", "hxg6", "Bc4", "Rxh2", "Bf7", "Kxf7", "Rxh2", "Ke8"] {
+            let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
+            expected.push(SanPlus::from_move_and_play_unchecked(&mut position, m).to_string());
+            moves.push((san, 0));
+        }
+        let text = text(&game(Chess::default(), &moves, None, Reason::MoveLimit), [Control::depth(1); 2]);
+        assert!(expected.iter().filter(|san| san.ends_with('+')).count() >= 3, "{expected:?}");
+        for san in expected {
+            assert!(text.split_whitespace().any(|word| word == san), "{san}: {text}");
+        }
     }
 
     #[test]

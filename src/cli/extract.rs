@@ -152,6 +152,13 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     if bad > NAMED {
         ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
     }
+    for (believed, games) in &outcome.summary.results_conflicting {
+        let why = match believed.as_str() {
+            "tag" => "have a Result tag that differs from the end of their moves; the tag is believed",
+            _ => "end on the board as their result does not say; the board is believed",
+        };
+        ui.warn(format_args!("{games} games {why} ({believed})"));
+    }
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }

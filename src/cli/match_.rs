@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::contest::{self, Contest};
-use super::play::PlayArgs;
+use super::play::{PlayArgs, after_help};
 use super::show::ShowArgs;
 use super::typed;
 use crate::arena::course::Standings;
@@ -24,7 +24,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Play a fixed number of games: a match of two, a gauntlet or a round robin
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help(EXAMPLES))]
 pub struct MatchArgs {
     /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "PLAYER")]

@@ -16,7 +16,7 @@ use crate::arena::game::{Rules, Terms};
 use crate::arena::openings::{self, Openings, Order};
 use crate::arena::pgn::{self, Header};
 use crate::arena::record::{Arguments, Entry, Options, Record, journal_path};
-use crate::arena::spec::Spec;
+use crate::arena::spec::{KEYS, Spec};
 use crate::arena::uci::Patience;
 use crate::cli::Ui;
 use crate::error::{Error, Result};
@@ -36,7 +36,7 @@ const DAY_MS: u64 = 86_400_000;
 /// Players, limits, games and adjudication.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PlayArgs {
-    /// A player: "cmd=./new name=new option.Hash=64 tc=8+0.08 nodes= depth= st= args='' dir= timemargin= timeodds= restart=on"; instead of, or after, those named before
+    /// A player with settings of its own, after those named before: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
     #[arg(long, value_name = "SPEC", help_heading = "Players")]
     engine: Vec<String>,
 
@@ -379,6 +379,12 @@ impl Field {
     pub fn threads(&self) -> usize {
         self.contenders.iter().map(Contender::threads).max().unwrap_or(1)
     }
+}
+
+/// What stands at the end of a command's help: its examples, and the keys of `--engine`.
+pub fn after_help(examples: &str) -> String {
+    let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
+    format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }
 
 /// Sets `NAME=VALUE` of a flag.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::contest::{self, Contest};
-use super::play::{PlayArgs, set_option};
+use super::play::{PlayArgs, after_help, set_option};
 use super::show::ShowArgs;
 use super::typed;
 use crate::arena::meetings::Schedule;
@@ -26,7 +26,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Test sequentially whether A is stronger than B
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help(EXAMPLES))]
 pub struct SprtArgs {
     /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "A")]

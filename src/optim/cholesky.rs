@@ -20,7 +20,18 @@ const BLOCK: usize = 64;
 impl Cholesky {
     /// Factors a matrix of which only the lower triangle is read. `None` if it is not positive definite.
     pub fn new(matrix: Vec<f64>, size: usize) -> Option<Cholesky> {
-        let mut lower = matrix;
+        let (factor, passed) = Cholesky::factor(matrix, size, 0.0, false)?;
+        passed.is_empty().then_some(factor)
+    }
+
+    /// Factors a matrix whose diagonal is of ones, and passes over every row of whose diagonal less than `tolerance` is
+    /// left, which follows from the rows before it. Gives those rows, in order. `None` if there is no number.
+    pub fn revealing(matrix: Vec<f64>, size: usize, tolerance: f64) -> Option<(Cholesky, Vec<usize>)> {
+        Cholesky::factor(matrix, size, tolerance, true)
+    }
+
+    fn factor(matrix: Vec<f64>, size: usize, tolerance: f64, pass: bool) -> Option<(Cholesky, Vec<usize>)> {
+        let (mut lower, mut passed) = (matrix, Vec::new());
         for start in (0..size).step_by(BLOCK) {
             let end = (start + BLOCK).min(size);
             let (above, below) = lower.split_at_mut(end * size);
@@ -31,10 +42,16 @@ impl Cholesky {
                     row[j] = (row[j] - dot(&row[..j], &done[j * size..j * size + j])) / done[j * size + j];
                 }
                 let pivot = row[i] - dot(&row[..i], &row[..i]);
-                if pivot.is_nan() || pivot <= 0.0 {
+                if pivot.is_nan() || (!pass && pivot <= 0.0) {
                     return None;
                 }
-                row[i] = pivot.sqrt();
+                if pivot <= tolerance {
+                    passed.push(i);
+                    // Whatever is divided by it is nothing, so the row takes no part any more.
+                    row[i] = f64::INFINITY;
+                } else {
+                    row[i] = pivot.sqrt();
+                }
             }
             let above = &above[..];
             below.par_chunks_mut(size).for_each(|row| {
@@ -43,18 +60,30 @@ impl Cholesky {
                 }
             });
         }
-        Some(Cholesky { size, lower })
+        Some((Cholesky { size, lower }, passed))
+    }
+
+    /// The rows before row `i`, times these factors, make up row `i`, one that was passed over.
+    pub fn combination(&self, i: usize) -> Vec<f64> {
+        let mut x = self.lower[i * self.size..i * self.size + i].to_vec();
+        self.back(&mut x);
+        x
     }
 
     /// Solves A x = b.
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.forward(b);
-        for i in (0..self.size).rev() {
+        self.back(&mut x);
+        x
+    }
+
+    /// Solves Lᵀ x = y, for the first rows alone if there are fewer, in place.
+    fn back(&self, x: &mut [f64]) {
+        for i in (0..x.len()).rev() {
             x[i] /= self.lower[i * self.size + i];
             let (before, value) = (&self.lower[i * self.size..i * self.size + i], x[i]);
             x[..i].iter_mut().zip(before).for_each(|(x, l)| *x -= value * l);
         }
-        x
     }
 
     /// Solves L y = b.

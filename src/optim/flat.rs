@@ -1,10 +1,10 @@
 //! Directions in which a matrix of second derivatives is flat: what data cannot tell apart.
 //!
 //! In: a symmetric matrix without negative eigenvalues. Out: for each row that follows from the rows before it, the
-//! combination that is nothing. It is the Cholesky factorisation by rows, scaled to a diagonal of ones, in which a
-//! row whose pivot vanishes is passed over (Golub and Van Loan, 2013, section 4.2.8).
+//! combination that is nothing. It is the Cholesky factorisation, scaled to a diagonal of ones, in which a row whose
+//! pivot vanishes is passed over (Golub and Van Loan, 2013, section 4.2.8).
 
-use super::dot;
+use super::Cholesky;
 
 /// A row counts as dependent when what is left of its diagonal is below this share of it.
 const TOLERANCE: f64 = 1e-8;
@@ -17,49 +17,31 @@ pub type Direction = Vec<(usize, f64)>;
 
 /// Every flat direction, and the parameters of which the matrix knows nothing at all, which are not among them.
 pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
-    let scale: Vec<f64> = (0..size).map(|i| matrix[i * size + i].max(0.0).sqrt()).collect();
-    let unknown: Vec<usize> = (0..size).filter(|&i| scale[i] == 0.0).collect();
-    let mut lower = vec![0.0; size * size];
-    let mut passed = vec![false; size];
-    let mut found = Vec::new();
-    for i in 0..size {
-        let (done, rest) = lower.split_at_mut(i * size);
-        let row = &mut rest[..size];
-        if scale[i] == 0.0 {
-            passed[i] = true;
-            continue;
-        }
-        for j in (0..i).filter(|&j| !passed[j]) {
-            let above = &done[j * size..=j * size + j];
-            let value = matrix[i * size + j] / (scale[i] * scale[j]);
-            row[j] = (value - dot(&row[..j], &above[..j])) / above[j];
-        }
-        let left = 1.0 - dot(&row[..i], &row[..i]);
-        if left < TOLERANCE {
-            found.push(direction(done, row, size, i, &passed, &scale));
-            passed[i] = true;
-            row[..i].fill(0.0);
-        } else {
-            row[i] = left.sqrt();
+    let scale = |i: usize| matrix[i * size + i].max(0.0).sqrt();
+    let (known, unknown): (Vec<usize>, Vec<usize>) = (0..size).partition(|&i| scale(i) > 0.0);
+    let scales: Vec<f64> = known.iter().map(|&i| scale(i)).collect();
+    let mut even = vec![0.0; known.len() * known.len()];
+    for ((row, &i), &a) in even.chunks_exact_mut(known.len().max(1)).zip(&known).zip(&scales) {
+        for ((cell, &j), &b) in row.iter_mut().zip(&known).zip(&scales) {
+            *cell = matrix[i * size + j] / (a * b);
         }
     }
-    (found, unknown)
+    let Some((factor, passed)) = Cholesky::revealing(even, known.len(), TOLERANCE) else {
+        return (Vec::new(), unknown);
+    };
+    let direction = |&i: &usize| {
+        let before = factor.combination(i).into_iter().map(|x| -x);
+        let all = before.chain([1.0]).enumerate().map(|(j, x)| (known[j], x / scales[j]));
+        tidy(all.filter(|(_, part)| *part != 0.0).collect())
+    };
+    (passed.iter().map(direction).collect(), unknown)
 }
 
-/// Solves for the rows before `i` that make up row `i`.
-fn direction(done: &[f64], row: &[f64], size: usize, i: usize, passed: &[bool], scale: &[f64]) -> Direction {
-    let mut right = row[..i].to_vec();
-    let mut parts = vec![(i, 1.0 / scale[i])];
-    for j in (0..i).rev().filter(|&j| !passed[j]) {
-        let above = &done[j * size..=j * size + j];
-        let x = right[j] / above[j];
-        right[..j].iter_mut().zip(above).for_each(|(right, l)| *right -= x * l);
-        parts.push((j, -x / scale[j]));
-    }
+/// Scales the largest part to 1 and drops negligible ones.
+fn tidy(mut parts: Direction) -> Direction {
     let largest = parts.iter().map(|(_, part)| part.abs()).fold(0.0, f64::max);
     parts.retain(|(_, part)| part.abs() > NEGLIGIBLE * largest);
     parts.iter_mut().for_each(|(_, part)| *part /= largest);
-    parts.reverse();
     parts
 }
 

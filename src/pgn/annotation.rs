@@ -5,11 +5,17 @@
 //!
 //! - cutechess and fastchess, `{+0.35/12 0.50s}`, `{-M5/20 1.2s}`, `{book}`: written after the move, from the
 //!   mover's side, about the position that the mover saw. A mate counts plies: `+M1` gives mate with the next
-//!   move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`).
-//! - Lichess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, about the position after the
+//!   move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`). What follows
+//!   a comma (`tl=`, `latency=`, `n=`, `sd=`, `nps=`, `hashfull=`, `tbhits=`, `pv="…"`, `line="…"`, the reason of
+//!   the end) is not needed.
+//! - OpenBench cuts these down: compact `{+0.35/12}`, verbose `{+0.35/12 0.50s, n=1234, sd=20}`, both with an
+//!   engine's own text as `, line=…`; `{unknown}` where there was none. Its ScaleFactor tag changes nothing here.
+//! - Lichess and python-chess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, about the position after the
 //!   move. A mate counts whole moves.
 //! - TCEC, `{d=24, …, wv=0.35, …}`, `wv=-M12`, `{book, mb=…}`: from White's side, about the position that the
 //!   mover saw. A mate counts plies (in TCEC's files the winner's count runs M5, M3, M1).
+//!
+//! Where a file does not keep to its dialect's side, [`EvalSide`] says which one is meant.
 
 use shakmaty::Color;
 
@@ -72,8 +78,11 @@ impl Annotation {
     /// Reads a comment without its braces. Anything unknown is no annotation.
     pub fn parse(comment: &[u8]) -> Annotation {
         let text = comment.trim_ascii();
-        if let Some(at) = memchr::memmem::find(text, b"[%eval ") {
-            return lichess(&text[at + 7..]);
+        // Most comments hold no bracket, and looking for one byte costs little.
+        if let Some(first) = memchr::memchr(b'[', text)
+            && let Some(at) = memchr::memmem::find(&text[first..], b"[%eval ")
+        {
+            return lichess(&text[first + at + 7..]);
         }
         match text.first() {
             Some(b'+' | b'-' | b'0'..=b'9' | b'M') => cutechess(text),
@@ -233,6 +242,56 @@ mod tests {
             assert_eq!(before("+M1/245 1s", mover), Some((31_999, Some(245))));
             assert_eq!(before("-M5/20 1.2s", mover), Some((-31_995, Some(20))));
             assert_eq!(before("+152.51/300 1s", mover), Some((15_251, Some(255))));
+        }
+    }
+
+    #[test]
+    fn everything_that_fastchess_and_openbench_add_is_passed_over() {
+        for (comment, score, depth) in [
+            ("+1.00/15 1.321s", 100, 15),
+            ("+10.15/18 1.821s, engine2 got checkmated", 1015, 18),
+            ("+1.45/16 0.310s, n=0, sd=24, aborted", 145, 16),
+            ("+1.45/16 0.310s, Black makes an illegal move: a1a1", 145, 16),
+            (
+                "-0.31/21 0.420s, tl=5.123s, latency=0.001s, n=812345, sd=30, nps=1934154, hashfull=12, tbhits=3, pv=\"e2e4 e7e5, +9.99/9\", line=\"info string eval -M3/4\"",
+                -31,
+                21,
+            ),
+            ("+0.35/12", 35, 12),
+            ("+0.35/12, line=+2.00/3", 35, 12),
+            ("+0.35/12 0.05s, n=1234, sd=20, line=wdl 300 500 200", 35, 12),
+            ("-M12/30 0.05s, n=1234, sd=20", -31_988, 30),
+        ] {
+            for mover in Color::ALL {
+                assert_eq!(before(comment, mover), Some((score, Some(depth))), "{comment}");
+            }
+        }
+        for none in ["unknown", "/12 0.05s", "White makes an illegal move: a1a1"] {
+            assert_eq!(Annotation::parse(none.as_bytes()), Annotation::default(), "{none}");
+        }
+    }
+
+    #[test]
+    fn the_side_can_be_told() {
+        let of = |comment: &str, color, side| {
+            let read = Annotation::parse(comment.as_bytes());
+            let score =
+                if comment.starts_with('[') { read.after(color, side) } else { read.before(color, side) };
+            score.map(|s| s.value)
+        };
+        use EvalSide::{Auto, Mover, White};
+        for (side, expected) in [(Auto, [40, 40]), (Mover, [40, 40]), (White, [40, -40])] {
+            assert_eq!([Color::White, Color::Black].map(|c| of("+0.40/9 1s", c, side)), expected.map(Some));
+        }
+        for (side, expected) in [(Auto, [40, -40]), (Mover, [40, 40]), (White, [40, -40])] {
+            assert_eq!(
+                [Color::White, Color::Black].map(|c| of("d=9, wv=0.40,", c, side)),
+                expected.map(Some)
+            );
+        }
+        // After the move the mover is not to move: a score for him is turned round.
+        for (side, expected) in [(Auto, [40, -40]), (Mover, [-40, -40]), (White, [40, -40])] {
+            assert_eq!([Color::White, Color::Black].map(|c| of("[%eval 0.4]", c, side)), expected.map(Some));
         }
     }
 

@@ -98,8 +98,12 @@ const CLASSES: [Class; 256] = {
 /// the whole loop in their instructions.
 #[inline(always)]
 pub(super) fn read(text: &[u8], listener: &mut impl Listener) -> Result<(), Damage> {
-    let mut reader = Reader { text, at: 0, blank: false, moved: false };
-    reader.run(listener)
+    let mut reader = Reader { text, at: 0, blank: false, moved: false, ended: false };
+    match reader.run(listener) {
+        // Behind a result and a blank line, brackets without a partner are no part of the game.
+        Err(Damage::OpenComment | Damage::Unbalanced) if reader.ended && reader.blank => Ok(()),
+        outcome => outcome,
+    }
 }
 
 struct Reader<'a> {
@@ -108,6 +112,8 @@ struct Reader<'a> {
     /// A blank line has come since the last move, if one was made.
     blank: bool,
     moved: bool,
+    /// The result has come.
+    ended: bool,
 }
 
 impl Reader<'_> {
@@ -151,6 +157,7 @@ impl Reader<'_> {
                     self.at += self.text[self.at..].iter().take_while(|b| b.is_ascii_digit()).count();
                 }
                 Class::Star => {
+                    self.ended = true;
                     listener.result(None);
                     self.at += 1;
                 }
@@ -187,14 +194,18 @@ impl Reader<'_> {
             end = self.at + 2;
         }
         let token = &self.text[self.at..end];
-        if is_note(token, self.text.get(end)) {
-            self.at = end;
-            return Ok(());
-        }
-        if let Some(result) = result(token) {
-            listener.result(result);
-            self.at = end;
-            return Ok(());
+        // No note or result begins with a letter but those of `e.p.`, and castling is worth the haste.
+        if !token[0].is_ascii_uppercase() {
+            if is_note(token, self.text.get(end)) {
+                self.at = end;
+                return Ok(());
+            }
+            if let Some(result) = result(token) {
+                self.ended = true;
+                listener.result(result);
+                self.at = end;
+                return Ok(());
+            }
         }
         let place = Place { start: self.at, end, after_blank: self.blank };
         match notation::read(token) {
@@ -234,7 +245,7 @@ impl Reader<'_> {
         self.at += 1;
         match self.text.get(self.at) {
             Some(b'%') => self.at = end_of_line(self.text, self.at),
-            Some(b'\n' | b'\r' | b' ' | b'\t') if self.moved && !self.blank => {
+            Some(b'\n' | b'\r' | b' ' | b'\t') if (self.moved || self.ended) && !self.blank => {
                 let rest = &self.text[self.at..];
                 let space = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
                 self.blank = rest.get(space) == Some(&b'\n');

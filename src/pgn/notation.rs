@@ -86,6 +86,11 @@ pub(super) fn read(token: &[u8]) -> Option<Notation> {
     if token.len() - end > 2 {
         return None;
     }
+    // `exd6ep`, and what `exd6e.p.` begins with.
+    let text = match text {
+        [before @ .., b'e', b'p'] | [before @ .., b'e'] if matches!(before, [.., b'3' | b'6']) => before,
+        _ => text,
+    };
     let wanted = match text {
         b"O-O" | b"0-0" | b"o-o" => Wanted::Castle(true),
         b"O-O-O" | b"0-0-0" | b"o-o-o" => Wanted::Castle(false),

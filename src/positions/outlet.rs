@@ -94,12 +94,23 @@ impl Outlet {
     /// # Errors
     /// If they cannot be written.
     pub fn take(&mut self, mut samples: Vec<Sample>, keys: &[u128]) -> Result<()> {
+        self.take_from(&mut samples, keys)
+    }
+
+    /// Takes the next samples as [`Outlet::take`] does, and leaves their memory to be used again where it can.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn take_from(&mut self, samples: &mut Vec<Sample>, keys: &[u128]) -> Result<()> {
         self.rest.done.read += samples.len() as u64;
         if let Some(deduper) = &mut self.deduper {
-            let dropped = deduper.take(&mut samples, keys)?;
+            let dropped = deduper.take(samples, keys)?;
             self.rest.drop(DUPLICATES, dropped);
         }
-        self.rest.take(samples)
+        match self.rest.per_game {
+            None => self.rest.choose(samples),
+            Some(_) => self.rest.take(std::mem::take(samples)),
+        }
     }
 
     /// Writes what is left, checks the account, and gives the dataset its name. `about` completes what the file says

@@ -120,8 +120,8 @@ pub fn fit(
     if space.parameters() == 0 {
         return Err(Error::usage("every term is fixed, so there is nothing to tune"));
     }
-    let bounded = space.free.iter().any(|&slot| model.slots[slot].bounds.iter().any(|b| b.is_finite()));
-    let optimizer = settings.optimizer.resolve(space.parameters(), bounded);
+    let bounded = space.is_bounded(model);
+    let optimizer = settings.optimizer.resolve(space.parameters(), train.positions, bounded);
     if optimizer == Optimizer::Lbfgs && bounded {
         return Err(Error::usage("lbfgs cannot hold bounds; take gauss-newton or adam"));
     }

@@ -12,7 +12,7 @@ use super::text::Position;
 use super::traces::Tracer;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
-use crate::eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, LARGEST, Shape, TERMS, Term, Weights, parts};
+use crate::eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
 
 /// A position to tune on.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
                 name: format!("{name} {half}"),
                 start: value.into(),
                 fixed: !tuned[index] || fixed[index],
-                bounds: [-LARGEST, LARGEST].map(f64::from),
+                bounds: [f64::NEG_INFINITY, f64::INFINITY],
             };
             let at = model.slots.len();
             model.slots.extend([slot("midgame", mg), slot("endgame", eg)]);

@@ -106,19 +106,31 @@ impl Space {
         self.free.len()
     }
 
+    /// Whether a parameter has a bound.
+    pub fn is_bounded(&self, model: &Model) -> bool {
+        self.free.iter().any(|&slot| model.slots[slot].bounds.iter().any(|bound| bound.is_finite()))
+    }
+
     /// The kept number of a feature; `None` if it is folded away.
     #[inline]
     pub fn number(&self, feature: usize) -> Option<u16> {
         self.number[feature]
     }
 
-    /// Numbers the kept features anew: the feature numbered `order[i]` until now gets the number `i`. Returns the new
-    /// number of each old one.
-    pub fn renumber(&mut self, order: &[usize]) -> Vec<u16> {
-        let mut numbers = vec![0; order.len()];
+    /// Numbers the kept features anew: the feature numbered `order[i]` until now gets the number `i`. Those that are
+    /// not in the order are dropped, and so are parameters that only they had. Returns the new number of each old one.
+    pub fn renumber(&mut self, model: &Model, order: &[usize]) -> Vec<u16> {
+        let mut numbers = vec![0; self.kept.len()];
         order.iter().enumerate().for_each(|(new, &old)| numbers[old] = new as u16);
         self.kept = order.iter().map(|&old| self.kept[old]).collect();
-        self.number.iter_mut().flatten().for_each(|number| *number = numbers[usize::from(*number)]);
+        self.number.fill(None);
+        self.kept.iter().enumerate().for_each(|(i, &feature)| self.number[feature] = Some(i as u16));
+        let mut used = vec![false; self.parameter.len()];
+        let slots = self.kept.iter().flat_map(|&feature| model.features[feature].slots);
+        slots.for_each(|slot| used[slot] = true);
+        self.free.retain(|&slot| used[slot]);
+        self.parameter.fill(None);
+        self.free.iter().enumerate().for_each(|(i, &slot)| self.parameter[slot] = Some(i));
         numbers
     }
 

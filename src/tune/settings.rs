@@ -10,7 +10,7 @@ use crate::optim::{Decay, Schedule};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
-    /// The fastest that applies: gauss-newton, or lbfgs where its matrix would be too large
+    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay
     Auto,
     /// Second order, on the matrix of slopes; reaches the optimum in about five passes
     GaussNewton,
@@ -29,6 +29,12 @@ pub enum Optimizer {
 /// Most parameters for which `auto` takes a method with a matrix: it has so many squared entries of 8 bytes.
 pub const LARGEST_MATRIX: usize = 6_000;
 
+/// A matrix over so many parameters costs next to nothing.
+const LARGEST_SMALL: usize = 500;
+
+/// Positions a parameter from which a larger matrix is worth its cost.
+const FILLED: usize = 20;
+
 impl Optimizer {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -43,10 +49,11 @@ impl Optimizer {
         }
     }
 
-    /// What `auto` stands for with so many parameters.
-    pub fn resolve(self, parameters: usize, bounded: bool) -> Optimizer {
+    /// What `auto` stands for with so many parameters and positions: a matrix pays where there is enough to fill it.
+    pub fn resolve(self, parameters: usize, positions: usize, bounded: bool) -> Optimizer {
+        let filled = parameters <= LARGEST_SMALL || positions >= FILLED * parameters;
         match self {
-            Optimizer::Auto if parameters <= LARGEST_MATRIX => Optimizer::GaussNewton,
+            Optimizer::Auto if parameters <= LARGEST_MATRIX && (filled || bounded) => Optimizer::GaussNewton,
             Optimizer::Auto if bounded => Optimizer::Adam,
             Optimizer::Auto => Optimizer::Lbfgs,
             named => named,
@@ -163,10 +170,14 @@ mod tests {
 
     #[test]
     fn auto_takes_a_matrix_that_fits() {
-        assert_eq!(Optimizer::Auto.resolve(768, true), Optimizer::GaussNewton);
-        assert_eq!(Optimizer::Auto.resolve(100_000, false), Optimizer::Lbfgs);
-        assert_eq!(Optimizer::Auto.resolve(100_000, true), Optimizer::Adam);
-        assert_eq!(Optimizer::Sgd.resolve(2, false), Optimizer::Sgd);
+        let auto = |parameters, positions, bounded| Optimizer::Auto.resolve(parameters, positions, bounded);
+        assert_eq!(auto(768, 725_000, false), Optimizer::GaussNewton);
+        assert_eq!(auto(24, 100, false), Optimizer::GaussNewton);
+        assert_eq!(auto(768, 1_000, false), Optimizer::Lbfgs);
+        assert_eq!(auto(768, 1_000, true), Optimizer::GaussNewton);
+        assert_eq!(auto(100_000, 10_000_000, false), Optimizer::Lbfgs);
+        assert_eq!(auto(100_000, 10_000_000, true), Optimizer::Adam);
+        assert_eq!(Optimizer::Sgd.resolve(2, 1, false), Optimizer::Sgd);
     }
 
     #[test]

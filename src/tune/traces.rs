@@ -91,12 +91,13 @@ impl Traces {
 }
 
 /// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
-/// lies together, in weights, gradients and matrices.
-pub fn arrange(space: &mut Space, train: &mut Traces, validation: &mut Traces) {
-    let seen = train.seen(space.kept.len());
-    let mut order: Vec<usize> = (0..seen.len()).collect();
+/// lies together, in weights, gradients and matrices. What never counts is dropped.
+pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
+    let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
+    let mut order: Vec<usize> =
+        (0..seen.len()).filter(|&number| seen[number] + held_out[number] > 0).collect();
     order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
-    let numbers = space.renumber(&order);
+    let numbers = space.renumber(model, &order);
     train.renumber(&numbers);
     validation.renumber(&numbers);
 }

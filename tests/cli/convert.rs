@@ -15,12 +15,15 @@ fn positions(path: &Path) -> Vec<Sample> {
     AnyReader::open(path, None).unwrap().read_all().unwrap()
 }
 
-/// A folder with a few games of the bundled engine, extracted.
+/// A folder with a few games of the bundled engine, and two of people, which have no scores; extracted.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let text = patzer::io::read_text(&fixture("engine.pgn.zst")).unwrap();
-    let few: Vec<&str> = text.split_inclusive("\n\n").take(24).collect();
-    std::fs::write(folder.path().join("games.pgn"), few.concat()).unwrap();
+    let few = |name: &str, games: usize| -> String {
+        let text = patzer::io::read(&fixture(name)).unwrap();
+        String::from_utf8_lossy(&text).split_inclusive("\n\n").take(2 * games).collect()
+    };
+    let text = few("engine.pgn.zst", 12) + &few("games.pgn.zst", 2);
+    std::fs::write(folder.path().join("games.pgn"), text).unwrap();
     done(folder.path(), "extract games.pgn");
     folder
 }
@@ -97,6 +100,12 @@ fn dialects_compression_and_filters_are_chosen_by_flags() {
     done(folder.path(), "data convert positions.parquet -o quiet.parquet --filter quiet");
     assert_eq!(text.lines().count(), positions(&folder.path().join("quiet.parquet")).len());
     done(folder.path(), "data convert x.epd.zst -o x.fen");
+    let json = done(folder.path(), "data convert positions.parquet -o pipe.epd --dialect pipe --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["format"], "text");
+    assert!(json["dropped"]["no_score"].as_u64().unwrap() > 0);
+    let error = refused(folder.path(), "data convert positions.parquet -o y.bullet --dialect c9");
+    assert!(error.contains("has no dialects"), "{error}");
     done(folder.path(), "data convert positions.parquet -o all.bullet --no-score 0");
     let size = std::fs::metadata(folder.path().join("all.bullet")).unwrap().len();
     assert_eq!(size, 32 * positions(&folder.path().join("positions.parquet")).len() as u64);

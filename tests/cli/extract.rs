@@ -218,6 +218,56 @@ fn several_files_count_their_games_on() {
 }
 
 #[test]
+fn a_folder_is_read_like_its_files_whatever_they_are_packed_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [cutechess, lichess, tcec] =
+        ["games_cutechess.pgn", "games_lichess.pgn", "games_tcec.pgn"].map(fixture);
+    std::fs::create_dir_all(at.join("games/deep")).unwrap();
+    std::fs::copy(&cutechess, at.join("games/a.pgn")).unwrap();
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bz2.write_all(&std::fs::read(&lichess).unwrap()).unwrap();
+    // Two streams one after the other, the second of nothing.
+    let end = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best()).finish().unwrap();
+    std::fs::write(at.join("games/b.pgn.bz2"), [bz2.finish().unwrap(), end].concat()).unwrap();
+    let zst = zstd::encode_all(&std::fs::read(&tcec).unwrap()[..], 1).unwrap();
+    std::fs::write(at.join("games/deep/c.pgn.zst"), zst).unwrap();
+    std::fs::write(at.join("games/notes.txt"), "no games").unwrap();
+    let plain = [cutechess, lichess, tcec].map(|path| path.to_str().unwrap().to_string());
+    let plain = [&["extract", "-o", "plain"][..], &plain.each_ref().map(String::as_str)].concat();
+    assert!(patzer(at, &plain).status.success());
+    assert!(patzer(at, &["extract", "games", "-o", "packed"]).status.success());
+    let [plain, packed] = ["plain", "packed"].map(|name| Dataset::open(&at.join(name)).unwrap());
+    assert_eq!(plain.rows(), 18);
+    assert!(plain.read_all().unwrap() == packed.read_all().unwrap());
+    let names: Vec<&str> = packed.metadata().sources.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["a.pgn", "b.pgn.bz2", "c.pgn.zst"]);
+}
+
+#[test]
+fn conflicting_results_are_counted_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0\n\n[Result \"1-0\"]\n\n1. e4 0-1\n";
+    std::fs::write(folder.path().join("x.pgn"), text).unwrap();
+    let output = patzer(folder.path(), &["extract", "x.pgn", "--json"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["results_conflicting"], serde_json::json!({ "checkmate": 1, "tag": 1 }));
+    assert!(stderr.contains("the board is believed") && stderr.contains("the tag is believed"), "{stderr}");
+    let samples = Dataset::open(&folder.path().join("positions.parquet")).unwrap().read_all().unwrap();
+    assert_eq!(samples.iter().map(|s| s.result).collect::<Vec<_>>(), [-1, -1, -1, -1, 1]);
+}
+
+#[test]
+fn the_side_that_scores_speak_for_can_be_told() {
+    let scores = |side: &str| -> Vec<Option<i16>> {
+        extract("games_tcec.pgn", &["--eval-side", side]).0.iter().map(|s| s.score).collect()
+    };
+    assert_eq!(scores("auto"), scores("white"));
+    assert_eq!(scores("mover")[1..3], [Some(-85), Some(-31_998)]);
+}
+
+#[test]
 fn a_dry_run_counts_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixture("games_damaged.pgn");

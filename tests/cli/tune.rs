@@ -1,7 +1,6 @@
 //! `patzer tune`: its files and its choices. How well it fits is for the tests of `tune` and `train`.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use patzer::eval::Evaluation;
@@ -9,6 +8,10 @@ use patzer::eval::hce::{TERMS, Weights};
 use tempfile::TempDir;
 
 use crate::{done, patzer};
+
+#[path = "../../examples/write_traces.rs"]
+#[allow(dead_code)]
+mod write_traces;
 
 /// A labelled dataset of made-up games: won, drawn and lost ones.
 fn folder() -> TempDir {
@@ -42,7 +45,7 @@ fn weights(folder: &TempDir, name: &str) -> std::sync::Arc<Weights> {
 #[test]
 fn only_the_named_terms_move_and_the_source_code_is_beside_them() {
     let folder = folder();
-    done(folder.path(), "tune --hce --k 1 --epochs 5 --terms material,tempo --export rust");
+    done(folder.path(), "tune --hce --k 1 --epochs 5 --terms material,tempo --export rust,json");
     let (tuned, start) = (weights(&folder, "new.hce.toml"), Weights::untuned());
     for term in TERMS {
         let moved = tuned.pairs()[term.range()] != start.pairs()[term.range()];
@@ -138,8 +141,7 @@ fn piped(command: &mut std::process::Command, input: &str) -> Option<String> {
 /// A folder with traces as the Rust example writes them, and their terms.
 fn traced() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let example = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("examples").join("write_traces");
-    let traces = piped(&mut Command::new(example), &epd(64)).expect("the example runs");
+    let traces: String = epd(64).lines().filter_map(write_traces::line).map(|line| line + "\n").collect();
     fs::write(folder.path().join("traces.txt"), traces).unwrap();
     fs::copy(format!("{EXAMPLES}/traces/terms.toml"), folder.path().join("terms.toml")).unwrap();
     folder

@@ -198,8 +198,7 @@ fn check(format: &'static Format, samples: &[Sample], facts: Facts, name: &str) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whole games in which every position has a score: all that the registry promises. A first position has none,
-    /// because scores stand behind moves, so it is not part of what is written.
+    /// Whole games in which every position has a score: all that the registry promises.
     #[test]
     fn games_survive_every_format(samples in games(16)) {
         let complete: Vec<Sample> = samples.into_iter().filter(|s| s.score.is_some()).collect();

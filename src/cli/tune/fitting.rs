@@ -71,7 +71,7 @@ impl FitArgs {
             decay: self.schedule,
             patience: self.patience,
             l2: self.l2,
-            k: args.k.map(f64::from),
+            k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default
         }
@@ -175,7 +175,7 @@ pub(super) fn fit(
         let loaded = load(seed)?;
         let settings = Settings { seed, ..settings.clone() };
         if first.is_none() {
-            tell(&loaded, settings.optimizer, ui);
+            tell(model, &loaded, settings.optimizer, ui);
         }
         let mut log = Log::new(folder);
         let bar = ui.progress("tuning", 0);
@@ -201,16 +201,23 @@ pub(super) fn fit(
     Ok(fitted)
 }
 
-fn tell(loaded: &Loaded, optimizer: Optimizer, ui: &Ui) {
+fn tell(model: &Model, loaded: &Loaded, optimizer: Optimizer, ui: &Ui) {
     let parameters = loaded.space.parameters();
     let bytes = loaded.train.bytes() as f64 / loaded.train.positions.max(1) as f64;
-    let chosen = optimizer.resolve(parameters, false).name();
+    let bounded = loaded.space.is_bounded(model);
+    let chosen = optimizer.resolve(parameters, loaded.train.positions, bounded).name();
     let how = if optimizer == Optimizer::Auto { " (the fastest that applies)" } else { "" };
     ui.note(format!("{parameters} parameters, {bytes:.1} bytes a position, optimiser {chosen}{how}"));
 }
 
 /// Largest number of parameters for which standard errors are worked out.
 const LARGEST: usize = tune::LARGEST_MATRIX;
+
+/// Fewer positions a parameter say nothing of errors.
+const ENOUGH: usize = 10;
+
+/// Parameters that are few enough for their errors to cost nothing.
+const FEW: usize = 500;
 
 fn judge(
     args: &TuneArgs,
@@ -226,9 +233,14 @@ fn judge(
     log.finish()?;
     let counts = seen(model, space, &train.seen(space.kept.len()));
     let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2 };
-    let known = (!args.fit.no_errors && space.parameters() <= LARGEST)
+    let parameters = space.parameters();
+    let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
+    let known = (!args.fit.no_errors && parameters <= LARGEST && enough)
         .then(|| precision(&objective, &space.parameters_of(&outcome.values)));
-    let remarks = remarks(model, space, &counts, known.as_ref());
+    let mut remarks = remarks(model, &counts, known.as_ref());
+    if !args.fit.no_errors && known.is_none() {
+        remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
+    }
     let table = Table {
         before: model.start(),
         after: outcome.values.clone(),
@@ -248,13 +260,11 @@ fn judge(
 /// Dead and unidentifiable weights that are named one by one.
 const NAMED: usize = 8;
 
-fn remarks(model: &Model, space: &Space, counts: &[u64], known: Option<&Precision>) -> Vec<String> {
+fn remarks(model: &Model, counts: &[u64], known: Option<&Precision>) -> Vec<String> {
     let mut remarks = Vec::new();
-    let dead: Vec<&str> = space
-        .free
-        .iter()
-        .filter(|&&slot| counts[slot] == 0)
-        .map(|&slot| model.slots[slot].name.as_str())
+    let dead: Vec<&str> = (model.slots.iter().zip(counts))
+        .filter(|(slot, count)| !slot.fixed && **count == 0)
+        .map(|(slot, _)| slot.name.as_str())
         .collect();
     if !dead.is_empty() {
         let more = if dead.len() > NAMED { ", …" } else { "" };

@@ -134,6 +134,6 @@ fn gather(
         let summary = account.summary(0, validation.positions);
         return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
     }
-    arrange(&mut space, &mut train, &mut validation);
+    arrange(model, &mut space, &mut train, &mut validation);
     Ok((Loaded { space, train, validation }, account))
 }

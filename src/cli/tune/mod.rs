@@ -72,7 +72,7 @@ pub struct TuneArgs {
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
     #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Fitting")]
-    k: Option<f32>,
+    k: Option<f64>,
 
     /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]

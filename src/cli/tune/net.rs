@@ -102,7 +102,7 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
         final_learning_rate: recipe.final_learning_rate.min(learning_rate),
         validation: args.validation.unwrap_or(recipe.validation),
         wdl: args.net_args.wdl.unwrap_or(recipe.wdl),
-        k: args.k.or(recipe.k),
+        k: args.k.map(|k| k as f32).or(recipe.k),
         seed: args.seed.unwrap_or(recipe.seed),
         ..recipe
     };

@@ -144,6 +144,6 @@ fn gather(
     if train.positions == 0 {
         return Err(Error::usage("no positions are left to learn from"));
     }
-    arrange(&mut space, &mut train, &mut validation);
+    arrange(model, &mut space, &mut train, &mut validation);
     Ok((Loaded { space, train, validation }, accounts))
 }

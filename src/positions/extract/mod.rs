@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::{EvalSide, Event, Reader};
 use journal::Journal;
-use parse::{Share, parse};
+use parse::{Share, Spare, parse};
 use sink::Sink;
 pub use summary::{Notice, Summary};
 
@@ -116,14 +116,15 @@ pub fn extract(
     let writer = match output {
         Some(output) => {
             // The name of the output says the format, wherever it is written first.
-            let target = Target { format: Some(settings.target.format(output)), ..settings.target };
+            let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
             Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
         }
         None => None,
     };
     let outlet = Outlet::new(writer, &choices, &folder)?;
-    let funnel = settings.funnel.then(|| Account::new(judge));
-    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, funnel, notice);
+    let spare = Spare::default();
+    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice, &spare);
+    sink.funnel = settings.funnel.then(|| Account::new(judge));
     if let Some(next_game) = sink.next_game() {
         let share = Share { next_game, shard: settings.shard };
         let key = choices.dedupe.filter(|_| !resumes);
@@ -140,7 +141,12 @@ pub fn extract(
             sink.progress(reader.bytes());
             let (taken, next) = rayon::join(
                 || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
-                || batch.into_par_iter().map(|event| parse(event, judge, key, share, settings)).collect(),
+                || {
+                    batch
+                        .into_par_iter()
+                        .map(|event| parse(event, judge, key, share, settings, &spare))
+                        .collect()
+                },
             );
             taken?;
             parsed = next;

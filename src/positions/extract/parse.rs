@@ -4,6 +4,7 @@
 //! everything else in the chunk. A block depends on its chunk alone, so any thread may make it.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use super::super::Sample;
 use super::super::dedupe::Dedupe;
@@ -60,6 +61,25 @@ impl Block {
     }
 }
 
+/// The memory of blocks that have been taken over, for those that come: getting it from the system, page by page, costs
+/// as much as parsing.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<Vec<(Vec<Sample>, Vec<u128>)>>);
+
+impl Spare {
+    pub(super) fn put(&self, mut samples: Vec<Sample>, mut keys: Vec<u128>) {
+        samples.clear();
+        keys.clear();
+        if let Ok(mut spare) = self.0.lock() {
+            spare.push((samples, keys));
+        }
+    }
+
+    fn get(&self) -> (Vec<Sample>, Vec<u128>) {
+        self.0.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default()
+    }
+}
+
 /// Counts by reason; there are few reasons.
 #[derive(Default)]
 pub(super) struct Tally(Vec<(&'static str, u64)>);
@@ -106,9 +126,10 @@ pub(super) fn parse(
     key: Option<Dedupe>,
     share: Share,
     settings: &Settings,
+    spare: &Spare,
 ) -> Parsed {
     match event {
-        Event::Chunk(chunk) => Parsed::Block(parse_chunk(&chunk, judge, key, share, settings)),
+        Event::Chunk(chunk) => Parsed::Block(parse_chunk(&chunk, judge, key, share, settings, spare)),
         other => Parsed::Other(other),
     }
 }
@@ -120,9 +141,11 @@ fn parse_chunk(
     key: Option<Dedupe>,
     share: Share,
     settings: &Settings,
+    spare: &Spare,
 ) -> Block {
     let next_game = chunk.number + chunk.games.len() as u64;
-    let mut block = Block { file: chunk.file, next_game, ..Block::default() };
+    let (samples, keys) = spare.get();
+    let mut block = Block { file: chunk.file, next_game, samples, keys, ..Block::default() };
     block.funnel = settings.funnel.then(|| Account::new(judge));
     // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
     block.samples.reserve(chunk.text.len() / 6);
@@ -176,7 +199,7 @@ fn parse_chunk(
         block.filter(first, judge);
     }
     if let Some(dedupe) = key {
-        block.keys = block.samples.iter().map(|sample| dedupe.key(sample)).collect();
+        block.keys.extend(block.samples.iter().map(|sample| dedupe.key(sample)));
     }
     block
 }

@@ -15,7 +15,7 @@ use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
 use super::super::store::Store;
 use super::super::{Metadata, Sample, Source};
 use super::journal::{Checkpoint, Journal};
-use super::parse::{Block, Parsed};
+use super::parse::{Block, Parsed, Spare};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -43,9 +43,11 @@ pub(super) struct Sink<'a> {
     /// Damaged files whose readable part is kept.
     damage: Vec<String>,
     /// What each filter would drop, if that is asked for.
-    funnel: Option<Account>,
+    pub(super) funnel: Option<Account>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
+    /// Where the memory of blocks goes that are done.
+    spare: &'a Spare,
 }
 
 /// How many broken games a journal remembers by name.
@@ -59,8 +61,8 @@ impl<'a> Sink<'a> {
         outlet: Outlet,
         dedupe: Option<Dedupe>,
         journal: Option<(Journal, Store)>,
-        funnel: Option<Account>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
+        spare: &'a Spare,
     ) -> Sink<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
         let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
@@ -82,9 +84,10 @@ impl<'a> Sink<'a> {
             plausible: false,
             bad: last.bad,
             damage: Vec::new(),
-            funnel,
+            funnel: None,
             summary: last.summary,
             notice,
+            spare,
         }
     }
 
@@ -116,7 +119,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn take_block(&mut self, block: Block) -> Result<()> {
+    fn take_block(&mut self, mut block: Block) -> Result<()> {
         self.plausible |= block.plausible;
         self.next_game = self.next_game.max(block.next_game);
         self.numbered = block.next_game;
@@ -126,7 +129,7 @@ impl<'a> Sink<'a> {
         block.skipped.add_to(&mut self.summary.games_skipped);
         block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
-        for (game, line, reason) in block.bad {
+        for (game, line, reason) in std::mem::take(&mut block.bad) {
             let path = self.files[block.file].display();
             let text = format!("{path}: game {game}, line {line}: {reason}");
             if self.bad.len() < NAMED {
@@ -139,12 +142,16 @@ impl<'a> Sink<'a> {
         }
         self.passed += block.samples.len() as u64;
         match &mut self.journal {
-            None => self.outlet.take(block.samples, &block.keys),
+            None => self.outlet.take_from(&mut block.samples, &block.keys)?,
             Some((journal, store)) => {
                 store.push(&block.samples)?;
-                if journal.is_due(self.summary.positions_read) { self.checkpoint() } else { Ok(()) }
+                if journal.is_due(self.summary.positions_read) {
+                    self.checkpoint()?;
+                }
             }
         }
+        self.spare.put(block.samples, block.keys);
+        Ok(())
     }
 
     fn end_file(&mut self, file: usize, sha256: String) -> Result<()> {

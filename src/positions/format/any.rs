@@ -83,7 +83,8 @@ impl AnyReader {
         let format = known.ok_or_else(|| {
             Error::data(
                 path,
-                "neither its content nor its name says which format it is; name one with --input-format",
+                "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
+                 `patzer extract`, or say what it is with `patzer data convert --input-format`",
             )
         })?;
         let Read::Stream(open) = format.read else {
@@ -157,7 +158,10 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     if let Some(format) = format {
         return Ok(matches!(format.read, Read::Dataset));
     }
-    if path == Path::new("-") {
+    // Bytes of a pipe that are looked at are gone.
+    if path == Path::new("-")
+        || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+    {
         return Ok(false);
     }
     let mut head = Vec::new();
@@ -210,8 +214,18 @@ pub struct Target {
 
 impl Target {
     /// The format of a file of this name.
-    pub fn format(&self, path: &Path) -> &'static Format {
-        self.format.or_else(|| registry::of_path(path)).unwrap_or_else(registry::native)
+    ///
+    /// # Errors
+    /// If it has no dialects although one is asked for.
+    pub fn format(&self, path: &Path) -> Result<&'static Format> {
+        let format = self.format.or_else(|| registry::of_path(path)).unwrap_or_else(registry::native);
+        match self.dialect {
+            None => Ok(format),
+            Some(_) if format.dialect.is_none() => {
+                Err(Error::usage(format!("--dialect: {} has no dialects; epd, fen and text do", format.name)))
+            }
+            Some(dialect) => Ok(registry::of_dialect(dialect).unwrap_or(format)),
+        }
     }
 }
 
@@ -244,7 +258,7 @@ impl AnyWriter {
     /// # Errors
     /// If nothing can be written there.
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
-        let format = target.format(path);
+        let format = target.format(path)?;
         let sink = (format.write)(path, target, metadata)?;
         let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
         let path = path.to_path_buf();

@@ -183,7 +183,7 @@ fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
     let codes = nibbles::codes(board) & used;
     // A rook that may castle is 6; a rook is 3, which differs in the bits 1 and 4.
     let castling = nibbles::equal(codes & !(ONES * 8), nibbles::CASTLING_ROOK) & used;
-    let codes = codes ^ castling * 5;
+    let codes = codes ^ (castling * 5);
     if turn.is_white() {
         return (occupied, codes);
     }
@@ -196,5 +196,5 @@ fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
             filled += pieces;
         }
     }
-    (occupied.swap_bytes(), turned ^ (ONES * 8 & used))
+    (occupied.swap_bytes(), turned ^ ((ONES * 8) & used))
 }

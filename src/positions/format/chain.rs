@@ -6,7 +6,6 @@
 use shakmaty::{Chess, Move, Position};
 
 use super::replay::{Replay, pseudo_legal};
-use crate::chess::PackedBoard;
 use crate::chess::packed::ep_code;
 use crate::positions::Sample;
 
@@ -35,7 +34,7 @@ impl Chain {
     pub fn follow(&mut self, sample: &Sample) -> Option<Link> {
         let before = self.last.replace((sample.game, sample.result));
         let same_game = before == Some((sample.game, sample.result));
-        let replay = self.replay.take().filter(|replay| same_game && stands_at(replay.position(), sample));
+        let replay = self.replay.take().filter(|replay| same_game && stands_at(replay, sample));
         let starts = replay.is_none();
         let mut replay = match replay {
             Some(replay) => replay,
@@ -56,11 +55,12 @@ impl Chain {
     }
 }
 
-/// Whether a sample is of this very position, clocks included.
-fn stands_at(position: &Chess, sample: &Sample) -> bool {
-    position.turn() == sample.turn
+/// Whether a sample is of the position where a game stands, clocks included.
+fn stands_at(replay: &Replay, sample: &Sample) -> bool {
+    let position = replay.position();
+    replay.board() == sample.board
+        && position.turn() == sample.turn
         && position.halfmoves().min(255) == u32::from(sample.halfmove)
         && position.fullmoves().get().min(u32::from(u16::MAX)) == u32::from(sample.fullmove)
-        && PackedBoard::pack(position) == sample.board
         && ep_code(position) == sample.ep
 }

@@ -113,7 +113,12 @@ impl Facts {
 
     /// The numbers of the facts, below 16.
     pub fn bits(self) -> impl Iterator<Item = usize> {
-        (0..16).filter(move |bit| self.0 >> bit & 1 == 1)
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(bit)
+        })
     }
 
     /// The facts by name.

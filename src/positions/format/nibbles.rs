@@ -4,7 +4,10 @@
 //! pieces stand. Binary formats use nearly the same codes, so a record is checked and converted by a few operations
 //! on wide numbers instead of a loop over the pieces.
 
+use shakmaty::{Chess, Color, Move, Role, Square};
+
 use crate::chess::PackedBoard;
+use crate::chess::packed::castling_side;
 
 /// Code of White's king.
 pub const WHITE_KING: u8 = 5;
@@ -12,6 +15,8 @@ pub const WHITE_KING: u8 = 5;
 pub const BLACK_KING: u8 = 13;
 /// Code of White's rook that may castle; Black's is 8 more.
 pub const CASTLING_ROOK: u8 = 6;
+
+const ROOK: u8 = 3;
 
 /// The lowest bit of each nibble.
 pub const ONES: u128 = u128::MAX / 15;
@@ -73,9 +78,123 @@ pub fn castling_rooks(board: &PackedBoard) -> u64 {
     if marks == 0 { 0 } else { spread(occupied, marks) }
 }
 
+/// A packed board that follows the moves of a game, which is quicker than to pack each position anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Following {
+    occupied: u64,
+    codes: u128,
+}
+
+impl Following {
+    /// Starts at a position.
+    pub fn new(position: &Chess) -> Following {
+        let board = PackedBoard::pack(position);
+        Following { occupied: board.occupied().0, codes: codes(&board) }
+    }
+
+    /// The board as it stands.
+    #[inline]
+    pub fn board(&self) -> PackedBoard {
+        board(self.occupied, self.codes)
+    }
+
+    /// Follows a pseudo-legal move, of which `turn` is the side.
+    #[inline]
+    pub fn play(&mut self, m: Move, turn: Color) {
+        let side = turn.fold_wb(0, 8);
+        match m {
+            Move::Normal { role, from, capture, to, promotion } => {
+                if role == Role::King {
+                    self.forbid_castling(side);
+                }
+                self.remove(from);
+                let code = side | (promotion.unwrap_or(role) as u8 - 1);
+                if capture.is_some() {
+                    self.replace(to, code);
+                } else {
+                    self.insert(to, code);
+                }
+            }
+            Move::EnPassant { from, to } => {
+                self.remove(from);
+                self.remove(Square::from_coords(to.file(), from.rank()));
+                self.insert(to, side);
+            }
+            Move::Castle { king, rook } => {
+                let castling = castling_side(king, rook);
+                self.forbid_castling(side);
+                self.remove(king);
+                self.remove(rook);
+                self.insert(castling.king_to(turn), side | WHITE_KING);
+                self.insert(castling.rook_to(turn), side | ROOK);
+            }
+            Move::Put { .. } => {}
+        }
+    }
+
+    /// The first bit of a square's nibble, counting the pieces before it.
+    #[inline]
+    fn place(&self, square: Square) -> u32 {
+        4 * (self.occupied & ((1 << square as u32) - 1)).count_ones()
+    }
+
+    #[inline]
+    fn remove(&mut self, square: Square) {
+        let low = (1u128 << self.place(square)) - 1;
+        self.codes = self.codes & low | (self.codes >> 4) & !low;
+        self.occupied &= !(1 << square as u32);
+    }
+
+    #[inline]
+    fn insert(&mut self, square: Square, code: u8) {
+        let place = self.place(square);
+        let low = (1u128 << place) - 1;
+        self.codes = self.codes & low | (self.codes & !low) << 4 | u128::from(code) << place;
+        self.occupied |= 1 << square as u32;
+    }
+
+    #[inline]
+    fn replace(&mut self, square: Square, code: u8) {
+        let place = self.place(square);
+        self.codes = self.codes & !(15 << place) | u128::from(code) << place;
+    }
+
+    /// Makes rooks that may castle ordinary ones.
+    fn forbid_castling(&mut self, side: u8) {
+        let used = used(self.occupied.count_ones());
+        self.codes ^= (equal(self.codes, side | CASTLING_ROOK) & used) * u128::from(CASTLING_ROOK ^ ROOK);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Against the plain way, along every move of every kind.
+    #[test]
+    fn a_board_that_follows_is_the_one_packed_anew() {
+        use shakmaty::Position;
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r3k2r/8/8/3pPp2/2Pp4/8/PP4PP/R3K2R b KQkq c3 0 20",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1",
+        ] {
+            let start = crate::chess::fen::position(fen, false).unwrap();
+            for first in start.legal_moves() {
+                let (mut position, mut following) = (start.clone(), Following::new(&start));
+                following.play(first, position.turn());
+                position.play_unchecked(first);
+                assert_eq!(following, Following::new(&position), "{fen} {first:?}");
+                for second in position.legal_moves() {
+                    let (mut after, mut following) = (position.clone(), following);
+                    following.play(second, after.turn());
+                    after.play_unchecked(second);
+                    assert_eq!(following, Following::new(&after), "{fen} {first:?} {second:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn codes_are_found_where_their_pieces_stand() {

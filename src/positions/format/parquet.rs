@@ -255,8 +255,8 @@ mod tests {
     use super::*;
     use crate::chess::{PackedBoard, PackedMove};
     use crate::positions::Leaf;
-    use crate::positions::format::columns::EMPTY;
     use shakmaty::Color;
+    use std::sync::Arc;
 
     fn samples(n: usize) -> Vec<Sample> {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
@@ -313,6 +313,73 @@ mod tests {
         assert_eq!(dataset.groups(), 13);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
         assert!(pool.install(|| dataset.read_all()).unwrap() == written);
+    }
+
+    /// Writes the columns with parquet's own writers: plain, and in pages of other lengths in every column.
+    fn write_plainly(path: &Path, samples: &[Sample]) {
+        use parquet::data_type::*;
+        use parquet::file::metadata::KeyValue;
+        use parquet::file::properties::{EnabledStatistics, WriterProperties};
+        use parquet::file::writer::SerializedFileWriter;
+        let properties = WriterProperties::builder()
+            .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_data_page_size_limit(1000)
+            .set_write_batch_size(16)
+            .build();
+        let schema = Arc::new(parse_message_type(&Layout::default().schema()).unwrap());
+        let mut file =
+            SerializedFileWriter::new(File::create(path).unwrap(), schema, properties.into()).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = |index: usize| {
+            let mut writer = group.next_column().unwrap().unwrap();
+            let ints = |get: fn(&Sample) -> i32| samples.iter().map(get).collect::<Vec<_>>();
+            let some = |get: fn(&Sample) -> Option<i32>| {
+                let levels: Vec<i16> = samples.iter().map(|s| get(s).is_some().into()).collect();
+                (samples.iter().filter_map(get).collect::<Vec<_>>(), Some(levels))
+            };
+            let (values, levels) = match index {
+                0 => {
+                    let boards = samples.iter().map(|s| FixedLenByteArray::from(s.board.0.to_vec()));
+                    let boards: Vec<_> = boards.collect();
+                    writer.typed::<FixedLenByteArrayType>().write_batch(&boards, None, None).unwrap();
+                    writer.close().unwrap();
+                    return;
+                }
+                1 => {
+                    let black: Vec<bool> = samples.iter().map(|s| s.turn.is_black()).collect();
+                    writer.typed::<BoolType>().write_batch(&black, None, None).unwrap();
+                    writer.close().unwrap();
+                    return;
+                }
+                2 => (ints(|s| s.ep.into()), None),
+                4 => (ints(|s| s.fullmove.into()), None),
+                6 => (ints(|s| s.game as i32), None),
+                7 => (ints(|s| s.result.into()), None),
+                8 => some(|s| s.score.map(i32::from)),
+                9 => some(|s| s.depth.map(i32::from)),
+                10 => (ints(|s| s.played.0.into()), None),
+                _ => (ints(|_| 0), None),
+            };
+            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None).unwrap();
+            writer.close().unwrap();
+        };
+        (0..Layout::default().columns()).for_each(&mut column);
+        group.close().unwrap();
+        let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
+        file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
+        file.close().unwrap();
+    }
+
+    #[test]
+    fn plain_pages_of_any_length_are_read_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let mut written = samples(5000);
+        written.iter_mut().for_each(|s| s.leaf = None);
+        write_plainly(&path, &written);
+        assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::any::{Batches, Sink, Target};
+use super::epd::Dialect;
 use super::facts::{FACTS, Facts};
 use super::metadata::Metadata;
 use super::stream::{Input, Packed};
@@ -36,6 +37,8 @@ pub struct Format {
     pub refuses: Facts,
     /// What else there is to know, for the documents.
     pub note: &'static str,
+    /// How its lines say the result, if it is text that can say it in several ways.
+    pub dialect: Option<Dialect>,
     /// Whether the first bytes of a file are of this format; `None` if they cannot say.
     pub recognise: Option<fn(&[u8]) -> bool>,
     /// How it is read.
@@ -64,6 +67,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::NONE,
         refuses: Facts::NONE,
         note: "Also says where the positions come from and which filters they have passed.",
+        dialect: None,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
         write: |path, _, metadata| Ok(Box::new(parquet::Writer::create(path, metadata.clone())?)),
@@ -76,6 +80,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::NONE,
         refuses: Facts::NONE,
         note: "Reading needs the columns `fen` and `result`; the others may be missing.",
+        dialect: None,
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
         write: |path, _, metadata| {
@@ -90,10 +95,11 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::NONE,
         refuses: Facts::NONE,
         note: "All dialects are read, also mixed; written is `c9`, unless `--dialect` says otherwise.",
+        dialect: Some(Dialect::C9),
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(epd::Dialect::C9);
+            let dialect = target.dialect.unwrap_or(Dialect::C9);
             Ok(Box::new(epd::Writer::new(Packed::create(path)?, dialect)))
         },
     },
@@ -105,10 +111,11 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::NONE,
         refuses: Facts::NONE,
         note: "The format `epd` in the dialect `bracket`.",
+        dialect: Some(Dialect::Bracket),
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(epd::Dialect::Bracket);
+            let dialect = target.dialect.unwrap_or(Dialect::Bracket);
             Ok(Box::new(epd::Writer::new(Packed::create(path)?, dialect)))
         },
     },
@@ -120,10 +127,11 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::SCORE,
         refuses: Facts::NONE,
         note: "The format `epd` in the dialect `pipe`.",
+        dialect: Some(Dialect::Pipe),
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(epd::Dialect::Pipe);
+            let dialect = target.dialect.unwrap_or(Dialect::Pipe);
             Ok(Box::new(epd::Writer::new(Packed::create(path)?, dialect)))
         },
     },
@@ -135,6 +143,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::SCORE,
         refuses: Facts::NONE,
         note: "The side to move is always White: boards with Black to move are turned, and results with them.",
+        dialect: None,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
         write: |path, _, _| Ok(Box::new(bullet::Writer::new(Packed::create(path)?))),
@@ -147,6 +156,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::SCORE.and(Facts::MOVE),
         refuses: Facts::NONE,
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
+        dialect: None,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
         write: |path, _, _| Ok(Box::new(viri::Writer::new(Packed::create(path)?))),
@@ -164,6 +174,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::MOVE,
         refuses: Facts::CHESS960,
         note: "Its ply comes from the move number. No score is 32002; move numbers end at 8192.",
+        dialect: None,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
         write: |path, _, _| Ok(Box::new(binpack::Writer::new(Packed::create(path)?))),
@@ -176,6 +187,7 @@ pub static FORMATS: &[Format] = &[
         needs: Facts::MOVE,
         refuses: Facts::NONE,
         note: "Its ply comes from the move number. No score is 32002.",
+        dialect: None,
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
         write: |path, _, _| Ok(Box::new(sfplain::Writer::new(Packed::create(path)?))),
@@ -205,6 +217,12 @@ pub fn of_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.endings.contains(&ending))
 }
 
+/// The text format whose lines say the result so, and carry what such lines do.
+pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {
+    let dialect = if dialect == Dialect::Quoted { Dialect::Bracket } else { dialect };
+    FORMATS.iter().find(|format| format.dialect == Some(dialect))
+}
+
 /// The format that the first bytes of a file show.
 pub fn of_content(head: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(head)))
@@ -224,7 +242,9 @@ pub fn markdown() -> String {
     let mut text = "| format | endings | what it is |\n|---|---|---|\n".to_string();
     for format in FORMATS {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!("`.{ending}`")).collect();
-        text += &format!("| `{}` | {} | {}. {} |\n", format.name, endings.join(" "), format.doc, format.note);
+        // A bar inside a cell would end it.
+        let what = format!("{}. {}", format.doc, format.note).replace('|', "\\|");
+        text += &format!("| `{}` | {} | {what} |\n", format.name, endings.join(" "));
     }
     text += "\n| fact |";
     FORMATS.iter().for_each(|format| text += &format!(" {} |", format.name));

@@ -6,13 +6,15 @@
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
 
 use super::columns::EMPTY;
-use crate::chess::packed::{NO_EP, castling_side};
+use super::nibbles::Following;
+use crate::chess::packed::{NO_EP, castling_side, ep_code};
 use crate::chess::{PackedBoard, PackedMove, score};
 use crate::positions::{FAR, Sample, flags};
 
 /// A game under way.
 pub struct Replay {
     position: Chess,
+    board: Following,
     in_check: bool,
     /// What every sample of the game has in common.
     common: Sample,
@@ -25,7 +27,7 @@ impl Replay {
         let bits = if chess960 { flags::CHESS960 } else { 0 };
         let ply = still(&position).ply;
         let common = Sample { game, ply, result, flags: bits, ..UNKNOWN };
-        Replay { in_check: position.is_check(), position, common }
+        Replay { in_check: position.is_check(), board: Following::new(&position), position, common }
     }
 
     /// The position before the next move.
@@ -34,23 +36,59 @@ impl Replay {
         &self.position
     }
 
-    /// Plays a move that is [`pseudo_legal`] and gives the sample before it; `None` if it leaves the king in check.
+    /// Its board, packed.
     #[inline]
+    pub fn board(&self) -> PackedBoard {
+        self.board.board()
+    }
+
+    /// Plays a move that is [`pseudo_legal`] and gives the sample before it; `None` if it leaves the king in check.
+    #[inline(always)]
     pub fn play(&mut self, m: Move, score: Option<i16>) -> Option<Sample> {
+        let board = self.board.board();
         let mut sample =
-            Sample { score, played: PackedMove::pack(m), ..describe(&self.position, &self.common) };
+            Sample { score, played: PackedMove::pack(m), ..describe(&self.position, board, &self.common) };
         sample.flags |= move_flags(m) | score_flag(score) | if self.in_check { flags::IN_CHECK } else { 0 };
         let mover = self.position.turn();
+        self.board.play(m, mover);
         self.position.play_unchecked(m);
-        let board = self.position.board();
-        let occupied = board.occupied();
-        if board.attacks_to(board.king_of(mover)?, !mover, occupied).any() {
+        if !self.safe(m, mover)? {
             return None;
         }
-        self.in_check = board.attacks_to(board.king_of(!mover)?, mover, occupied).any();
+        self.in_check = self.checks(m, mover)?;
         sample.flags |= if self.in_check { flags::GIVES_CHECK } else { 0 };
         self.common.ply = self.common.ply.saturating_add(1);
         Some(sample)
+    }
+
+    /// Whether the mover's king is not attacked after a move. `None` without a king.
+    #[inline]
+    fn safe(&self, m: Move, mover: Color) -> Option<bool> {
+        let board = self.position.board();
+        let king = board.king_of(mover)?;
+        // Nothing but a piece between the king and a slider can uncover it.
+        if let Move::Normal { role, from, .. } = m
+            && !self.in_check
+            && role != Role::King
+            && !aligned(king, from)
+        {
+            return Some(true);
+        }
+        Some(board.attacks_to(king, !mover, board.occupied()).is_empty())
+    }
+
+    /// Whether a move has given check. `None` without a king.
+    #[inline]
+    fn checks(&self, m: Move, mover: Color) -> Option<bool> {
+        let board = self.position.board();
+        let king = board.king_of(!mover)?;
+        if let Move::Normal { role, from, to, promotion, .. } = m
+            && !aligned(king, from)
+        {
+            let piece = promotion.unwrap_or(role).of(mover);
+            return Some(attacks::attacks(to, piece, board.occupied()).contains(king));
+        }
+        Some(board.attacks_to(king, mover, board.occupied()).any())
     }
 
     /// Whether the game has ended in checkmate.
@@ -59,13 +97,20 @@ impl Replay {
     }
 }
 
+/// Whether a queen could go from one square to the other on an empty board.
+#[inline]
+fn aligned(a: Square, b: Square) -> bool {
+    let (files, ranks) = (a.file() as i32 - b.file() as i32, a.rank() as i32 - b.rank() as i32);
+    files == 0 || ranks == 0 || files.abs() == ranks.abs()
+}
+
 /// A sample of which nothing is known.
 pub const UNKNOWN: Sample =
     Sample { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
 
 /// The sample of a position alone, no move being known.
 pub fn still(position: &Chess) -> Sample {
-    let mut sample = describe(position, &UNKNOWN);
+    let mut sample = describe(position, PackedBoard::pack(position), &UNKNOWN);
     sample.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
     sample.ply = sample.game_ply().min(u32::from(u16::MAX)) as u16;
     sample
@@ -85,17 +130,14 @@ pub fn annotate(sample: &mut Sample, position: &Chess, m: Option<Move>, score: O
     sample.to_check = if check { 0 } else { FAR };
 }
 
-/// Writes a position into a sample.
-#[inline]
-fn describe(position: &Chess, sample: &Sample) -> Sample {
+/// Writes a position, of which this is the board, into a sample.
+#[inline(always)]
+fn describe(position: &Chess, board: PackedBoard, sample: &Sample) -> Sample {
+    let ep = if position.maybe_ep_square().is_some() { ep_code(position) } else { NO_EP };
     Sample {
-        board: PackedBoard::pack(position),
+        board,
         turn: position.turn(),
-        ep: if position.maybe_ep_square().is_some() {
-            crate::chess::packed::ep_code(position)
-        } else {
-            NO_EP
-        },
+        ep,
         halfmove: position.halfmoves().min(255) as u8,
         fullmove: position.fullmoves().get().min(u32::from(u16::MAX)) as u16,
         ..*sample

@@ -112,7 +112,10 @@ fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
         square => square,
     };
     let fullmoves = u16::from_le_bytes([header[26], header[27]]).max(1);
-    let result = (header[30] <= 2).then_some(header[30] as i8 - 1)?;
+    let result = match header[30] {
+        result @ 0..=2 => result as i8 - 1,
+        _ => return None,
+    };
     Some((board.unpack(turn, ep, header[25].into(), fullmoves.into())?, result))
 }
 
@@ -206,4 +209,19 @@ fn encode_header(sample: &Sample) -> [u8; HEADER] {
     header[26..28].copy_from_slice(&sample.fullmove.max(1).to_le_bytes());
     header[30] = (sample.result.signum() + 1) as u8;
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_only_if_its_result_exists() {
+        let mut header = encode_header(&replay::still(&Chess::default()));
+        for result in 0..=u8::MAX {
+            header[30] = result;
+            let read = decode_header(&header).map(|(_, result)| result);
+            assert_eq!(read, (result <= 2).then(|| result as i8 - 1));
+        }
+    }
 }

@@ -1,42 +1,53 @@
 //! Numbers of a few bits, one after another, highest bit first.
 
+/// Bytes that must follow those of a [`Taker`], so that eight can be read at once anywhere.
+pub const PADDING: usize = 8;
+
 /// Takes numbers from bytes.
 pub struct Taker<'a> {
     bytes: &'a [u8],
     bit: usize,
+    /// Where the numbers end.
+    end: usize,
 }
 
 impl<'a> Taker<'a> {
+    /// Takes from all bytes but the last [`PADDING`].
     pub fn new(bytes: &'a [u8]) -> Taker<'a> {
-        Taker { bytes, bit: 0 }
+        Taker { bytes, bit: 0, end: 8 * bytes.len().saturating_sub(PADDING) }
+    }
+
+    /// The next bits at the top of a number, at least 57 of them.
+    #[inline]
+    fn window(&self) -> Option<u64> {
+        let bytes = self.bytes.get(self.bit / 8..)?.first_chunk::<8>()?;
+        Some(u64::from_be_bytes(*bytes) << (self.bit % 8))
     }
 
     /// A number of up to 8 bits; `None` where the bytes end.
     #[inline]
     pub fn take(&mut self, count: u32) -> Option<u8> {
-        let (index, skip) = (self.bit / 8, self.bit as u32 % 8);
-        if self.bit + count as usize > 8 * self.bytes.len() {
-            return None;
-        }
-        let high = u16::from(self.bytes.get(index).copied().unwrap_or(0)) << 8;
-        let window = high | u16::from(self.bytes.get(index + 1).copied().unwrap_or(0));
+        let window = self.window()?;
         self.bit += count as usize;
-        // Shifted as 32 bits, because a count of 0 shifts all 16 out.
-        Some((u32::from(window << skip) >> (16 - count)) as u8)
+        // In two steps, because a count of 0 shifts all 64 out.
+        (self.bit <= self.end).then_some((window >> 1 >> (63 - count)) as u8)
     }
 
-    /// A number in blocks of 4 bits, the lowest first, each with a bit that says whether one more follows.
+    /// A number in blocks of 4 bits, the lowest first, each with a bit before it that says whether one more follows.
     #[inline]
     pub fn take_blocks(&mut self) -> Option<u16> {
-        let (mut value, mut shift) = (0u16, 0);
-        loop {
-            let block = u16::from(self.take(5)?);
-            value |= (block & 15).checked_shl(shift)?;
+        let mut window = self.window()?;
+        let mut value = 0;
+        for shift in (0..16).step_by(4) {
+            let block = (window >> 59) as u16;
+            window <<= 5;
+            self.bit += 5;
+            value |= (block & 15) << shift;
             if block & 16 == 0 {
-                return Some(value);
+                return (self.bit <= self.end).then_some(value);
             }
-            shift += 4;
         }
+        None
     }
 
     /// How many bytes have been begun.
@@ -120,6 +131,8 @@ mod tests {
             putter.put_blocks(i * 327);
             putter.put((i % 256) as u8, 8);
         }
+        let length = putter.bytes.len();
+        putter.bytes.extend_from_slice(&[0xff; PADDING]);
         let mut taker = Taker::new(&putter.bytes);
         for i in 0..200u16 {
             assert_eq!(taker.take(3), Some((i % 8) as u8));
@@ -127,7 +140,7 @@ mod tests {
             assert_eq!(taker.take_blocks(), Some(i * 327));
             assert_eq!(taker.take(8), Some((i % 256) as u8));
         }
-        assert_eq!(taker.bytes(), putter.bytes.len());
+        assert_eq!(taker.bytes(), length);
         assert_eq!(taker.take(8), None);
     }
 

@@ -1,6 +1,6 @@
 //! From blocks to samples.
 
-use super::bits::{Taker, unfolded};
+use super::bits::{PADDING, Taker, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
 use crate::chess::PackedMove;
@@ -14,6 +14,7 @@ use shakmaty::Move;
 /// Reads chains.
 pub struct Reader {
     input: Input,
+    /// The block, and after it as many bytes as the bits need.
     block: Vec<u8>,
     /// How much of the block is used.
     used: usize,
@@ -49,12 +50,13 @@ impl Reader {
         if self.input.take(length.into(), &mut self.block)? < length.into() {
             return Err(self.input.byte_fault(start, "the file ends within this block"));
         }
+        self.block.extend_from_slice(&[0; PADDING]);
         Ok(true)
     }
 
     /// Reads the chain that starts at `self.used`.
     fn chain(&mut self, samples: &mut Vec<Sample>) -> Result<()> {
-        let start = self.input.offset - (self.block.len() - self.used) as u64;
+        let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
         match decode(&self.block[self.used..], self.chains, samples) {
             Ok(used) => self.used += used,
             Err(reason) => return Err(self.input.byte_fault(start, format!("{reason} in this chain"))),
@@ -68,7 +70,7 @@ impl Batches for Reader {
     fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
         let before = samples.len();
         while samples.len() - before < BATCH {
-            if self.used < self.block.len() {
+            if self.used + PADDING < self.block.len() {
                 self.chain(samples)?;
             } else if !self.next_block()? {
                 return Ok(samples.len() > before);
@@ -78,12 +80,15 @@ impl Batches for Reader {
     }
 }
 
-/// Reads one chain from the start of `bytes`; gives its length in bytes.
+/// Reads one chain from the start of `bytes`, which ends with the padding; gives its length in bytes.
 fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Result<usize, &'static str> {
-    const ENDS: &str = "the block ends with";
+    const ENDS: &str = "the block ends";
     let first = samples.len();
     let (stem, rest) = bytes.split_first_chunk::<STEM>().ok_or(ENDS)?;
     let (count, rest) = rest.split_first_chunk::<2>().ok_or(ENDS)?;
+    if rest.len() < PADDING {
+        return Err(ENDS);
+    }
     let plies = u16::from_be_bytes(*count);
     let stem = stem::decode(stem)?;
     if stem.played == PackedMove::NONE {
