@@ -86,9 +86,22 @@ impl Contender {
 
     /// How many threads it searches with: the value of its option `Threads`, else 1.
     pub fn threads(&self) -> usize {
-        let Kind::Program(program) = &self.kind else { return 1 };
-        let threads = program.options.iter().find(|(name, _)| name.eq_ignore_ascii_case("Threads"));
-        threads.and_then(|(_, value)| value.parse().ok()).unwrap_or(1).max(1)
+        self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
+    }
+
+    /// Its transposition table in MiB; `None` if that is left to the program.
+    pub fn hash(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::InProcess { hash, .. } => Some(*hash),
+            Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
+        }
+    }
+
+    /// The value of a program's option, if it is set.
+    fn option(&self, name: &str) -> Option<&str> {
+        let Kind::Program(program) = &self.kind else { return None };
+        let option = program.options.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        option.map(|(_, value)| value.as_str())
     }
 
     /// The name by which a program introduced itself, once [`check`] has seen it.

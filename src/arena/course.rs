@@ -25,6 +25,9 @@ pub trait Standings {
     /// The counts of two players, by their numbers as in the entries' `players`.
     fn between(&self, players: [usize; 2]) -> Tally;
 
+    /// All results of one player, by its number.
+    fn of(&self, player: usize) -> Tally;
+
     /// The test that the counts may decide, with its LLR; `None` if all games are played whatever they say.
     fn test(&self) -> Option<(Sprt, f64)>;
 

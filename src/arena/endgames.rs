@@ -83,6 +83,70 @@ fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::fen;
+
+    fn three() -> Endgames {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        Endgames::load(&folder, None, false).unwrap()
+    }
+
+    #[test]
+    fn tables_decide_as_every_textbook_does() {
+        let tables = three();
+        assert_eq!(tables.to_string(), "5 files, up to 3 pieces");
+        let (white, black) = (Some(Some(Color::White)), Some(Some(Color::Black)));
+        for (text, winner) in [
+            // A king on the sixth rank before its pawn wins whoever is to move.
+            ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 60", white),
+            ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 60", white),
+            ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
+            // A rook's pawn does not, with the other king in its corner.
+            ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
+            // Opposition: who is to move decides.
+            ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
+            ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
+            ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
+            // The rook is lost.
+            ("8/8/8/8/8/3k4/4R3/K7 b - - 0 60", Some(None)),
+            ("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", white),
+            ("8/8/8/8/8/3k4/4q3/K7 w - - 0 60", black),
+            ("8/8/8/8/8/3k4/8/K3B3 w - - 0 60", Some(None)),
+        ] {
+            assert_eq!(tables.winner(&fen::position(text, false).unwrap()), winner, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_tables_do_not_know_is_played_on() {
+        let tables = three();
+        let winner = |text: &str| tables.winner(&fen::position(text, false).unwrap());
+        assert_eq!(winner("4k3/8/8/8/8/8/8/4KBN1 w - - 0 60"), None, "four pieces");
+        assert_eq!(winner("4k3/8/8/8/8/8/8/4K2R w K - 0 60"), None, "castling");
+        // How far the win is, only DTZ tables say; that there is none, these do.
+        assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
+        assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        let without = Endgames::load(&folder, Some(5), true).unwrap();
+        let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
+        assert_eq!(without.winner(&position), Some(Some(Color::White)));
+        assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
+    }
+
+    #[test]
+    fn a_damaged_table_is_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole =
+            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy/KRvK.rtbw")).unwrap();
+        let path = folder.path().join("KRvK.rtbw");
+        std::fs::write(&path, &whole[..100]).unwrap();
+        let error = Endgames::load(folder.path(), None, false);
+        assert!(error.is_err() || error.unwrap().files == 1);
+        // Of the right length, but not a table.
+        std::fs::write(&path, vec![7; whole.len()]).unwrap();
+        let tables = Endgames::load(folder.path(), None, false).unwrap();
+        let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();
+        assert_eq!(tables.winner(&position), None);
+    }
 
     #[test]
     fn a_win_beyond_the_fifty_move_rule_is_a_draw_unless_told_otherwise() {

@@ -31,6 +31,10 @@ impl Standings for State {
         self.tally.clone()
     }
 
+    fn of(&self, player: usize) -> Tally {
+        if player == 0 { self.tally.clone() } else { self.tally.reversed() }
+    }
+
     fn test(&self) -> Option<(Sprt, f64)> {
         Some((self.sprt, self.llr()))
     }

@@ -34,19 +34,6 @@ impl Table {
         Table { names: names.to_vec(), pairings, openings, book: book.max(1) }
     }
 
-    /// All results of a player.
-    pub fn of(&self, player: usize) -> Tally {
-        let mut sum = Tally::default();
-        for (&[a, b], tally) in &self.pairings {
-            if a == player {
-                sum += tally;
-            } else if b == player {
-                sum += &tally.reversed();
-            }
-        }
-        sum
-    }
-
     /// All results, from the side of the first of each pairing.
     fn all(&self) -> Tally {
         let mut sum = Tally::default();
@@ -103,6 +90,18 @@ impl Standings for Table {
 
     fn between(&self, players: [usize; 2]) -> Tally {
         self.pairings.get(&players).cloned().unwrap_or_default()
+    }
+
+    fn of(&self, player: usize) -> Tally {
+        let mut sum = Tally::default();
+        for (&[a, b], tally) in &self.pairings {
+            if a == player {
+                sum += tally;
+            } else if b == player {
+                sum += &tally.reversed();
+            }
+        }
+        sum
     }
 
     fn test(&self) -> Option<(Sprt, f64)> {

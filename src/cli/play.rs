@@ -340,14 +340,25 @@ impl PlayArgs {
         }
     }
 
-    /// What is played in few words, as other runners print it: limit, threads, book.
+    /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
     pub fn conditions(&self, field: &Field) -> String {
-        let first = field.terms.first().map(|terms| terms.control);
-        let limit = match first.map(|control| control.tag()) {
-            Some(tag) if !tag.is_empty() => tag,
-            _ => first.map_or_else(String::new, |control| control.to_string()),
+        let all = |of: fn(&Contender) -> String| -> String {
+            let mut values: Vec<String> = field.contenders.iter().map(of).collect();
+            values.dedup();
+            values.join(" - ")
         };
-        format!("{limit}, {}t, {}", field.threads(), openings::name(self.openings.as_ref()))
+        let limit = all(|contender| {
+            let Control { time, nodes, depth } = contender.terms.control;
+            match (time, depth, nodes) {
+                (None, Some(depth), _) => format!("{depth} plies"),
+                (None, None, Some(nodes)) => format!("{nodes} nodes"),
+                _ => contender.terms.control.tag(),
+            }
+        });
+        let threads = all(|contender| format!("{}t", contender.threads()));
+        let hash =
+            all(|contender| contender.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
+        format!("{limit}, {threads}, {hash}, {}", openings::name(self.openings.as_ref()))
     }
 
     /// Everything but the test itself that decides which games are played and what they prove.

@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use super::Ui;
 use crate::arena::course::{Observer, Standings};
-use crate::arena::dialect::{self, Dialect, Standing, events};
+use crate::arena::dialect::{Dialect, Standing, events};
 use crate::arena::record::Entry;
 use crate::arena::schedule::Pair;
+use crate::arena::tally::Tally;
 use crate::error::{Error, Result};
 use crate::stats::{Estimate, Sprt};
 
@@ -91,8 +92,9 @@ impl Show {
         if self.args.output_format == Dialect::Patzer || self.ui.json() {
             return self.ui.result(result);
         }
-        for &players in pairings {
-            self.status(players, standings)?;
+        // The table of several players tells of all pairings at once.
+        if let Some(&first) = pairings.first() {
+            self.status(first, standings)?;
         }
         self.say(&self.args.output_format.end(standings.test()))
     }
@@ -116,7 +118,25 @@ impl Show {
             test: standings.test(),
         };
         self.event(|| events::status(&standing))?;
-        self.say(&self.args.output_format.standing(&standing))
+        let dialect = self.args.output_format;
+        self.say(&if self.two() {
+            dialect.standing(&standing)
+        } else {
+            dialect.ranking(&self.ranked(standings))
+        })
+    }
+
+    /// Whether there are two players and no more.
+    fn two(&self) -> bool {
+        self.facts.names.len() == 2
+    }
+
+    /// All players with their results, the best first.
+    fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
+        let names = self.facts.names.iter().map(String::as_str).enumerate();
+        let mut players: Vec<_> = names.map(|(player, name)| (name, standings.of(player))).collect();
+        players.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
+        players
     }
 
     /// What the live display shows.
@@ -124,7 +144,7 @@ impl Show {
         let played = standings.games().saturating_sub(self.facts.done);
         let seconds = self.begin.elapsed().as_secs_f64();
         let mut text = format!("\n  {}", standings.line());
-        if self.facts.names.len() == 2 {
+        if self.two() {
             let tally = standings.between([0, 1]);
             let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
             text += &format!(
@@ -176,10 +196,11 @@ impl Observer for Show {
     fn pair(&mut self, pair: &Pair, entry: &Entry, standings: &dyn Standings) -> Result<()> {
         let Facts { names, games, .. } = &self.facts;
         self.event(|| events::pair(pair, entry, names))?;
+        let now = standings.between(entry.players).games;
         if self.args.output_format != Dialect::Patzer {
-            self.say(&dialect::games(pair, names, *games))?;
+            self.say(&self.args.output_format.games(pair, names, *games, self.two().then_some(now)))?;
         }
-        let tally = standings.between(entry.players).games.games();
+        let tally = now.games();
         if tally / self.args.rating_interval != (tally - 2) / self.args.rating_interval {
             self.status(entry.players, standings)?;
         }

@@ -134,14 +134,13 @@ fn scripts_that_read_fastchess_read_us() {
 fn a_test_in_the_words_of_others_tells_its_llr() {
     let folder = tempfile::tempdir().unwrap();
     for (format, llr) in [
-        ("fastchess", "LLR: % (%%) (-2.94, 2.94) [0.00, 5.00]"),
-        ("cutechess", "SPRT: llr % (%%), lbound -2.94, ubound 2.94"),
+        ("fastchess", "LLR: % (%) (-2.94, 2.94) [0.00, 5.00]"),
+        ("cutechess", "SPRT: llr % (%), lbound -2.94, ubound 2.94"),
     ] {
         let line = format!("sprt untuned-hce default-hce --games 4 {QUICK} --output-format {format} -q");
         let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(11), "{output:?}");
         let text = String::from_utf8(output.stdout).unwrap();
-        // The percent sign is a wildcard here, which fits itself too.
         assert!(text.lines().any(|line| parts(line, llr).is_some()), "{text}");
         if format == "cutechess" {
             let score = text.lines().find_map(|line| parts(line, "Score of % vs %: % - % - %  [%] 4"));
@@ -170,4 +169,82 @@ fn events_are_one_object_a_line_and_agree_with_the_result() {
     assert_eq!(points, number(&result["wins"]) as f64 + number(&result["draws"]) as f64 / 2.0);
     assert_eq!(events[4]["pentanomial"], result["pentanomial"]);
     assert_eq!(events[4]["elo"], result["elo"]);
+}
+
+#[test]
+fn scripts_that_read_cutechess_get_a_score_after_every_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = format!("match untuned-hce default-hce --games 4 {QUICK} --output-format cutechess");
+    let text = done(folder.path(), &command);
+    let kinds: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    let one = ["Started", "Finished", "Score"];
+    assert_eq!(kinds[..12], [one, one, one, one].concat());
+    let result =
+        |line: &str| parts(line, "Finished game % (% vs %): % {%}").map(|parts| parts[3].to_string());
+    let games: Vec<String> = text.lines().filter_map(result).collect();
+    let scores: Vec<Vec<&str>> = text
+        .lines()
+        .filter_map(|line| parts(line, "Score of untuned-hce vs default-hce: % - % - %  [%] %"))
+        .collect();
+    // The first player has White in every other game.
+    let (mut won, mut lost, mut drawn) = (0, 0, 0);
+    for (number, (game, score)) in games.iter().zip(&scores).enumerate() {
+        match (game.as_str(), number % 2) {
+            ("1/2-1/2", _) => drawn += 1,
+            ("1-0", 0) | ("0-1", 1) => won += 1,
+            _ => lost += 1,
+        }
+        let counts = [won, lost, drawn].map(|count: usize| count.to_string());
+        assert_eq!(
+            (&score[..3], score[4]),
+            (&counts.each_ref().map(String::as_str)[..], &*(number + 1).to_string())
+        );
+    }
+    assert!(text.contains("\nElo difference: "), "{text}");
+    assert_eq!(text.lines().last(), Some("Finished match"));
+}
+
+#[test]
+fn several_players_stand_in_the_table_of_each_runner() {
+    let folder = tempfile::tempdir().unwrap();
+    let players = "match untuned-hce default-hce default --games 2";
+    for (format, head) in [("fastchess", "Rank Name % Ptnml(0-2)"), ("cutechess", "Rank Name % Draw ")] {
+        let text = done(folder.path(), &format!("{players} {QUICK} --output-format {format}"));
+        let lines: Vec<&str> = text.lines().collect();
+        let at =
+            lines.iter().rposition(|line| parts(line, head).is_some()).unwrap_or_else(|| panic!("{text}"));
+        let mut names: Vec<&str> =
+            lines[at + 1..at + 4].iter().map(|row| row.split_whitespace().nth(1).unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["default", "default-hce", "untuned-hce"]);
+        assert!(
+            lines[..at].iter().all(|line| !line.starts_with("Results of") && !line.starts_with("Score of"))
+        );
+    }
+}
+
+#[test]
+fn endgame_tables_end_games_and_belong_to_the_match() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pawn.epd"), "8/8/4K3/4P3/8/8/8/k7 w - - 0 1\n").unwrap();
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/syzygy");
+    let args = format!("untuned-hce default-hce --openings pawn.epd --games 2 --tb {tables}");
+    let v = json(folder.path(), &format!("{args} --tb-ignore-50"));
+    assert_eq!(v["reasons"], serde_json::json!({ "tablebase": 2 }));
+    assert_eq!(v["pentanomial"], serde_json::json!([0, 0, 1, 0, 0]));
+    let pgn = fs::read_to_string(folder.path().join("match.pgn")).unwrap();
+    let text = pgn.replace('\n', " ");
+    assert_eq!(text.matches("White wins by adjudication: SyzygyTB} 1-0").count(), 2, "{pgn}");
+    // One move each: a win is known at once where its length does not matter.
+    assert_eq!(pgn.matches("[PlyCount \"1\"]").count(), 2, "{pgn}");
+    let output =
+        patzer(folder.path(), &["match", "--resume", "--tb", tables, "--tb-pieces", "3", "--games", "4"]);
+    assert_eq!(output.status.code(), Some(0), "the same tables: {output:?}");
+    fs::create_dir(folder.path().join("less")).unwrap();
+    fs::copy(format!("{tables}/KPvK.rtbw"), folder.path().join("less/KPvK.rtbw")).unwrap();
+    let output = patzer(folder.path(), &["match", "--resume", "--tb", "less"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("endgame tables was 5 files"), "{output:?}");
+    let output = patzer(folder.path(), &["match", "default", "default-hce", "--tb", "nowhere"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere"), "{output:?}");
 }
