@@ -117,7 +117,7 @@ fn stuck(position: &Chess) -> bool {
         steps.any() || leaps
     };
     let king = position.board().king_of(position.turn());
-    !(king.is_some_and(free) && !position.is_check()) && position.legal_moves().is_empty()
+    (position.is_check() || !king.is_some_and(free)) && position.legal_moves().is_empty()
 }
 
 #[cfg(test)]

@@ -43,6 +43,18 @@ enum Section {
     Comment,
 }
 
+/// What a line outside comments is.
+enum Line {
+    /// It comes before the first game.
+    Nothing,
+    /// Blank, among tags, of which one was an Event or not.
+    Blank { event: bool },
+    /// A tag, which starts a game or not.
+    Tag { starts: bool },
+    /// Movetext, which starts a game without tags or not, and is the first of its game or not.
+    Movetext { starts: bool, first: bool },
+}
+
 /// Text that has arrived, and how far it is cut.
 #[derive(Debug)]
 pub struct Cutter {
@@ -144,7 +156,7 @@ impl Cutter {
                 None => return false,
                 Some(true) => {
                     let blank = content.is_empty();
-                    let decided = self.movetext_line(self.scanned, end, last);
+                    let decided = self.movetext_line(end, last);
                     self.blank = if decided { blank } else { after_blank };
                     return decided;
                 }
@@ -159,38 +171,60 @@ impl Cutter {
             return true;
         }
         let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
-        let inner = if content.first() == Some(&b'[') { inner_event(content) } else { None };
         let mut decided = true;
-        match self.section {
-            Section::Nothing if matches!(content.first(), None | Some(b';')) => {}
-            Section::Nothing if looks_like_tag(content) => self.start_piece(self.scanned, event),
-            Section::Nothing => {
-                self.start_piece(self.scanned, false);
-                decided = self.start_movetext(end, last);
+        match self.line_kind(content, event, after_blank) {
+            Line::Nothing => {}
+            Line::Blank { event } => self.section = Section::Tags { event, blank: true },
+            Line::Tag { starts } => {
+                let inner = inner_event(content).map(|at| content[at..].len());
+                let line = &self.text[self.scanned..end];
+                let after = line.len() - line.trim_ascii_end().len();
+                if starts {
+                    self.start_piece(self.scanned, event);
+                } else if event {
+                    self.section = Section::Tags { event, blank: false };
+                }
+                if let Some(length) = inner {
+                    self.start_piece(end - after - length, true);
+                }
             }
-            Section::Tags { event, .. } if content.is_empty() => {
-                self.section = Section::Tags { event, blank: true };
+            Line::Movetext { starts, first } => {
+                let before = (self.section, self.current, self.pieces.len());
+                if starts {
+                    self.start_piece(self.scanned, false);
+                }
+                if first {
+                    self.current.movetext = self.scanned;
+                }
+                decided = self.movetext_line(end, last);
+                if !decided {
+                    // The line will be looked at again, as if for the first time.
+                    (self.section, self.current) = (before.0, before.1);
+                    self.pieces.truncate(before.2);
+                }
             }
-            Section::Tags { event: false, blank: false } if event => {
-                self.section = Section::Tags { event, blank: false };
-            }
-            Section::Tags { .. } if event => self.start_piece(self.scanned, true),
-            Section::Tags { .. } if looks_like_tag(content) => {}
-            Section::Tags { .. } => decided = self.start_movetext(end, last),
-            Section::Movetext if is_tag(content) => self.start_piece(self.scanned, event),
-            Section::Movetext if after_blank && !content.is_empty() && self.is_over(content) => {
-                self.start_piece(self.scanned, false);
-                decided = self.start_movetext(end, last);
-            }
-            _ => decided = self.movetext_line(self.scanned, end, last),
-        }
-        if let (Section::Tags { .. }, Some(at)) = (self.section, inner) {
-            let line = &self.text[self.scanned..end];
-            let offset = line.len() - without_bom(line).trim_ascii_start().len();
-            self.start_piece(self.scanned + offset + at, true);
         }
         self.blank = if decided { blank } else { after_blank };
         decided
+    }
+
+    /// What a line outside comments is, by what it holds and the section that it stands in.
+    fn line_kind(&self, content: &[u8], event: bool, after_blank: bool) -> Line {
+        match self.section {
+            Section::Nothing if matches!(content.first(), None | Some(b';')) => Line::Nothing,
+            Section::Nothing if looks_like_tag(content) => Line::Tag { starts: true },
+            Section::Nothing => Line::Movetext { starts: true, first: true },
+            Section::Tags { event, .. } if content.is_empty() => Line::Blank { event },
+            Section::Tags { event: false, blank: false } if event => Line::Tag { starts: false },
+            Section::Tags { .. } if event => Line::Tag { starts: true },
+            Section::Tags { .. } if looks_like_tag(content) => Line::Tag { starts: false },
+            Section::Tags { .. } => Line::Movetext { starts: false, first: true },
+            Section::Movetext if is_tag(content) => Line::Tag { starts: true },
+            Section::Movetext if after_blank && !content.is_empty() && self.is_over(content) => {
+                Line::Movetext { starts: true, first: true }
+            }
+            _ => Line::Movetext { starts: false, first: false },
+        }
     }
 
     /// Whether the current game has ended with a result, so that this line, which is no comment on it, is not part of
@@ -226,14 +260,9 @@ impl Cutter {
         self.section = Section::Tags { event, blank: false };
     }
 
-    /// Begins the movetext with the current line. False if more text is needed to decide.
-    fn start_movetext(&mut self, end: usize, last: bool) -> bool {
-        self.current.movetext = self.scanned;
-        self.movetext_line(self.scanned, end, last)
-    }
-
     /// Takes in a line of movetext, or of a comment that began before it. False if more text is needed to decide.
-    fn movetext_line(&mut self, mut at: usize, end: usize, last: bool) -> bool {
+    fn movetext_line(&mut self, end: usize, last: bool) -> bool {
+        let mut at = self.scanned;
         let mut comment = self.section == Section::Comment;
         loop {
             let line = &self.text[at..end];
@@ -381,6 +410,14 @@ mod tests {
         // A comment on the game that has ended is none; nor is what goes on without a result.
         assert_eq!(starts("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n"), [1]);
         assert_eq!(starts("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n"), [1]);
+    }
+
+    #[test]
+    fn a_line_that_has_to_wait_for_more_is_looked_at_anew() {
+        let text = "[Event \"a\"]\n\n1. e4 1-0\n\n [%clk 1] } e5 { (x [Event \"b\"]\n\n1. d4 *\n";
+        assert_eq!(starts(text), [1, 5, 5]);
+        let text = "[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n";
+        assert_eq!(starts(text), [1, 5, 5]);
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn random_game(seed: u64, chess960: bool, plies: usize) -> (Chess, Vec<Move>) {
             .copied()
             .filter(|m| m.is_castle() || m.is_promotion() || m.is_en_passant())
             .collect();
-        let from = if !rare.is_empty() && rng.next_u64() % 3 == 0 { &rare[..] } else { &legal[..] };
+        let from = if !rare.is_empty() && rng.next_u64().is_multiple_of(3) { &rare[..] } else { &legal[..] };
         let m = from[rng.next_u64() as usize % from.len()];
         position.play_unchecked(m);
         moves.push(m);
@@ -190,7 +190,7 @@ fn write(start: &Chess, moves: &[Move], seed: u64) -> String {
     let mut text = format!("[Event \"x\"]\n{variant}[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"*\"]\n\n");
     let mut position = start.clone();
     for (ply, m) in moves.iter().enumerate() {
-        if rng.next_u64() % 2 == 0 {
+        if rng.next_u64().is_multiple_of(2) {
             text += &format!("{}.{}", ply / 2 + 1, [" ", ".. ", "\n", ""][rng.next_u64() as usize % 4]);
         }
         let san = SanPlus::from_move(position.clone(), *m).to_string();
@@ -208,7 +208,7 @@ fn write(start: &Chess, moves: &[Move], seed: u64) -> String {
         };
         text += ["", "!", "?!", " $14", " {a (b) c}", " (1. e4 {x)} (2. d4) e5)", " ; note {", " ±"]
             [rng.next_u64() as usize % 8];
-        text += if rng.next_u64() % 6 == 0 {
+        text += if rng.next_u64().is_multiple_of(6) {
             "\n%(\n"
         } else if text.ends_with("note {") {
             "\n"
@@ -234,7 +234,7 @@ proptest! {
 
     #[test]
     fn no_move_is_played_that_is_not_legal(seed in any::<u64>(), tokens in prop::collection::vec("[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8]|O-O|O-O-O|[a-h][1-8][a-h][1-8]|[a-h]x?[a-h]?[18]=?[QN]", 1..4)) {
-        let (start, moves) = random_game(seed, seed % 2 == 0, 40);
+        let (start, moves) = random_game(seed, seed.is_multiple_of(2), 40);
         let mut text = write(&start, &moves, seed);
         text.truncate(text.len() - 3);
         let mut position = start.clone();

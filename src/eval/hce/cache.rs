@@ -89,7 +89,7 @@ impl Cache {
     /// The entry of a board's numbers of pieces, worked out if it is not there.
     #[inline(always)]
     pub fn material(&mut self, table: &Table, board: &Board) -> &MaterialEntry {
-        // Six bits a number: 64 squares at most, and never 64 of each of ten kinds.
+        // Six bits a number: kings stand on two squares, so none reaches 64.
         let counts = counts(board);
         let numbers = counts.white.iter().chain(&counts.black);
         let key = numbers.fold(0, |key, &count| key << 6 | count as u64);
