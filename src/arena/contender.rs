@@ -119,7 +119,8 @@ impl Contender {
                 let dir =
                     program.dir.as_ref().map(|dir| format!(" in {}", dir.display())).unwrap_or_default();
                 let restart = if program.restart { ", restarted" } else { "" };
-                let text = format!("program {:?}{dir} {}{restart}", program.args, options.join(" "));
+                let short = if program.short_history { ", short history" } else { "" };
+                let text = format!("program {:?}{dir} {}{restart}{short}", program.args, options.join(" "));
                 text.trim_end().to_string()
             }
         }
@@ -244,6 +245,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         dir: spec.dir.clone(),
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
+        short_history: spec.short_history.unwrap_or(false),
         patience: defaults.patience,
     })
 }

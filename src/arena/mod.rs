@@ -9,6 +9,7 @@
 
 pub mod adjudication;
 pub mod affinity;
+pub mod by_opening;
 pub mod children;
 pub mod contender;
 pub mod control;

@@ -8,16 +8,19 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::by_opening::{ByOpening, Opening, write_table};
 use super::course::{Ended, Standings};
 use super::game::Reason;
+use super::openings::Openings;
 use super::record::Entry;
 use super::tally::Tally;
-use crate::stats::{Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
 /// The counts of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     sprt: Sprt,
+    openings: ByOpening,
     /// The results, from the first player's side.
     pub tally: Tally,
 }
@@ -25,6 +28,7 @@ pub struct State {
 impl Standings for State {
     fn add(&mut self, entry: &Entry) {
         self.tally.add(entry);
+        self.openings.add(entry);
     }
 
     fn between(&self, _: [usize; 2]) -> Tally {
@@ -64,17 +68,22 @@ impl Standings for State {
 }
 
 impl State {
-    /// No games yet.
-    pub fn new(sprt: Sprt) -> State {
-        State { sprt, tally: Tally::default() }
+    /// No games yet from a book of so many openings.
+    pub fn new(sprt: Sprt, book: usize) -> State {
+        State { sprt, openings: ByOpening::new(book), tally: Tally::default() }
+    }
+
+    /// What the model of the test counts: pairs, or single games.
+    fn counts(&self) -> Counts {
+        match self.sprt.model() {
+            Model::Bayesian => Counts::Games(self.tally.games),
+            _ => Counts::Pairs(self.tally.pairs),
+        }
     }
 
     /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
     pub fn llr(&self) -> f64 {
-        self.sprt.llr(match self.sprt.model() {
-            Model::Bayesian => Counts::Games(self.tally.games),
-            _ => Counts::Pairs(self.tally.pairs),
-        })
+        self.sprt.llr(self.counts())
     }
 
     /// The verdict so far.
@@ -82,8 +91,8 @@ impl State {
         self.sprt.verdict(self.llr())
     }
 
-    /// The report of the counts as they are.
-    pub fn report(&self, ended: &Ended) -> Report {
+    /// The report of the counts as they are; with the book, also what each opening brought.
+    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
         let Trinomial { wins, draws, losses } = self.tally.games;
         let end = match self.verdict() {
             Verdict::Undecided if ended.complete => End::Games,
@@ -96,6 +105,11 @@ impl State {
             losses,
             pentanomial: self.tally.pairs,
             estimate: Estimate::new(self.tally.pairs),
+            draw_ratio: self.tally.pairs.even(),
+            pair_ratio: self.tally.pairs.ratio(),
+            white: self.tally.colours[0],
+            black: self.tally.colours[1],
+            adjusted: Adjusted::new(&self.sprt, self.counts()),
             llr: self.llr(),
             lower: self.sprt.lower(),
             upper: self.sprt.upper(),
@@ -103,6 +117,7 @@ impl State {
             games_per_second: ended.speed(),
             reasons: self.tally.reasons.clone(),
             mirrored_pairs: self.tally.mirrored,
+            openings: book.map(|book| self.openings.rows(book)),
             end,
             test: self.sprt,
         }
@@ -135,6 +150,16 @@ pub struct Report {
     /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
+    /// Share of pairs that ended even; `None` without any.
+    pub draw_ratio: Option<f64>,
+    /// Pairs won over pairs lost; `None` if none was lost.
+    pub pair_ratio: Option<f64>,
+    /// The first player's games with White.
+    pub white: Trinomial,
+    /// The first player's games with Black.
+    pub black: Trinomial,
+    /// The difference without the bias of stopping when it looks good.
+    pub adjusted: Option<Adjusted>,
     /// Logarithm of the likelihood ratio.
     pub llr: f64,
     /// The LLR at which H0 is accepted.
@@ -149,6 +174,9 @@ pub struct Report {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose two games have the same moves.
     pub mirrored_pairs: u64,
+    /// All openings that were played, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openings: Option<Vec<Opening>>,
     /// Why no more were played.
     pub end: End,
     #[serde(skip)]
@@ -161,12 +189,21 @@ impl fmt::Display for Report {
         let games = self.wins + self.draws + self.losses;
         let pairs = self.pentanomial.0;
         writeln!(f, "games       {games}: {} won, {} drawn, {} lost", self.wins, self.draws, self.losses)?;
+        let [white, black] =
+            [self.white, self.black].map(|g| format!("+{} ={} -{}", g.wins, g.draws, g.losses));
+        writeln!(f, "colours     {white} with White, {black} with Black")?;
         writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
+        let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
+        writeln!(f, "pairs even  {:.2} %, won to lost {ratio}", 100.0 * self.draw_ratio.unwrap_or(0.0))?;
         writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
         writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         let [llr, lower, upper] = [self.llr, self.lower, self.upper];
         writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
+        if let Some(Adjusted { elo, low, high, los }) = self.adjusted {
+            write!(f, "as a test   Elo {elo:+.2} [{low:+.2}, {high:+.2}], LOS {:.2} %", 100.0 * los)?;
+            writeln!(f, " (free of the bias of stopping)")?;
+        }
         writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
@@ -179,7 +216,8 @@ impl fmt::Display for Report {
             (_, _) => {
                 write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
             }
-        }
+        }?;
+        self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }
 }
 
@@ -195,7 +233,7 @@ mod tests {
     use super::super::game::{Rules, Terms};
     use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
-    use super::super::openings::{Choice, Openings};
+    use super::super::openings::Choice;
     use super::super::pgn::Header;
     use super::super::player::{Fault, Player};
     use super::super::record::{Arguments, Options, Record, journal_path};
@@ -237,10 +275,10 @@ mod tests {
             prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
-        let (course, mut state) = (Course { plan, header }, State::new(sprt));
+        let (course, mut state) = (Course { plan, header }, State::new(sprt, openings.len()));
         let ended = course::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
-        state.report(&ended)
+        state.report(&ended, None)
     }
 
     fn files(folder: &Path) -> [Vec<u8>; 2] {
@@ -275,7 +313,7 @@ mod tests {
         let (_, entries) =
             Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
-        let mut state = State::new(report.test);
+        let mut state = State::new(report.test, 1);
         for entry in before {
             state.add(entry);
             assert_eq!(state.verdict(), Verdict::Undecided);

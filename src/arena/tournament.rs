@@ -7,11 +7,13 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::by_opening::{ByOpening, Opening, write_table};
 use super::course::{Ended, Standings};
 use super::game::Reason;
+use super::openings::Openings;
 use super::record::Entry;
 use super::sequential::End;
-use super::tally::{Tally, share};
+use super::tally::Tally;
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
 /// The counts of a tournament.
@@ -20,18 +22,13 @@ pub struct Table {
     names: Vec<String>,
     /// The results of two players, by their numbers, from the first one's side.
     pairings: BTreeMap<[usize; 2], Tally>,
-    /// The results of each opening, by its number in the order of the book, from White's side of the first games'
-    /// players: kept for a match of two or a gauntlet, where the first player is always the same.
-    openings: BTreeMap<usize, Tally>,
-    /// How many openings the book has.
-    book: usize,
+    openings: ByOpening,
 }
 
 impl Table {
     /// No games yet between these players, from a book of so many openings.
     pub fn new(names: &[String], book: usize) -> Table {
-        let (pairings, openings) = (BTreeMap::new(), BTreeMap::new());
-        Table { names: names.to_vec(), pairings, openings, book: book.max(1) }
+        Table { names: names.to_vec(), pairings: BTreeMap::new(), openings: ByOpening::new(book) }
     }
 
     /// All results, from the side of the first of each pairing.
@@ -48,18 +45,14 @@ impl Table {
         rows
     }
 
-    /// The report of the counts as they are; with `by_opening`, also what each opening brought.
-    pub fn report(&self, ended: &Ended, by_opening: bool) -> Report {
+    /// The report of the counts as they are; with the book, also what each opening brought.
+    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
         let all = self.all();
         let name = |player: usize| self.names[player].clone();
         let row = |(player, tally): &(usize, Tally)| Row { name: name(*player), counts: tally.into() };
         let pairing = |(&[a, b], tally): (&[usize; 2], &Tally)| {
             let (players, identical) = ([name(a), name(b)], tally.identical());
             Pairing { players, counts: tally.into(), identical }
-        };
-        let opening = |(&opening, tally): (&usize, &Tally)| {
-            let Trinomial { wins, draws, losses } = tally.games;
-            Opening { opening: opening + 1, wins, draws, losses, pentanomial: tally.pairs }
         };
         let of_two = (self.names.len() == 2).then(|| Estimate::new(all.pairs));
         Report {
@@ -73,7 +66,7 @@ impl Table {
             games: all.games.games(),
             players: self.ranking().iter().map(row).collect(),
             pairings: self.pairings.iter().map(pairing).collect(),
-            openings: by_opening.then(|| self.openings.iter().map(opening).collect()),
+            openings: book.map(|book| self.openings.rows(book)),
             games_per_second: ended.speed(),
             mirrored_pairs: all.mirrored,
             reasons: all.reasons,
@@ -85,7 +78,7 @@ impl Table {
 impl Standings for Table {
     fn add(&mut self, entry: &Entry) {
         self.pairings.entry(entry.players).or_default().add(entry);
-        self.openings.entry(entry.opening % self.book).or_default().add(entry);
+        self.openings.add(entry);
     }
 
     fn between(&self, players: [usize; 2]) -> Tally {
@@ -165,6 +158,10 @@ pub struct Results {
     pub score: f64,
     /// Pairs: LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
+    /// Share of pairs that ended even; `None` without any.
+    pub draw_ratio: Option<f64>,
+    /// Pairs won over pairs lost; `None` if none was lost.
+    pub pair_ratio: Option<f64>,
     /// Against the opponents that were met, from the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
@@ -184,6 +181,8 @@ impl From<&Tally> for Results {
             losses,
             score: tally.share(),
             pentanomial: tally.pairs,
+            draw_ratio: tally.pairs.even(),
+            pair_ratio: tally.pairs.ratio(),
             estimate: Estimate::new(tally.pairs),
             white: tally.colours[0],
             black: tally.colours[1],
@@ -211,21 +210,6 @@ pub struct Pairing {
     pub counts: Results,
     /// Whether all pairs are two identical games.
     pub identical: bool,
-}
-
-/// What came of one opening.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Opening {
-    /// Its number, from 1 in the order in which the book is used.
-    pub opening: usize,
-    /// Games won by the first of the two who played them.
-    pub wins: u64,
-    /// Games drawn.
-    pub draws: u64,
-    /// Games lost by the first of the two who played them.
-    pub losses: u64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
-    pub pentanomial: Pentanomial,
 }
 
 /// How a tournament stands at its end: the result of `patzer match`.
@@ -293,29 +277,23 @@ impl fmt::Display for Report {
             write!(f, "{title:<w$}  {:>5.1} %  {pairs:<24}", 100.0 * c.score)?;
             write!(f, "  Elo {:+.1} ± {:.1}", c.estimate.elo, c.estimate.elo_error)?;
             write!(f, ", LOS {:.1} %", 100.0 * c.estimate.los)?;
+            write!(f, ", even {:.1} %", 100.0 * c.draw_ratio.unwrap_or(0.0))?;
             writeln!(f, "{}", if *identical { ", all pairs identical" } else { "" })?;
-        }
-        if let Some(openings) = &self.openings {
-            writeln!(f, "\nopenings (number in their order, games, share of the first player, pairs)")?;
-            for &Opening { opening, wins, draws, losses, pentanomial } in openings {
-                let games = Trinomial { wins, draws, losses };
-                let (pairs, share) = (pentanomial.0, 100.0 * share(games));
-                writeln!(f, "{opening:>6} {:>6} {share:>6.1} %  {pairs:?}", games.games())?;
-            }
         }
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "\nendings     {}", reasons.join(", "))?;
         write!(f, "speed       {:.1} games/s", self.games_per_second)?;
-        match self.end {
-            End::Interrupted => write!(f, "\ninterrupted after {} games; --resume goes on", self.games),
-            _ => Ok(()),
+        if let End::Interrupted = self.end {
+            write!(f, "\ninterrupted after {} games; --resume goes on", self.games)?;
         }
+        self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::openings::Choice;
     use super::super::tally::tests::entry;
     use super::*;
 
@@ -330,7 +308,8 @@ mod tests {
         table.add(&entry(1, [0, 1], [2, 1]));
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
-        let report = table.report(&ended(), true);
+        let book = Openings::load(Choice::default()).unwrap();
+        let report = table.report(&ended(), Some(&book));
         assert_eq!(report.of_two, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
         assert_eq!((row("a").wins, row("a").draws, row("a").losses), (1, 2, 1));
@@ -339,9 +318,7 @@ mod tests {
         assert_eq!(row("b").pentanomial, Pentanomial([0, 1, 0, 0, 1]));
         let order: Vec<&str> = report.players.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(order, ["b", "a", "c"]);
-        // A book of two: the third opening is the first again.
-        let openings = report.openings.unwrap();
-        assert_eq!((openings.len(), openings[0].wins, openings[0].draws), (2, 3, 1));
+        assert_eq!(report.openings.unwrap().len(), 2, "a book of two: the third opening is the first again");
         assert_eq!(report.games_per_second, 3.0);
     }
 
@@ -350,7 +327,7 @@ mod tests {
         let names = ["a", "b"].map(String::from);
         let mut table = Table::new(&names, 2);
         table.add(&entry(1, [0, 1], [2, 1]));
-        let report = table.report(&ended(), false);
+        let report = table.report(&ended(), None);
         let v = serde_json::to_value(&report).unwrap();
         assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&1.into(), &1.into(), &0.into()));
         assert_eq!(v["pentanomial"], serde_json::json!([0, 0, 0, 1, 0]));

@@ -49,6 +49,8 @@ pub struct Held<S> {
     pub standings: S,
     /// How it ended.
     pub ended: Ended,
+    /// The book, in its order.
+    pub openings: Openings,
     /// Who tells the result.
     pub show: Show,
 }
@@ -111,7 +113,7 @@ pub fn hold<S: Standings>(
     let ended = ended.inspect_err(|_| {
         ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
     })?;
-    Ok(Held { standings, ended, show })
+    Ok(Held { standings, ended, openings, show })
 }
 
 /// What a careful author should know about how it went.

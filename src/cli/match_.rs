@@ -49,10 +49,6 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Games")]
     resume: bool,
 
-    /// Tell the results of each opening too
-    #[arg(long, help_heading = "Output")]
-    by_opening: bool,
-
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -84,13 +80,11 @@ impl Kind {
 
 impl MatchArgs {
     fn with_those_of_the_journal(&self, typed: &mut crate::arena::record::Arguments) -> Result<MatchArgs> {
-        typed.remove("by_opening");
         let all = contest::resumed("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
         let own = self.clone();
         Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
             pgn: own.pgn,
             resume: own.resume,
-            by_opening: own.by_opening,
             show: own.show,
             ..all
         }))
@@ -138,7 +132,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
     contest::remark(&all, specs.len() == 2, &args.pgn, ui);
-    let report = held.standings.report(&held.ended, args.by_opening);
+    let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &pairings, &report)?;
     Ok(Status::Done)
 }

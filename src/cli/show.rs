@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::Ui;
 use crate::arena::course::{Observer, Standings};
 use crate::arena::dialect::{Dialect, Standing, events};
+use crate::arena::openings::Openings;
 use crate::arena::record::Entry;
 use crate::arena::schedule::Pair;
 use crate::arena::tally::Tally;
@@ -31,10 +32,21 @@ pub struct ShowArgs {
     /// Games between two reports of the standings, with --json-lines or --output-format
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
     rating_interval: u64,
+
+    /// Tell the results of each opening too
+    #[arg(long, help_heading = "Output")]
+    by_opening: bool,
+}
+
+impl ShowArgs {
+    /// The book, if the results of each opening are asked for.
+    pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
+        self.by_opening.then_some(book)
+    }
 }
 
 /// The arguments that say nothing about the games and are not kept with them.
-pub const NOT_KEPT: [&str; 3] = ["json_lines", "output_format", "rating_interval"];
+pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
 
 /// What stands fixed before the first game.
 pub struct Facts {

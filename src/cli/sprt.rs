@@ -167,8 +167,8 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         resume: args.resume,
         typed: &typed,
     };
-    let held = contest::hold(&contest, |_, _| State::new(sprt), ui)?;
-    let report = held.standings.report(&held.ended);
+    let held = contest::hold(&contest, |_, openings| State::new(sprt, openings.len()), ui)?;
+    let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     let discarded = held.ended.discarded;
     if discarded > 0 && report.end == End::Verdict {
         ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
