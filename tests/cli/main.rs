@@ -14,6 +14,7 @@ mod eval;
 mod extract;
 mod funnel;
 mod help;
+mod kills;
 mod label;
 mod match_;
 mod mock;
