@@ -49,10 +49,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
     ("restart", "on: the program is started anew for each game"),
-    (
-        "history",
-        "short: it is told the moves since the last capture or pawn move only, which saves time; default full",
-    ),
+    ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
 impl FromStr for Spec {

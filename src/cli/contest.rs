@@ -78,11 +78,9 @@ pub fn hold<S: Standings>(
     options.insert(contest.kind.0.to_string(), contest.kind.1.clone());
     let (mut record, done) = open_record(pgn, contest.resume, contest.typed, &options, ui)?;
     play.announce(&field, &openings, ui);
-    let alike = |i: usize, j: usize| {
-        field.contenders[i].digest == field.contenders[j].digest
-            && contest.specs[i].options == contest.specs[j].options
-    };
-    if field.names.len() == 2 && alike(0, 1) {
+    if let [a, b] = &field.contenders[..]
+        && (&a.digest, a.terms, a.settings()) == (&b.digest, b.terms, b.settings())
+    {
         ui.note("A and B are the same: this tests the test");
     }
     let boards = play.cores(&field, ui);

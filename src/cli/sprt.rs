@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue --tc 8+0.08                 by the clock\n  \
     patzer sprt new.hce.toml default-hce --elo0 -3 --elo1 1    has a simplification done harm?\n  \
     patzer sprt ./new ./base --tc 8+0.08 --option Hash=16      two UCI engines\n  \
-    patzer sprt ./new ./base --tc 8+0.08 --option-a Contempt=5 an option of the first alone\n  \
+    patzer sprt ./new ./base --tc 8+0.08 --option-a Hash=64    an option of the first alone\n  \
     patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
     patzer sprt --resume                                       go on after an interruption\n\n\
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 1 wrong input.";
