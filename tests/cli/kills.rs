@@ -105,7 +105,8 @@ fn killed_and_resumed_it_is_the_same_test(args: &[String]) {
         }
         break;
     }
-    assert!(kills >= 3, "{kills}");
+    // How many depends on how busy the machine is.
+    assert!(kills >= 1);
     let pgn = |folder: &Path| timeless(&fs::read_to_string(folder.join("sprt.pgn")).unwrap());
     // Not assert_eq, which would print both files.
     assert!(pgn(cut.path()) == pgn(whole.path()));
