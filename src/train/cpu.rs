@@ -7,9 +7,12 @@
 use rayon::prelude::*;
 
 use super::TrainItem;
+use super::backend::Backend;
 use super::kernel::{MICRO, Micro};
-use super::loss::{Loss, sigmoid};
+use super::loss::{Loss, Target};
 use super::model::Model;
+use super::shape::Shape;
+use super::table::{Floats, Shorts, Table};
 
 /// Positions for each part of a batch: enough to make the sum of the parts cheap.
 const PART: usize = 2048;
@@ -25,6 +28,8 @@ pub struct Cpu {
     gradient: Vec<f32>,
     /// The feature table with shared weights added; empty if nothing is shared.
     table: Vec<f32>,
+    /// Its copy in 16 bits, if the forward pass is to read that.
+    shorts: Option<Shorts>,
 }
 
 struct Part {
@@ -36,31 +41,9 @@ struct Part {
     items: Vec<TrainItem>,
 }
 
-/// How the target follows from a position's labels.
-#[derive(Debug, Clone, Copy)]
-pub struct Target {
-    /// Weight of the game's result.
-    pub wdl: f32,
-    /// K of the sigmoid.
-    pub k: f32,
-}
-
-impl Target {
-    /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
-    #[inline]
-    pub fn of(self, item: &TrainItem) -> f32 {
-        let white = item.expected();
-        let result = if item.turn.is_white() { white } else { 1.0 - white };
-        item.score.map_or(result, |score| {
-            let expected = sigmoid(self.k * f32::from(score) / 400.0);
-            self.wdl * result + (1.0 - self.wdl) * expected
-        })
-    }
-}
-
 impl Cpu {
-    /// Memory for batches of at most this many positions.
-    pub fn new(model: &Model, batch: usize) -> Cpu {
+    /// Memory for batches of at most this many positions. `shorts`: gradients follow from sums in 16 bits.
+    pub fn new(model: &Model, batch: usize, shorts: bool) -> Cpu {
         let part = || Part {
             micro: Micro::new(model),
             gradient: vec![0.0; model.parameters.len()],
@@ -70,40 +53,8 @@ impl Cpu {
             parts: std::iter::repeat_with(part).take(parts(batch, model)).collect(),
             gradient: vec![0.0; model.parameters.len()],
             table: Vec::new(),
+            shorts: shorts.then(Shorts::default),
         }
-    }
-
-    /// The sum of the losses of a batch, and the gradient of their mean.
-    pub fn gradient(
-        &mut self,
-        model: &Model,
-        loss: Loss,
-        target: Target,
-        items: &[TrainItem],
-        batch: &[u32],
-    ) -> (f64, &mut [f32]) {
-        let loss = Loss { scale: 1.0 / batch.len() as f32, ..loss };
-        model.whole_table(&mut self.table);
-        let table = if self.table.is_empty() { &model.parameters } else { &self.table };
-        let count = parts(batch.len(), model).min(self.parts.len());
-        let losses: Vec<f64> = self.parts[..count]
-            .par_iter_mut()
-            .enumerate()
-            .map(|(i, part)| {
-                let share = &batch[i * batch.len() / count..(i + 1) * batch.len() / count];
-                let mut sum = 0.0;
-                for indices in share.chunks(MICRO) {
-                    part.items.clear();
-                    part.items.extend(indices.iter().map(|&at| items[at as usize]));
-                    part.micro.load(&part.items, |item| target.of(item));
-                    sum += part.micro.gradient(model, table, loss, &mut part.gradient);
-                }
-                sum
-            })
-            .collect();
-        self.add_parts(count);
-        self.share(model);
-        (losses.iter().sum(), &mut self.gradient)
     }
 
     /// Sums the parts' gradients in order, and leaves zeros.
@@ -127,8 +78,7 @@ impl Cpu {
     }
 
     /// The gradient of a shared weight is the sum of those of its rows.
-    fn share(&mut self, model: &Model) {
-        let shape = &model.shape;
+    fn share(&mut self, shape: &Shape) {
         if shape.factor_rows == 0 {
             return;
         }
@@ -142,39 +92,87 @@ impl Cpu {
             }
         });
     }
+
+    /// What a function makes of each micro-batch, in floats.
+    fn over<R: Send>(
+        &mut self,
+        model: &Model,
+        items: &[TrainItem],
+        each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
+    ) -> Vec<R> {
+        let table = Table::Floats(whole(model, &mut self.table));
+        items
+            .par_chunks(MICRO)
+            .map_init(|| Micro::new(model), |micro, items| each(micro, table, items))
+            .collect()
+    }
 }
 
-/// The mean loss over positions.
-pub fn mean_loss(model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
-    let each = |micro: &mut Micro, table: &[f32], items: &[TrainItem]| {
-        micro.load(items, |item| target.of(item));
-        micro.loss(model, table, loss)
-    };
-    over(model, items, each).into_iter().sum::<f64>() / items.len() as f64
+impl Backend for Cpu {
+    fn gradient(
+        &mut self,
+        model: &Model,
+        loss: Loss,
+        target: Target,
+        items: &[TrainItem],
+        batch: &[u32],
+    ) -> (f64, &mut [f32]) {
+        let loss = Loss { scale: 1.0 / batch.len() as f32, ..loss };
+        let floats = whole(model, &mut self.table);
+        let table = match &mut self.shorts {
+            Some(shorts) => {
+                shorts.fill(floats, &model.shape);
+                Table::Shorts(shorts)
+            }
+            None => Table::Floats(floats),
+        };
+        let count = parts(batch.len(), model).min(self.parts.len());
+        let losses: Vec<f64> = self.parts[..count]
+            .par_iter_mut()
+            .enumerate()
+            .map(|(i, part)| {
+                let share = &batch[i * batch.len() / count..(i + 1) * batch.len() / count];
+                let mut sum = 0.0;
+                for indices in share.chunks(MICRO) {
+                    part.items.clear();
+                    part.items.extend(indices.iter().map(|&at| items[at as usize]));
+                    part.micro.load(&part.items, |item| target.of(item));
+                    sum += part.micro.gradient(model, table, loss, &mut part.gradient);
+                }
+                sum
+            })
+            .collect();
+        self.add_parts(count);
+        self.share(&model.shape);
+        (losses.iter().sum(), &mut self.gradient)
+    }
+
+    fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
+        let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
+            micro.load(items, |item| target.of(item));
+            micro.loss(model, table, loss)
+        };
+        self.over(model, items, each).into_iter().sum::<f64>() / items.len() as f64
+    }
+
+    fn centipawns(&mut self, model: &Model, items: &[TrainItem]) -> Vec<f32> {
+        let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
+            let mut outputs = Vec::with_capacity(items.len());
+            micro.load(items, |_| 0.0);
+            micro.outputs(model, table, &mut outputs);
+            outputs
+        };
+        let scale = crate::eval::nnue::network::SCALE as f32;
+        self.over(model, items, each).into_iter().flatten().map(|output| output * scale).collect()
+    }
 }
 
-/// The float network's evaluation of positions, in centipawns for the side to move.
-pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
-    let each = |micro: &mut Micro, table: &[f32], items: &[TrainItem]| {
-        let mut outputs = Vec::with_capacity(items.len());
-        micro.load(items, |_| 0.0);
-        micro.outputs(model, table, &mut outputs);
-        outputs
-    };
-    let scale = crate::eval::nnue::network::SCALE as f32;
-    over(model, items, each).into_iter().flatten().map(|output| output * scale).collect()
-}
-
-/// What a function makes of each micro-batch.
-fn over<R: Send>(
-    model: &Model,
-    items: &[TrainItem],
-    each: impl Fn(&mut Micro, &[f32], &[TrainItem]) -> R + Sync,
-) -> Vec<R> {
-    let mut table = Vec::new();
-    model.whole_table(&mut table);
-    let table = if table.is_empty() { &model.parameters } else { &table };
-    items.par_chunks(MICRO).map_init(|| Micro::new(model), |micro, items| each(micro, table, items)).collect()
+/// The feature table with what is shared.
+fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> Floats<'a> {
+    model.whole_table(table);
+    let shape = &model.shape;
+    let rows = if table.is_empty() { &model.parameters[..shape.bias] } else { &table[..] };
+    Floats { rows, biases: &model.parameters[shape.bias..shape.factor] }
 }
 
 fn parts(batch: usize, model: &Model) -> usize {

@@ -3,8 +3,8 @@
 //! In: the sums of the hidden layer of one position. Out: the network's output; backwards, the gradient of the layers
 //! behind the hidden one, and that of the sums in their place.
 //!
-//! A network without further layers, the usual one, goes one way where activation and output are one loop; the others
-//! go layer by layer.
+//! A network without further layers, the usual one, goes tile by tile, where activation and output are one loop; the
+//! others go position by position, layer by layer.
 
 use super::kernel::LANES;
 use super::model::Model;
@@ -42,7 +42,8 @@ impl Layers {
         }
     }
 
-    /// The output of position `i`. `views` is how many views a position has, and how many positions `hidden` holds.
+    /// The output of position `i` without piece-square values. `views` is how many views a position has, and how many
+    /// positions `hidden` holds.
     #[inline(always)]
     pub fn output<const A: u8, const T: usize>(
         &mut self,
@@ -52,26 +53,8 @@ impl Layers {
         i: usize,
         bucket: usize,
     ) -> f32 {
-        let shape = &model.shape;
-        let values = piece_square::<T>(shape, hidden, views, positions, i, bucket);
-        if shape.dense.len() > 1 {
-            self.activate::<A, T>(shape, hidden, views, positions, i);
-            return self.further(model, bucket) + values;
-        }
-        let start = shape.layer(bucket, 0);
-        let weights = &model.parameters[start..start + shape.head];
-        let mut total = [0.0f32; LANES];
-        for tile in 0..shape.hidden_tiles {
-            for view in 0..views {
-                let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
-                let weights = lanes::<T>(weights, view * shape.hidden_tiles + tile);
-                let active = active::<A, T>(sums);
-                for lane in 0..T {
-                    total[lane % LANES] += active[lane] * weights[lane];
-                }
-            }
-        }
-        weights[weights.len() - 1] + total.iter().sum::<f32>() + values
+        self.activate::<A, T>(&model.shape, hidden, views, positions, i);
+        self.further(model, bucket)
     }
 
     /// Given the derivative of the loss by the output: adds the gradient of the layers and turns the position's sums
@@ -89,43 +72,16 @@ impl Layers {
         gradient: &mut [f32],
     ) {
         let shape = &model.shape;
-        let start = shape.layer(bucket, 0);
-        let many = shape.dense.len() > 1;
-        if many {
-            self.backward_further(model, bucket, slope, gradient);
-        }
-        let weights = &model.parameters[start..start + shape.head];
-        let gradient = &mut gradient[start..start + shape.head];
-        for tile in 0..shape.hidden_tiles {
-            for view in 0..views {
-                let at = view * shape.hidden_tiles + tile;
-                let sums = tile_of_mut::<T>(hidden, tile, views * positions, views * i + view);
-                let mut upstream = [0.0; T];
-                if many {
-                    upstream = *lanes::<T>(&self.upstream, at);
-                } else {
-                    let (weights, gradient) = (lanes::<T>(weights, at), lanes_mut::<T>(gradient, at));
-                    let active = active::<A, T>(sums);
-                    for lane in 0..T {
-                        gradient[lane] += slope * active[lane];
-                        upstream[lane] = slope * weights[lane];
-                    }
-                }
-                backward::<A, T>(sums, &upstream);
+        self.backward_further(model, bucket, slope, gradient);
+        for tile in 0..shape.tiles {
+            let tiles = hidden.as_chunks_mut::<T>().0;
+            let sums = &mut tiles[(tile * positions + i) * views..][..views];
+            if tile >= shape.hidden_tiles {
+                backward_values::<T>(shape, tile, bucket, slope, sums);
+                continue;
             }
-        }
-        if !many {
-            let last = gradient.len() - 1;
-            gradient[last] += slope;
-        }
-        for tile in shape.hidden_tiles..shape.tiles {
-            for view in 0..views {
-                let sums = tile_of_mut::<T>(hidden, tile, views * positions, views * i + view);
-                *sums = [0.0; T];
-                if tile == shape.hidden_tiles + bucket / T {
-                    let share = if view == 0 { slope } else { -slope };
-                    sums[bucket % T] = share / views as f32;
-                }
+            for (view, sums) in sums.iter_mut().enumerate() {
+                backward::<A, T>(sums, lanes::<T>(&self.upstream, view * shape.hidden_tiles + tile));
             }
         }
     }
@@ -212,13 +168,57 @@ impl Layers {
     }
 }
 
+/// Adds what a tile's sums are worth to the products of the output.
+#[inline(always)]
+pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], products: &mut [f32; LANES]) {
+    let active = active::<A, T>(sums);
+    for lane in 0..T {
+        products[lane % LANES] += active[lane] * weights[lane];
+    }
+}
+
+/// Turns sums into their gradient, given the derivative by the output that they are weighed for, and adds the gradient
+/// of the weights.
+#[inline(always)]
+pub fn backward_weights<const A: u8, const T: usize>(
+    sums: &mut [f32; T],
+    slope: f32,
+    weights: &[f32; T],
+    gradient: &mut [f32; T],
+) {
+    let active = active::<A, T>(sums);
+    let mut upstream = [0.0; T];
+    for lane in 0..T {
+        gradient[lane] += slope * active[lane];
+        upstream[lane] = slope * weights[lane];
+    }
+    backward::<A, T>(sums, &upstream);
+}
+
+/// Turns a position's sums of a tile of piece-square values into their gradient.
+#[inline(always)]
+pub fn backward_values<const T: usize>(
+    shape: &Shape,
+    tile: usize,
+    bucket: usize,
+    slope: f32,
+    views: &mut [[f32; T]],
+) {
+    let share = slope / views.len() as f32;
+    for (sums, share) in views.iter_mut().zip([share, -share]) {
+        *sums = [0.0; T];
+        if tile == shape.hidden_tiles + bucket / T {
+            sums[bucket % T] = share;
+        }
+    }
+}
+
 /// What the piece-square values add to the output.
 #[inline(always)]
-fn piece_square<const T: usize>(
+pub fn piece_square<const T: usize>(
     shape: &Shape,
     hidden: &[f32],
-    views: usize,
-    positions: usize,
+    (views, positions): (usize, usize),
     i: usize,
     bucket: usize,
 ) -> f32 {
@@ -319,13 +319,15 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
+/// A tile of numbers.
 #[inline(always)]
-fn lanes<const T: usize>(values: &[f32], tile: usize) -> &[f32; T] {
+pub fn lanes<const T: usize>(values: &[f32], tile: usize) -> &[f32; T] {
     &values.as_chunks::<T>().0[tile]
 }
 
+/// The same, to change.
 #[inline(always)]
-fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
+pub fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
     &mut values.as_chunks_mut::<T>().0[tile]
 }
 
@@ -333,9 +335,4 @@ fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
 #[inline(always)]
 fn tile_of<const T: usize>(hidden: &[f32], tile: usize, views: usize, view: usize) -> &[f32; T] {
     lanes::<T>(hidden, tile * views + view)
-}
-
-#[inline(always)]
-fn tile_of_mut<const T: usize>(hidden: &mut [f32], tile: usize, views: usize, view: usize) -> &mut [f32; T] {
-    lanes_mut::<T>(hidden, tile * views + view)
 }

@@ -16,6 +16,7 @@ use super::extract::Extractor;
 use super::head::{self, Layers};
 use super::loss::Loss;
 use super::model::Model;
+use super::table::{Table, Tile};
 use crate::eval::nnue::Activation;
 
 /// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
@@ -40,6 +41,9 @@ pub struct Micro {
     sorted: Vec<u16>,
     runs: Vec<(u16, u32)>,
     counts: Vec<u32>,
+    /// Of a network without further layers: the products that each output sums up, and then the derivatives by it.
+    products: Vec<[f32; LANES]>,
+    slopes: Vec<f32>,
     layers: Layers,
 }
 
@@ -66,6 +70,8 @@ impl Micro {
             sorted: Vec::new(),
             runs: Vec::new(),
             counts: vec![0; shape.rows],
+            products: vec![[0.0; LANES]; MICRO],
+            slopes: Vec::with_capacity(MICRO),
             layers: Layers::new(shape),
         }
     }
@@ -84,22 +90,22 @@ impl Micro {
     }
 
     /// The sum of the losses. `table` is the feature table with what is shared.
-    pub fn loss(&mut self, model: &Model, table: &[f32], loss: Loss) -> f64 {
+    pub fn loss(&mut self, model: &Model, table: Table<'_>, loss: Loss) -> f64 {
         self.run(model, table, Task::Loss(loss))
     }
 
     /// The sum of the losses; adds the gradient of their mean over the batch. That of the shared weights is left to the
     /// caller: it follows from the table's.
-    pub fn gradient(&mut self, model: &Model, table: &[f32], loss: Loss, gradient: &mut [f32]) -> f64 {
+    pub fn gradient(&mut self, model: &Model, table: Table<'_>, loss: Loss, gradient: &mut [f32]) -> f64 {
         self.run(model, table, Task::Gradient(loss, gradient))
     }
 
     /// Appends the network's output for each position; an output of 1 is 400 centipawns.
-    pub fn outputs(&mut self, model: &Model, table: &[f32], outputs: &mut Vec<f32>) {
+    pub fn outputs(&mut self, model: &Model, table: Table<'_>, outputs: &mut Vec<f32>) {
         self.run(model, table, Task::Outputs(outputs));
     }
 
-    fn run(&mut self, model: &Model, table: &[f32], task: Task<'_>) -> f64 {
+    fn run(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has AVX-512.
@@ -113,18 +119,18 @@ impl Micro {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx2")]
-    fn run_avx512(&mut self, model: &Model, table: &[f32], task: Task<'_>) -> f64 {
+    fn run_avx512(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
         self.run_portable(model, table, task)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2(&mut self, model: &Model, table: &[f32], task: Task<'_>) -> f64 {
+    fn run_avx2(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
         self.run_portable(model, table, task)
     }
 
     #[inline(always)]
-    fn run_portable(&mut self, model: &Model, table: &[f32], task: Task<'_>) -> f64 {
+    fn run_portable(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
         use head::{CRELU, PAIRWISE, RELU, SCRELU};
         match (model.shape.tile, model.shape.architecture.activation) {
             (32, Activation::Relu) => self.run_tiled::<RELU, 32>(model, table, task),
@@ -142,61 +148,89 @@ impl Micro {
     fn run_tiled<const A: u8, const T: usize>(
         &mut self,
         model: &Model,
-        table: &[f32],
+        table: Table<'_>,
         task: Task<'_>,
     ) -> f64 {
-        self.forward::<T>(model, table);
+        match table {
+            Table::Floats(table) => {
+                for tile in 0..model.shape.tiles {
+                    self.forward::<A, T>(model, tile, table.tile::<T>(&model.shape, tile));
+                }
+            }
+            Table::Shorts(table) => {
+                for tile in 0..model.shape.tiles {
+                    self.forward::<A, T>(model, tile, table.tile::<T>(&model.shape, tile));
+                }
+            }
+        }
         let count = self.targets.len();
-        let views = (self.views, MICRO);
-        let (hidden, layers) = (&mut self.hidden[..], &mut self.layers);
         let mut total = 0.0;
         match task {
             Task::Loss(loss) => {
                 for i in 0..count {
-                    let bucket = usize::from(self.buckets[i]);
-                    let output = layers.output::<A, T>(model, hidden, views, i, bucket);
-                    total += loss.of(output, self.targets[i]).0;
+                    total += loss.of(self.output::<A, T>(model, i), self.targets[i]).0;
                 }
             }
             Task::Outputs(outputs) => {
                 for i in 0..count {
-                    let bucket = usize::from(self.buckets[i]);
-                    outputs.push(layers.output::<A, T>(model, hidden, views, i, bucket));
+                    outputs.push(self.output::<A, T>(model, i));
                 }
             }
             Task::Gradient(loss, gradient) => {
+                self.slopes.clear();
                 for i in 0..count {
-                    let bucket = usize::from(self.buckets[i]);
-                    let output = layers.output::<A, T>(model, hidden, views, i, bucket);
+                    let output = self.output::<A, T>(model, i);
                     let (value, slope) = loss.of(output, self.targets[i]);
                     total += value;
-                    layers.backward::<A, T>(model, hidden, views, i, bucket, slope, gradient);
+                    self.slopes.push(slope);
+                    if !model.shape.is_flat() {
+                        let (hidden, views) = (&mut self.hidden[..], (self.views, MICRO));
+                        let bucket = usize::from(self.buckets[i]);
+                        self.layers.backward::<A, T>(model, hidden, views, i, bucket, slope, gradient);
+                    }
                 }
                 self.sort();
-                self.backward::<T>(model, gradient);
+                self.backward::<A, T>(model, gradient);
             }
         }
         total
     }
 
-    /// The sums of the hidden layer.
+    /// The output of a position whose tiles have all been summed.
     #[inline(always)]
-    fn forward<const T: usize>(&mut self, model: &Model, table: &[f32]) {
-        let shape = &model.shape;
-        let biases = model.parameters[shape.bias..shape.factor].as_chunks::<T>().0;
-        let tables = table[..shape.bias].chunks_exact(shape.rows * T);
-        for ((table, bias), hidden) in
-            tables.zip(biases).zip(self.hidden.chunks_exact_mut(self.views * MICRO * T))
+    fn output<const A: u8, const T: usize>(&mut self, model: &Model, i: usize) -> f32 {
+        let (shape, bucket) = (&model.shape, usize::from(self.buckets[i]));
+        let views = (self.views, MICRO);
+        let values = head::piece_square::<T>(shape, &self.hidden, views, i, bucket);
+        if shape.is_flat() {
+            let bias = model.parameters[shape.layer(bucket, 0) + shape.head - 1];
+            return bias + self.products[i].iter().sum::<f32>() + values;
+        }
+        self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
+    }
+
+    /// The sums of a tile of the hidden layer; without further layers also what they add to the output, while they are
+    /// in registers.
+    #[inline(always)]
+    fn forward<const A: u8, const T: usize>(&mut self, model: &Model, tile: usize, rows: impl Tile<T>) {
+        let (shape, views) = (&model.shape, self.views);
+        let flat = shape.is_flat() && tile < shape.hidden_tiles;
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO..][..views * MICRO];
+        if tile == 0 {
+            self.products.fill([0.0; LANES]);
+        }
+        let mut start = 0;
+        for (i, (hidden, ends)) in
+            hidden.chunks_exact_mut(views).zip(self.ends.chunks_exact(views)).enumerate()
         {
-            let (table, hidden) = (table.as_chunks::<T>().0, hidden.as_chunks_mut::<T>().0);
-            let mut start = 0;
-            for (&end, hidden) in self.ends.iter().zip(hidden) {
-                let mut sum = *bias;
-                for &row in &self.rows[start..end as usize] {
-                    add(&mut sum, &table[usize::from(row)]);
-                }
-                *hidden = sum;
+            let at = if flat { shape.layer(usize::from(self.buckets[i]), 0) } else { 0 };
+            for (view, (hidden, &end)) in hidden.iter_mut().zip(ends).enumerate() {
+                *hidden = rows.sum(&self.rows[start..end as usize]);
                 start = end as usize;
+                if flat {
+                    let weights = head::lanes::<T>(&model.parameters[at..], view * shape.hidden_tiles + tile);
+                    head::weigh::<A, T>(hidden, weights, &mut self.products[i]);
+                }
             }
         }
     }
@@ -232,37 +266,79 @@ impl Micro {
         }
     }
 
-    /// Adds the gradient of the hidden layer's sums to their rows and to the bias.
+    /// Tile by tile: turns the hidden layer's sums into their gradient, and adds it to their rows and to the bias.
     #[inline(always)]
-    fn backward<const T: usize>(&self, model: &Model, gradient: &mut [f32]) {
+    fn backward<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
         let shape = &model.shape;
-        let (tables, rest) = gradient[..shape.factor].split_at_mut(shape.bias);
-        let (tables, biases) = (tables.chunks_exact_mut(shape.rows * T), rest.as_chunks_mut::<T>().0);
-        for ((table, bias), hidden) in
-            tables.zip(biases).zip(self.hidden.chunks_exact(self.views * MICRO * T))
-        {
-            let (table, hidden) = (table.as_chunks_mut::<T>().0, hidden.as_chunks::<T>().0);
-            let mut start = 0;
-            for &(row, end) in &self.runs {
-                let row = &mut table[usize::from(row)];
-                let mut sum = *row;
-                for &view in &self.sorted[start..end as usize] {
-                    add(&mut sum, &hidden[usize::from(view)]);
-                }
-                *row = sum;
-                start = end as usize;
+        let (tables, rest) = gradient.split_at_mut(shape.bias);
+        let (biases, heads) = rest.split_at_mut(shape.factor - shape.bias);
+        let heads = &mut heads[shape.heads - shape.factor..];
+        let flat = shape.is_flat();
+        for tile in 0..shape.tiles {
+            if flat {
+                self.backward_flat::<A, T>(model, tile, heads);
             }
-            let mut sum = *bias;
-            for view in &hidden[..self.ends.len()] {
-                add(&mut sum, view);
-            }
-            *bias = sum;
+            let table = &mut tables.as_chunks_mut::<T>().0[tile * shape.rows..][..shape.rows];
+            self.scatter::<T>(tile, table, &mut biases.as_chunks_mut::<T>().0[tile]);
         }
+        if flat {
+            for (slope, bucket) in self.slopes.iter().zip(&self.buckets) {
+                heads[(usize::from(*bucket) + 1) * shape.head - 1] += slope;
+            }
+        }
+    }
+
+    /// Turns the sums of a tile into their gradient where the output is the next layer, and adds that layer's.
+    #[inline(always)]
+    fn backward_flat<const A: u8, const T: usize>(&mut self, model: &Model, tile: usize, heads: &mut [f32]) {
+        let (shape, views) = (&model.shape, self.views);
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO..][..views * MICRO];
+        for (i, (hidden, &slope)) in hidden.chunks_exact_mut(views).zip(&self.slopes).enumerate() {
+            let bucket = usize::from(self.buckets[i]);
+            if tile >= shape.hidden_tiles {
+                head::backward_values::<T>(shape, tile, bucket, slope, hidden);
+                continue;
+            }
+            let at = bucket * shape.head;
+            let weights = &model.parameters[shape.heads + at..];
+            for (view, sums) in hidden.iter_mut().enumerate() {
+                let place = view * shape.hidden_tiles + tile;
+                let weights = head::lanes::<T>(weights, place);
+                head::backward_weights::<A, T>(
+                    sums,
+                    slope,
+                    weights,
+                    head::lanes_mut::<T>(&mut heads[at..], place),
+                );
+            }
+        }
+    }
+
+    /// Adds the gradient of a tile's sums to its rows and its bias.
+    #[inline(always)]
+    fn scatter<const T: usize>(&self, tile: usize, table: &mut [[f32; T]], bias: &mut [f32; T]) {
+        let hidden = &self.hidden.as_chunks::<T>().0[tile * self.views * MICRO..][..self.views * MICRO];
+        let mut start = 0;
+        for &(row, end) in &self.runs {
+            let row = &mut table[usize::from(row)];
+            let mut sum = *row;
+            for &view in &self.sorted[start..end as usize] {
+                add(&mut sum, &hidden[usize::from(view)]);
+            }
+            *row = sum;
+            start = end as usize;
+        }
+        let mut sum = *bias;
+        for view in &hidden[..self.ends.len()] {
+            add(&mut sum, view);
+        }
+        *bias = sum;
     }
 }
 
+/// Adds lane by lane.
 #[inline(always)]
-fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
+pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
     for lane in 0..T {
         sum[lane] += values[lane];
     }
@@ -287,7 +363,7 @@ mod tests {
             let items = items(MICRO - 1, 4);
             let mut portable = vec![0.0; model.parameters.len()];
             let mut wide = portable.clone();
-            let table = &model.parameters;
+            let table = Table::of(&model.parameters, &model.shape);
             micro.load(&items, |item| item.expected());
             let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
             micro.load(&items, |item| item.expected());
@@ -306,6 +382,8 @@ mod tests {
         model.parameters[start] = f32::NAN;
         let mut micro = Micro::new(&model);
         micro.load(&items(4, 1), |item| item.expected());
-        assert!(micro.loss(&model, &model.parameters, Loss::squared(1.0, 1.0)).is_nan());
+        assert!(
+            micro.loss(&model, Table::of(&model.parameters, &model.shape), Loss::squared(1.0, 1.0)).is_nan()
+        );
     }
 }

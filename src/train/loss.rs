@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TrainItem;
+
 /// The kinds of losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -61,6 +63,28 @@ impl Loss {
                 (loss - entropy(t), self.k * error * self.scale)
             }
         }
+    }
+}
+
+/// How the target follows from a position's labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Weight of the game's result.
+    pub wdl: f32,
+    /// K of the sigmoid.
+    pub k: f32,
+}
+
+impl Target {
+    /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
+    #[inline]
+    pub fn of(self, item: &TrainItem) -> f32 {
+        let white = item.expected();
+        let result = if item.turn.is_white() { white } else { 1.0 - white };
+        item.score.map_or(result, |score| {
+            let expected = sigmoid(self.k * f32::from(score) / 400.0);
+            self.wdl * result + (1.0 - self.wdl) * expected
+        })
     }
 }
 

@@ -4,11 +4,12 @@
 //! The loss compares expected results: the output goes through a sigmoid as the score does. Weights are 32-bit floats
 //! until the end, and are kept small enough to quantise.
 //!
-//! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `kernel` and
-//! `head` compute, `cpu` spreads batches over threads.
+//! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `table`,
+//! `kernel` and `head` compute, `cpu` spreads batches over threads; `backend` is all that a run knows of these.
 //!
 //! The bytes of the result depend on the positions, their order and the settings alone.
 
+mod backend;
 mod checkpoint;
 mod cpu;
 mod export;
@@ -22,6 +23,7 @@ mod rate;
 mod settings;
 mod shape;
 mod source;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -31,16 +33,17 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use settings::{RECIPES, Settings};
+pub use settings::{Forward, RECIPES, Settings};
 
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use rate::Phase;
 pub use source::{Cut, Feeder, Memory, Source, Stream};
 
+use self::backend::Backend;
 use self::checkpoint::Checkpoint;
-use self::cpu::{Cpu, Target};
-use self::loss::Loss;
+use self::cpu::Cpu;
+use self::loss::{Loss, Target};
 use self::model::Model;
 use self::optimiser::Optimiser;
 use self::rate::Rate;
@@ -200,7 +203,7 @@ pub fn fit_from(
         let Some(train_loss) = run.epoch(source, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
-            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, run.loss, target, validation));
+            (!validation.is_empty()).then(|| run.backend.mean_loss(&run.model, run.loss, target, validation));
         let done = Epoch {
             epoch,
             train_loss,
@@ -212,13 +215,14 @@ pub fn fit_from(
         watcher.epoch(&done);
         watcher.keep(&mut || run.checkpoint(&about.training).to_bytes())?;
     }
-    let Some((_, best_epoch, parameters)) = run.best else {
+    let Some((_, best_epoch, parameters)) = run.best.take() else {
         return Err(Error::usage("stopped before the first epoch was done; there is no network to keep"));
     };
-    let model = Model { parameters, ..run.model };
+    let model = Model { parameters, shape: run.model.shape.clone() };
     let network = model.quantise(about)?;
     let sample = if validation.is_empty() { source.sample() } else { validation };
-    let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)]);
+    let sample = &sample[..sample.len().min(QUANTISATION_SAMPLE)];
+    let quantisation = compare(&run.backend.centipawns(&model, sample), &network, sample);
     let parameters = network.parameters();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, model })
 }
@@ -237,7 +241,7 @@ pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
 struct Run {
     model: Model,
     optimiser: Optimiser,
-    cpu: Cpu,
+    backend: Box<dyn Backend>,
     rate: Rate,
     loss: Loss,
     /// The target at the first step and at the last.
@@ -255,7 +259,7 @@ impl Run {
         let batches = source.batches();
         Run {
             optimiser: Optimiser::new(settings, model.shape.limits()),
-            cpu: Cpu::new(&model, source.largest()),
+            backend: Box::new(Cpu::new(&model, source.largest(), settings.forward == Forward::I16)),
             rate: Rate::new(settings, batches),
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
@@ -329,7 +333,7 @@ impl Run {
             }
             batches += 1;
             let target = self.target(self.step);
-            let (loss, gradient) = self.cpu.gradient(&self.model, self.loss, target, items, batch);
+            let (loss, gradient) = self.backend.gradient(&self.model, self.loss, target, items, batch);
             if !loss.is_finite() {
                 return Err(Error::usage(format!(
                     "the loss of batch {batches} of epoch {epoch} is {loss}; try a lower learning rate"
@@ -361,13 +365,13 @@ fn about(source: &dyn Source, settings: &Settings) -> About {
     About { description, training: file::hex(&hash.finalize()) }
 }
 
-fn compare(model: &Model, network: &Network, items: &[TrainItem]) -> Quantisation {
-    let floats = cpu::centipawns(model, items);
+/// Evaluations before and after.
+fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
     for (item, float) in items.iter().zip(floats) {
         let Some(board) = item.board.board() else { continue };
-        let error = (f64::from(nnue.evaluate_board(&board, item.turn, 0)) - f64::from(float)).abs();
+        let error = (f64::from(nnue.evaluate_board(&board, item.turn, 0)) - f64::from(*float)).abs();
         (sum, max, count) = (sum + error, max.max(error), count + 1);
     }
     Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max }

@@ -25,6 +25,17 @@ pub const RECIPES: &[(&str, &str)] = &[
     ("perspective", include_str!("../../recipes/perspective.toml")),
 ];
 
+/// What the forward pass of training reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forward {
+    /// A copy of the feature weights in 16 bits, finer than the quantised network's: half as much to load.
+    #[default]
+    I16,
+    /// The weights themselves.
+    F32,
+}
+
 /// What a training run depends on besides its positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -88,6 +99,8 @@ pub struct Settings {
     /// K of the sigmoid that the network's output goes through; `None` is that of the scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
+    /// Numbers that the sums of the hidden layer are taken in while training: `i16` or `f32`.
+    pub forward: Forward,
     /// `adamw`, `adam`, `radam`, `ranger` or `sgd`.
     pub optimiser: OptimiserKind,
     /// Share of the last step that stays, with `sgd`.
@@ -143,6 +156,7 @@ impl Default for Settings {
             final_wdl: None,
             k: None,
             output_k: None,
+            forward: Forward::I16,
             optimiser: OptimiserKind::AdamW,
             momentum: 0.9,
             l2: 0.0,

@@ -82,6 +82,12 @@ impl Shape {
         }
     }
 
+    /// Whether the output follows the hidden layer at once.
+    #[inline]
+    pub fn is_flat(&self) -> bool {
+        self.dense.len() == 1
+    }
+
     /// Neurons of all tiles of the hidden layer.
     #[inline]
     pub fn hidden_width(&self) -> usize {

@@ -2,7 +2,9 @@
 
 use shakmaty::{Chess, Color, Position};
 
-use super::cpu::{Cpu, Target, mean_loss};
+use super::backend::Backend;
+use super::cpu::Cpu;
+use super::loss::Target;
 use super::model::Model;
 use super::shape::Shape;
 use super::{Epoch, OptimiserKind, Settings, TrainItem, WIN, Watcher, fit};
@@ -173,12 +175,12 @@ fn check_gradient(architecture: &Architecture, factoriser: bool) -> Result<(), S
         model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
     }
     let batch: Vec<u32> = (0..items.len() as u32).collect();
-    let mut cpu = Cpu::new(&model, items.len());
+    let mut cpu = Cpu::new(&model, items.len(), false);
+    let mean = cpu.mean_loss(&model, settings.loss(), target, &items);
     let (loss, gradient) = cpu.gradient(&model, settings.loss(), target, &items, &batch);
     let exact: Vec<f64> = model.parameters.iter().map(|w| f64::from(*w)).collect();
     let reference = |parameters: &[f64]| reference_loss(&model.shape, parameters, &items, &settings);
     let expected = reference(&exact);
-    let mean = mean_loss(&model, settings.loss(), target, &items);
     for loss in [loss / items.len() as f64, mean] {
         if (loss - expected).abs() > 1e-5 {
             return Err(format!("{architecture}: the loss {loss} is not {expected}"));
@@ -261,6 +263,31 @@ fn what_is_trained_is_what_plays() {
         assert_eq!(outcome.network.architecture(), &shape);
         // Rounded weights of hundreds of terms: some centipawns.
         assert!(outcome.quantisation.mean_error < 30.0, "{shape}: {:?}", outcome.quantisation);
+    }
+}
+
+#[test]
+fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
+    for architecture in shapes() {
+        let items = items(300, 8);
+        let settings = Settings { k: Some(1.0), ..settings() };
+        let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0 });
+        let model = Model::random(&architecture, false, 5);
+        let batch: Vec<u32> = (0..items.len() as u32).collect();
+        let with = |shorts: bool| {
+            let mut cpu = Cpu::new(&model, items.len(), shorts);
+            let (loss, gradient) = cpu.gradient(&model, loss, target, &items, &batch);
+            (loss / items.len() as f64, gradient.to_vec())
+        };
+        let ((exact, expected), (near, found)) = (with(false), with(true));
+        assert!((exact - near).abs() < 1e-4, "{architecture}: {near} is not {exact}");
+        let square =
+            |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
+        let size = square(&mut expected.iter().copied());
+        let away = square(&mut expected.iter().zip(&found).map(|(a, b)| a - b));
+        // A sum that rounding moves over the edge of an activation switches its gradient on or off.
+        assert!(away < 0.01 * size, "{architecture}: {}", (away / size).sqrt());
+        assert_ne!(expected, found);
     }
 }
 

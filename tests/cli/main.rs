@@ -19,6 +19,7 @@ mod label;
 mod match_;
 mod mock;
 mod net;
+mod puzzles;
 mod rate;
 mod scale;
 mod sprt;
