@@ -96,6 +96,17 @@ pub struct Prepared<T> {
 }
 
 impl<T> Prepared<T> {
+    /// The same with other items.
+    pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
+        Prepared {
+            train: items(self.train),
+            validation: items(self.validation),
+            sources: self.sources,
+            read: self.read,
+            dropped: self.dropped,
+        }
+    }
+
     /// One line for people.
     pub fn summary(&self) -> String {
         summary(self.read, &self.dropped, self.train.len(), self.validation.len())

@@ -98,11 +98,12 @@ impl Cpu {
         &mut self,
         model: &Model,
         items: &[TrainItem],
+        micro: usize,
         each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
     ) -> Vec<R> {
         let table = Table::Floats(whole(model, &mut self.table));
         items
-            .par_chunks(MICRO)
+            .par_chunks(micro)
             .map_init(|| Micro::new(model), |micro, items| each(micro, table, items))
             .collect()
     }
@@ -117,7 +118,9 @@ impl Backend for Cpu {
         items: &[TrainItem],
         batch: &[u32],
     ) -> (f64, &mut [f32]) {
-        let loss = Loss { scale: 1.0 / batch.len() as f32, ..loss };
+        let group = loss.group();
+        let groups = batch.len() / group;
+        let loss = Loss { scale: 1.0 / groups as f32, ..loss };
         let floats = whole(model, &mut self.table);
         let table = match &mut self.shorts {
             Some(shorts) => {
@@ -131,9 +134,9 @@ impl Backend for Cpu {
             .par_iter_mut()
             .enumerate()
             .map(|(i, part)| {
-                let share = &batch[i * batch.len() / count..(i + 1) * batch.len() / count];
+                let share = &batch[i * groups / count * group..(i + 1) * groups / count * group];
                 let mut sum = 0.0;
-                for indices in share.chunks(MICRO) {
+                for indices in share.chunks(MICRO / group * group) {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
                     part.micro.load(&part.items, |item| target.of(item));
@@ -152,7 +155,9 @@ impl Backend for Cpu {
             micro.load(items, |item| target.of(item));
             micro.loss(model, table, loss)
         };
-        self.over(model, items, each).into_iter().sum::<f64>() / items.len() as f64
+        let group = loss.group();
+        let losses = self.over(model, items, MICRO / group * group, each);
+        losses.into_iter().sum::<f64>() / (items.len() / group) as f64
     }
 
     fn centipawns(&mut self, model: &Model, items: &[TrainItem]) -> Vec<f32> {
@@ -163,7 +168,7 @@ impl Backend for Cpu {
             outputs
         };
         let scale = crate::eval::nnue::network::SCALE as f32;
-        self.over(model, items, each).into_iter().flatten().map(|output| output * scale).collect()
+        self.over(model, items, MICRO, each).into_iter().flatten().map(|output| output * scale).collect()
     }
 }
 

@@ -41,8 +41,9 @@ pub struct Micro {
     sorted: Vec<u16>,
     runs: Vec<(u16, u32)>,
     counts: Vec<u32>,
-    /// Of a network without further layers: the products that each output sums up, and then the derivatives by it.
+    /// What each output sums up, in a network without further layers; the outputs, and the derivatives by them.
     products: Vec<[f32; LANES]>,
+    outputs: Vec<f32>,
     slopes: Vec<f32>,
     layers: Layers,
 }
@@ -71,6 +72,7 @@ impl Micro {
             runs: Vec::new(),
             counts: vec![0; shape.rows],
             products: vec![[0.0; LANES]; MICRO],
+            outputs: Vec::with_capacity(MICRO),
             slopes: Vec::with_capacity(MICRO),
             layers: Layers::new(shape),
         }
@@ -167,9 +169,12 @@ impl Micro {
         let mut total = 0.0;
         match task {
             Task::Loss(loss) => {
+                self.outputs.clear();
                 for i in 0..count {
-                    total += loss.of(self.output::<A, T>(model, i), self.targets[i]).0;
+                    let output = self.output::<A, T>(model, i);
+                    self.outputs.push(output);
                 }
+                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
             }
             Task::Outputs(outputs) => {
                 for i in 0..count {
@@ -177,17 +182,14 @@ impl Micro {
                 }
             }
             Task::Gradient(loss, gradient) => {
-                self.slopes.clear();
+                self.outputs.clear();
                 for i in 0..count {
                     let output = self.output::<A, T>(model, i);
-                    let (value, slope) = loss.of(output, self.targets[i]);
-                    total += value;
-                    self.slopes.push(slope);
-                    if !model.shape.is_flat() {
-                        let (hidden, views) = (&mut self.hidden[..], (self.views, MICRO));
-                        let bucket = usize::from(self.buckets[i]);
-                        self.layers.backward::<A, T>(model, hidden, views, i, bucket, slope, gradient);
-                    }
+                    self.outputs.push(output);
+                }
+                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
+                if !model.shape.is_flat() {
+                    self.backward_layers::<A, T>(model, gradient);
                 }
                 self.sort();
                 self.backward::<A, T>(model, gradient);
@@ -263,6 +265,18 @@ impl Micro {
         }
         for &(row, _) in &self.runs {
             self.counts[usize::from(row)] = 0;
+        }
+    }
+
+    /// Turns the hidden layer's sums into their gradient where further layers follow, and adds those layers'.
+    #[inline(always)]
+    fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
+        let views = (self.views, MICRO);
+        for (i, (&slope, &bucket)) in self.slopes.iter().zip(&self.buckets).enumerate() {
+            // The layers hold the sums of one position; of all but the last they have been overwritten.
+            let bucket = usize::from(bucket);
+            self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
+            self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slope, gradient);
         }
     }
 

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
+use super::successors::GROUP;
 
 /// The kinds of losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -15,6 +16,9 @@ pub enum LossKind {
     Power,
     /// −t ln σ(out) − (1 − t) ln(1 − σ(out)), less what a perfect output would have
     CrossEntropy,
+    /// A position P, the one Q after its best move and the one R after another, each worth 2σ(out) − 1 to its side to
+    /// move: −ln σ(r − q) − κ ln σ(p + q) − κ ln σ(−p − q)
+    Pqr,
 }
 
 /// A loss with all that it needs besides the positions.
@@ -24,6 +28,8 @@ pub struct Loss {
     pub kind: LossKind,
     /// The exponent of [`LossKind::Power`].
     pub power: f32,
+    /// κ of [`LossKind::Pqr`].
+    pub kappa: f32,
     /// K of the sigmoid that the output goes through.
     pub k: f32,
     /// What the derivative is multiplied with: 1 / positions in the whole batch.
@@ -34,10 +40,50 @@ impl Loss {
     /// The squared error.
     #[cfg(test)]
     pub fn squared(k: f32, scale: f32) -> Loss {
-        Loss { kind: LossKind::Power, power: 2.0, k, scale }
+        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
     }
 
-    /// The loss, and its derivative by the output, scaled.
+    /// Positions that one loss is of: they stand one after another.
+    pub fn group(&self) -> usize {
+        if self.kind == LossKind::Pqr { GROUP } else { 1 }
+    }
+
+    /// The sum of the losses of positions in whole groups; writes their derivatives by each output, scaled.
+    pub fn all(&self, outputs: &[f32], targets: &[f32], slopes: &mut Vec<f32>) -> f64 {
+        let mut sum = 0.0;
+        slopes.clear();
+        if self.kind == LossKind::Pqr {
+            for group in outputs.as_chunks::<GROUP>().0 {
+                let (value, of_group) = self.of_three(*group);
+                sum += value;
+                slopes.extend(of_group);
+            }
+            return sum;
+        }
+        for (output, target) in outputs.iter().zip(targets) {
+            let (value, slope) = self.of(*output, *target);
+            sum += value;
+            slopes.push(slope);
+        }
+        sum
+    }
+
+    /// The loss of P, Q and R, and its derivatives.
+    fn of_three(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
+        let [p, q, r] = outputs.map(|output| f64::from(2.0 * sigmoid(self.k * output) - 1.0));
+        let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
+        let kappa = f64::from(self.kappa);
+        // −ln σ(x) = ln(1 + e^−x); values are within ±1, so nothing overflows.
+        let cost = |x: f64| (-x).exp().ln_1p();
+        let fall = |x: f64| -1.0 / (1.0 + x.exp());
+        let (better, both) = (r - q, p + q);
+        let value = cost(better) + kappa * (cost(both) + cost(-both));
+        let (by_better, by_both) = (fall(better), kappa * (fall(both) - fall(-both)));
+        let by = [by_both * slopes[0], (by_both - by_better) * slopes[1], by_better * slopes[2]];
+        (value, by.map(|slope| slope as f32 * self.scale))
+    }
+
+    /// The loss of one position, and its derivative by the output, scaled. Of a group there is none.
     #[inline]
     pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
         let predicted = sigmoid(self.k * output);
@@ -55,6 +101,7 @@ impl Loss {
                 let below = size.powf(self.power - 1.0);
                 (f64::from(below) * f64::from(size), (self.power * below * slope).copysign(error))
             }
+            LossKind::Pqr => (f64::NAN, f32::NAN),
             LossKind::CrossEntropy => {
                 let x = f64::from(self.k) * f64::from(output);
                 let t = f64::from(target);
@@ -129,6 +176,29 @@ mod tests {
                 assert!((f64::from(slope) - expected).abs() < 1e-5, "{loss:?}: {slope} is not {expected}");
             }
         }
+    }
+
+    #[test]
+    fn derivatives_of_three_are_those_of_finite_differences() {
+        let loss = Loss { kind: LossKind::Pqr, kappa: 0.7, ..Loss::squared(1.3, 1.0) };
+        for outputs in [[0.0, 0.0, 0.0], [0.4, -0.3, 0.9], [-2.0, 1.5, -0.2], [3.0, 2.0, 1.0]] {
+            let (_, found) = loss.of_three(outputs);
+            for i in 0..GROUP {
+                let moved = |step: f32| {
+                    let mut moved = outputs;
+                    moved[i] += step;
+                    loss.of_three(moved).0
+                };
+                let expected = (moved(1e-2) - moved(-1e-2)) / 2e-2;
+                assert!((f64::from(found[i]) - expected).abs() < 1e-4, "{outputs:?} {i}: {}", found[i]);
+            }
+        }
+        // By hand: all values 0, so every logarithm is that of 1/2.
+        let (value, _) = loss.of_three([0.0; 3]);
+        assert!((value - (1.0 + 2.0 * 0.7) * 2f64.ln()).abs() < 1e-6);
+        // The best move's successor is bad for its side, and no better than what it came from is good.
+        let (good, bad) = (loss.of_three([1.0, -1.0, 1.0]).0, loss.of_three([1.0, 1.0, -1.0]).0);
+        assert!(good < value && value < bad);
     }
 
     #[test]

@@ -20,9 +20,12 @@ mod loss;
 mod model;
 mod optimiser;
 mod rate;
+mod returns;
+mod run;
 mod settings;
 mod shape;
 mod source;
+pub mod successors;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -38,19 +41,14 @@ pub use settings::{Forward, RECIPES, Settings};
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use rate::Phase;
+pub use returns::{Played, returns};
 pub use source::{Cut, Feeder, Memory, Source, Stream};
 
-use self::backend::Backend;
-use self::checkpoint::Checkpoint;
-use self::cpu::Cpu;
-use self::loss::{Loss, Target};
 use self::model::Model;
-use self::optimiser::Optimiser;
-use self::rate::Rate;
+use self::run::Run;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
 use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
-use crate::interrupt;
 
 /// A position to learn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,26 +187,25 @@ pub fn fit_from(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
-    let about = about(source, settings);
-    let mut run = Run::new(source, settings);
+    let about = about(source, settings)?;
+    let mut run = Run::new(source, settings)?;
     if let Some(bytes) = watcher.resume()? {
         run.restore(&bytes, &about.training)?;
         run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
     }
     // Epochs are compared by one and the same target.
-    let target = run.target(run.steps);
+    let target = run.last_target();
     while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
         let epoch = run.epochs.len() + 1;
         let start = Instant::now();
         let Some(train_loss) = run.epoch(source, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
-        let validation_loss =
-            (!validation.is_empty()).then(|| run.backend.mean_loss(&run.model, run.loss, target, validation));
+        let validation_loss = (!validation.is_empty()).then(|| run.validate(target, validation));
         let done = Epoch {
             epoch,
             train_loss,
             validation_loss,
-            learning_rate: run.rate.at(run.step.saturating_sub(1)),
+            learning_rate: run.learning_rate(),
             positions_per_second: source.positions() as f64 / seconds.max(1e-9),
         };
         run.finish(done);
@@ -237,123 +234,14 @@ pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
     Model::random(&Architecture::plain(hidden), false, seed).quantise(about)
 }
 
-/// The state of a run between batches.
-struct Run {
-    model: Model,
-    optimiser: Optimiser,
-    backend: Box<dyn Backend>,
-    rate: Rate,
-    loss: Loss,
-    /// The target at the first step and at the last.
-    targets: [Target; 2],
-    step: u64,
-    steps: u64,
-    epochs: Vec<Epoch>,
-    /// Loss, epoch and parameters of the best epoch.
-    best: Option<(f64, usize, Vec<f32>)>,
-}
-
-impl Run {
-    fn new(source: &dyn Source, settings: &Settings) -> Run {
-        let model = Model::start(&settings.architecture(), settings.factorised(), settings.seed);
-        let batches = source.batches();
-        Run {
-            optimiser: Optimiser::new(settings, model.shape.limits()),
-            backend: Box::new(Cpu::new(&model, source.largest(), settings.forward == Forward::I16)),
-            rate: Rate::new(settings, batches),
-            loss: settings.loss(),
-            targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
-                .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
-            model,
-            step: 0,
-            steps: (batches * settings.epochs) as u64,
-            epochs: Vec::new(),
-            best: None,
-        }
-    }
-
-    /// Takes an epoch into account.
-    fn finish(&mut self, epoch: Epoch) {
-        let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
-        if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
-            self.best = Some((value, epoch.epoch, self.model.parameters.clone()));
-        }
-        self.epochs.push(epoch);
-    }
-
-    /// Whether so many epochs have passed since the best one.
-    fn patience_is_over(&self, patience: usize) -> bool {
-        let since = |(_, best, _): &(f64, usize, Vec<f32>)| self.epochs.len() - best;
-        patience > 0 && self.best.as_ref().is_some_and(|best| since(best) >= patience)
-    }
-
-    fn checkpoint(&self, hash: &str) -> Checkpoint {
-        let (optimiser_steps, state) = self.optimiser.state();
-        let (best_loss, best_epoch, best) = self.best.clone().unwrap_or_default();
-        let mut vectors = vec![self.model.parameters.clone(), best];
-        vectors.extend(state);
-        Checkpoint {
-            hash: hash.to_string(),
-            step: self.step,
-            optimiser_steps,
-            epochs: self.epochs.clone(),
-            best_epoch: best_epoch as u64,
-            best_loss,
-            vectors,
-        }
-    }
-
-    fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<()> {
-        let saved = Checkpoint::parse(bytes).map_err(Error::usage)?;
-        let other = || Error::usage("the checkpoint is of a run with other settings or positions");
-        let [parameters, best, state @ ..] = &saved.vectors[..] else { return Err(other()) };
-        let fits = parameters.len() == self.model.parameters.len() && best.len() == parameters.len();
-        if saved.hash != hash || !fits || !self.optimiser.restore(saved.optimiser_steps, state) {
-            return Err(other());
-        }
-        self.model.parameters.clone_from(parameters);
-        self.best = Some((saved.best_loss, saved.best_epoch as usize, best.clone()));
-        (self.step, self.epochs) = (saved.step, saved.epochs);
-        Ok(())
-    }
-
-    /// The target at a step.
-    fn target(&self, step: u64) -> Target {
-        let [start, end] = self.targets;
-        let done = step as f32 / self.steps.max(1) as f32;
-        Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
-    }
-
-    /// One epoch. The mean loss, or `None` if the user stopped it.
-    fn epoch(&mut self, source: &mut dyn Source, epoch: usize) -> Result<Option<f64>> {
-        let (mut total, mut count, mut batches) = (0.0, 0, 0);
-        source.epoch(epoch, &mut |items, batch| {
-            if interrupt::requested() {
-                return Ok(false);
-            }
-            batches += 1;
-            let target = self.target(self.step);
-            let (loss, gradient) = self.backend.gradient(&self.model, self.loss, target, items, batch);
-            if !loss.is_finite() {
-                return Err(Error::usage(format!(
-                    "the loss of batch {batches} of epoch {epoch} is {loss}; try a lower learning rate"
-                )));
-            }
-            total += loss;
-            count += batch.len();
-            self.optimiser.step(&mut self.model.parameters, gradient, self.rate.at(self.step));
-            self.step += 1;
-            Ok(true)
-        })?;
-        Ok((!interrupt::requested()).then_some(total / count.max(1) as f64))
-    }
-}
-
 /// What the network will say of itself: a line, and a hash of all that it follows from.
-fn about(source: &dyn Source, settings: &Settings) -> About {
+fn about(source: &dyn Source, settings: &Settings) -> Result<About> {
     let mut hash = Sha256::new();
     // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
+    if let Some(network) = settings.start()? {
+        hash.update(network.body());
+    }
     source.hash(&mut hash);
     let description = format!(
         "trained by patzer {} on {} positions, {} epochs, seed {}",
@@ -362,7 +250,7 @@ fn about(source: &dyn Source, settings: &Settings) -> About {
         settings.epochs,
         settings.seed
     );
-    About { description, training: file::hex(&hash.finalize()) }
+    Ok(About { description, training: file::hex(&hash.finalize()) })
 }
 
 /// Evaluations before and after.

@@ -86,6 +86,44 @@ impl Model {
         model
     }
 
+    /// The weights of a network in floats. With a factoriser nothing is shared at first.
+    pub fn of(network: &Network, factoriser: bool) -> Model {
+        let (architecture, weights) = (network.architecture(), network.weights());
+        let mut model = Model::zero(architecture, factoriser);
+        let (shape, parameters) = (&model.shape, &mut model.parameters);
+        let [qa, qb] = [QA, QB].map(|unit| unit as f32);
+        let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
+        for row in 0..shape.rows {
+            for neuron in 0..hidden {
+                let weight = weights.features[row * hidden + neuron];
+                parameters[shape.feature_at(row, neuron)] = f32::from(weight) / qa;
+            }
+            for bucket in 0..if architecture.psqt { buckets } else { 0 } {
+                parameters[shape.psqt_at(row, bucket)] = f32::from(weights.psqt[row * buckets + bucket]) / qa;
+            }
+        }
+        for neuron in 0..hidden {
+            parameters[shape.bias_at(neuron)] = f32::from(weights.bias[neuron]) / qa;
+        }
+        for (bucket, head) in weights.dense.iter().enumerate() {
+            for (layer, (dense, [inputs, outputs])) in head.iter().zip(architecture.dense()).enumerate() {
+                for output in 0..outputs {
+                    for input in 0..inputs {
+                        let weight = f32::from(dense.weights[output * inputs + input]) / qb;
+                        parameters[shape.weight_at(bucket, layer, output, input)] = weight;
+                    }
+                    let bias = f32::from(dense.bias[output]) / (qa * qb);
+                    parameters[shape.dense_bias_at(bucket, layer, output)] = bias;
+                }
+            }
+        }
+        // Weights of another trainer may be larger than what is safe here.
+        for (weight, limit) in parameters.iter_mut().zip(shape.limits()) {
+            *weight = weight.clamp(-limit, limit);
+        }
+        model
+    }
+
     /// Rows, or shared rows if there are any, of the same feature.
     fn copies(&self, feature: usize) -> impl Iterator<Item = usize> + use<> {
         let features = self.shape.architecture.features.count();
@@ -315,6 +353,17 @@ mod tests {
             Model::random(&plain(8), false, 1),
             "too few to count with"
         );
+    }
+
+    #[test]
+    fn weights_in_floats_give_the_same_network_again() {
+        for architecture in crate::train::tests::shapes() {
+            let network = Model::start(&architecture, false, 3).quantise(About::default()).unwrap();
+            for factoriser in [false, true] {
+                let again = Model::of(&network, factoriser).quantise(About::default()).unwrap();
+                assert_eq!(again.body(), network.body(), "{architecture}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! In: the name of a built-in recipe, or a TOML file. Out: [`Settings`], complete and checked. A file need only
 //! name what it changes; an unknown key or a value without sense is an error with its line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::optimiser::OptimiserKind;
 use super::rate::Phase;
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
-use crate::eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
+use crate::eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
 use crate::optim::Decay;
 
 /// The recipes that are built in, by name.
@@ -82,10 +82,22 @@ pub struct Settings {
     pub epoch_decay: Option<f32>,
     /// Steps over which the learning rate climbs at the start.
     pub warmup: u64,
-    /// `power` (|σ(out) − target|^power) or `cross-entropy`.
+    /// A network to start from; without one the weights are random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<PathBuf>,
+    /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
     /// The exponent of the loss `power`; 2 is the squared error.
     pub power: f32,
+    /// κ of the loss `pqr`.
+    pub kappa: f32,
+    /// With `pqr`, positions with fewer legal moves than this quantile of their side and move number are left out; 0
+    /// keeps all.
+    pub legal_quantile: f64,
+    /// λ of TD(λ): the result in the target becomes the λ-return along the game, which goes from the result (1) to the
+    /// scores (0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub td_lambda: Option<f32>,
     /// Weight of the game's result in the target, 0 to 1; the rest is the score's. A position without a score
     /// has the result alone.
     pub wdl: f32,
@@ -111,6 +123,9 @@ pub struct Settings {
     pub clip_gradient: f32,
     /// Epochs without a better validation loss after which the run ends; 0 never ends it.
     pub patience: usize,
+    /// Share of the averaged weights that each step keeps, such as 0.999; the rest is the weights that it leads to. The
+    /// averaged ones are then validated and kept. 0 averages nothing.
+    pub average: f32,
     /// Decoupled weight decay, in units of the learning rate; the fewer the positions, the more helps.
     pub weight_decay: f32,
     /// Decay of the mean gradient (Adam's β1).
@@ -150,8 +165,12 @@ impl Default for Settings {
             schedule: Decay::Cosine,
             epoch_decay: None,
             warmup: 100,
+            start: None,
             loss: LossKind::Power,
             power: 2.0,
+            kappa: 10.0,
+            legal_quantile: 0.0,
+            td_lambda: None,
             wdl: 0.2,
             final_wdl: None,
             k: None,
@@ -162,6 +181,7 @@ impl Default for Settings {
             l2: 0.0,
             clip_gradient: 0.0,
             patience: 0,
+            average: 0.0,
             weight_decay: 0.1,
             beta1: 0.9,
             beta2: 0.999,
@@ -260,10 +280,25 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
+    /// The network to start from, if one is named.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is of another shape.
+    pub(super) fn start(&self) -> Result<Option<Network>> {
+        let Some(path) = &self.start else { return Ok(None) };
+        let network = Network::load(path)?;
+        let expected = self.architecture();
+        if *network.architecture() != expected {
+            let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
+            return Err(Error::data(path, reason));
+        }
+        Ok(Some(network))
+    }
+
     /// The loss, without its scale.
     pub(super) fn loss(&self) -> Loss {
         let k = self.output_k.or(self.k).unwrap_or(1.0);
-        Loss { kind: self.loss, power: self.power, k, scale: 0.0 }
+        Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, scale: 0.0 }
     }
 
     /// Checks that every value makes sense.
@@ -294,7 +329,16 @@ impl Settings {
         range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
         range("l2", self.l2.into(), 0.0, 1.0)?;
         range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
+        range("average", self.average.into(), 0.0, 0.999_999)?;
         range("power", self.power.into(), 1.0, 10.0)?;
+        range("kappa", self.kappa.into(), 0.0, 1000.0)?;
+        range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
+        share("td_lambda", self.td_lambda.unwrap_or(0.0))?;
+        for (key, set) in [("loss", self.loss == LossKind::Pqr), ("td_lambda", self.td_lambda.is_some())] {
+            if set && self.superbatch > 0 {
+                return Err((key, format!("{key}: only for positions in memory (superbatch = 0)")));
+            }
+        }
         share("wdl", self.wdl)?;
         share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
         range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;

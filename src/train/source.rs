@@ -40,7 +40,10 @@ pub trait Source {
 /// Positions in memory; an epoch is one pass over them.
 pub struct Memory<'a> {
     items: &'a [TrainItem],
+    /// The order of the groups of items that stay together, and the items of a batch if they are more than one.
     order: Vec<u32>,
+    group: usize,
+    expanded: Vec<u32>,
     batch: usize,
     seed: u64,
 }
@@ -56,7 +59,13 @@ impl<'a> Memory<'a> {
         }
         let count = u32::try_from(items.len())
             .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", items.len())))?;
-        Ok(Memory { items, order: (0..count).collect(), batch: settings.batch, seed: settings.seed })
+        let group = settings.loss().group();
+        if items.len() % group > 0 {
+            return Err(Error::internal(format!("{count} positions are not groups of {group}")));
+        }
+        let order = (0..count / group as u32).collect();
+        let batch = (settings.batch / group).max(1);
+        Ok(Memory { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
     }
 }
 
@@ -66,11 +75,11 @@ impl Source for Memory<'_> {
     }
 
     fn batches(&self) -> usize {
-        self.items.len().div_ceil(self.batch)
+        self.order.len().div_ceil(self.batch)
     }
 
     fn largest(&self) -> usize {
-        self.batch.min(self.items.len())
+        self.batch.min(self.order.len()) * self.group
     }
 
     fn hash(&self, hash: &mut Sha256) {
@@ -88,7 +97,15 @@ impl Source for Memory<'_> {
         let (batches, count) = (self.batches(), self.order.len());
         for i in 0..batches {
             // Batches of equal size: a short last one would move the weights as far as a whole one.
-            if !take(self.items, &self.order[i * count / batches..(i + 1) * count / batches])? {
+            let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
+            if self.group > 1 {
+                let group = self.group as u32;
+                self.expanded.clear();
+                self.expanded
+                    .extend(batch.iter().flat_map(|first| (0..group).map(move |at| first * group + at)));
+                batch = &self.expanded;
+            }
+            if !take(self.items, batch)? {
                 break;
             }
         }

@@ -432,3 +432,22 @@ fn patience_ends_a_run_that_learns_nothing_more() {
     assert!(outcome.epochs.len() < 50);
     assert_eq!(outcome.epochs.len(), outcome.best_epoch + 3);
 }
+
+#[test]
+fn averaged_weights_are_kept_and_a_run_goes_on_with_them() {
+    let items = items(900, 4);
+    let (train, validation) = items.split_at(800);
+    let settings = Settings { average: 0.9, epochs: 3, batch: 100, learning_rate: 0.01, ..settings() };
+    let mut whole = Keeper::default();
+    let averaged = fit(train, validation, &settings, &mut whole).unwrap();
+    let mut again = Keeper { from: Some(whole.kept[0].clone()), ..Keeper::default() };
+    let resumed = fit(train, validation, &settings, &mut again).unwrap();
+    assert_eq!(resumed.network.to_bytes(), averaged.network.to_bytes());
+    let plain =
+        fit(train, validation, &Settings { average: 0.0, ..settings.clone() }, &mut Keeper::default());
+    let plain = plain.unwrap();
+    // The steps are the same, what is judged and kept is not.
+    assert_eq!(plain.epochs[0].train_loss, averaged.epochs[0].train_loss);
+    assert_ne!(plain.epochs[0].validation_loss, averaged.epochs[0].validation_loss);
+    assert_ne!(plain.network.body(), averaged.network.body());
+}

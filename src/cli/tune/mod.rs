@@ -3,6 +3,7 @@
 mod fitting;
 mod hce;
 mod net;
+mod net_data;
 mod net_stream;
 mod traces;
 mod values;

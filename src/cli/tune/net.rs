@@ -2,20 +2,14 @@
 
 use std::path::PathBuf;
 
-use shakmaty::Color;
-
-use super::net_stream::Preview;
+use super::net_data::Data;
 use super::{TuneArgs, TuneResult};
-use crate::chess::PackedBoard;
-use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::{Prepared, Split, prepare};
+use crate::cli::prepare::Split;
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
-use crate::positions::{Metadata, Sample};
-use crate::train::{self, Epoch, Settings, TrainItem, WIN, Watcher};
-use crate::wdl;
+use crate::train::{self, Epoch, Settings, Watcher};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -57,21 +51,13 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (output, folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
     let split = Split { validation: settings.validation, seed: settings.seed };
-    let data = if settings.superbatch > 0 {
-        Data::Stream(Preview::new(args, split, ui)?)
-    } else {
-        Data::Memory(prepare(&args.data, split, ui, item)?)
-    };
+    let data = Data::read(args, split, &mut settings, ui)?;
     ui.note(data.summary());
     if named.is_none() && data.positions() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
-        settings = self::settings(args, "small")?;
+        settings = Settings { k: settings.k, ..self::settings(args, "small")? };
     }
-    let k = match settings.k {
-        Some(k) => k,
-        None => fitted_k(data.sample(), ui)?,
-    };
-    settings.k = Some(k);
+    let k = settings.k.unwrap_or(1.0);
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
     write_settings(&folder, &settings, &args.data, data.sources())?;
     let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
@@ -120,49 +106,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         optimizer: None,
         table: String::new(),
     })
-}
-
-/// The positions of a run: all in memory, or a first look at those that are read again and again.
-enum Data {
-    Memory(Prepared<TrainItem>),
-    Stream(Preview),
-}
-
-impl Data {
-    fn summary(&self) -> String {
-        match self {
-            Data::Memory(data) => data.summary(),
-            Data::Stream(preview) => preview.account.summary(preview.positions, preview.validation.len()),
-        }
-    }
-
-    fn positions(&self) -> usize {
-        match self {
-            Data::Memory(data) => data.train.len(),
-            Data::Stream(preview) => preview.positions,
-        }
-    }
-
-    fn validation(&self) -> usize {
-        match self {
-            Data::Memory(data) => data.validation.len(),
-            Data::Stream(preview) => preview.validation.len(),
-        }
-    }
-
-    fn sample(&self) -> &[TrainItem] {
-        match self {
-            Data::Memory(data) => &data.train,
-            Data::Stream(preview) => &preview.sample,
-        }
-    }
-
-    fn sources(&self) -> &[(PathBuf, Metadata)] {
-        match self {
-            Data::Memory(data) => &data.sources,
-            Data::Stream(preview) => &preview.account.sources,
-        }
-    }
 }
 
 /// The state of a run between two epochs, in its folder.
@@ -228,39 +171,4 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     };
     settings.validate()?;
     Ok(settings)
-}
-
-/// K of the scores in the data against its results.
-fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
-    let pairs: Vec<(f32, f32)> = items
-        .iter()
-        .filter_map(|item| {
-            let score = f32::from(item.score?);
-            let white = if item.turn.is_white() { score } else { -score };
-            Some((white, item.expected()))
-        })
-        .collect();
-    if pairs.is_empty() {
-        return Ok(1.0);
-    }
-    let fit = wdl::fit_k(&pairs).map_err(|e| Error::usage(format!("{e}; give K with --k")))?;
-    ui.note(format!("K = {:.4}, fitted to {} scores and results", fit.k, pairs.len()));
-    Ok(fit.k as f32)
-}
-
-/// The board to judge, with the score of the game's engine seen from its side to move, or the label's own.
-pub(super) fn item(
-    sample: &Sample,
-    board: PackedBoard,
-    turn: Color,
-) -> std::result::Result<TrainItem, &'static str> {
-    let seen = sample.score.map(|score| if turn == sample.turn { score } else { -score });
-    let score = seen.or(sample.leaf.map(|leaf| leaf.score));
-    match score {
-        Some(score) if is_mate(score.into()) => Err("score is mate"),
-        score => {
-            let result = (sample.outcome() * f32::from(WIN)).round() as i16;
-            Ok(TrainItem { board, turn, score, result })
-        }
-    }
 }

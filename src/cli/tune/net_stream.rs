@@ -4,7 +4,8 @@
 //! to, and the account; then a stream of the others, shuffled in portions.
 
 use super::TuneArgs;
-use super::net::{Run, item};
+use super::net::Run;
+use super::net_data::item;
 use crate::cli::Ui;
 use crate::cli::prepare::{Account, DataArgs, Split, stream};
 use crate::error::{Error, Result};
