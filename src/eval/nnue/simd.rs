@@ -1,7 +1,8 @@
-//! The inner loops of inference, for AVX2 and for every other processor.
+//! The inner loops of inference, for AVX-512 with VNNI, for AVX2 and for every other processor; where those have vectors
+//! of their own, such as NEON, the compiler uses them.
 //!
 //! In: sums of the hidden layer and rows of weights. Out: changed sums, or the weighted sum of squared
-//! activations. Both paths compute with integers, so they give the same numbers; which one runs is chosen once,
+//! activations. All paths compute with integers, so they give the same numbers; which one runs is chosen once,
 //! when an evaluator is made.
 
 use super::architecture::Activation;
@@ -15,9 +16,17 @@ pub enum Kernel {
     /// 256-bit integers of x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// 512-bit integers of x86-64, with sums of products in one instruction.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
-/// Proof that the processor has AVX2: only [`Kernel::best`] makes one.
+/// Proof that the processor has AVX-512 with BW and VNNI: only [`Kernel::all`] makes one.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Avx512(());
+
+/// Proof that the processor has AVX2: only [`Kernel::all`] makes one.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
@@ -25,11 +34,24 @@ pub struct Avx2(());
 impl Kernel {
     /// The fastest that this processor has.
     pub fn best() -> Kernel {
+        Kernel::all().last().copied().unwrap_or(Kernel::Portable)
+    }
+
+    /// All that this processor has, the fastest last.
+    pub fn all() -> Vec<Kernel> {
+        let mut kernels = vec![Kernel::Portable];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            return Kernel::Avx2(Avx2(()));
+        {
+            let avx2 = is_x86_feature_detected!("avx2");
+            let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            if avx2 {
+                kernels.push(Kernel::Avx2(Avx2(())));
+            }
+            if avx2 && wide && is_x86_feature_detected!("avx512vnni") {
+                kernels.push(Kernel::Avx512(Avx512(())));
+            }
         }
-        Kernel::Portable
+        kernels
     }
 
     /// Adds and removes features from sums, in place.
@@ -40,6 +62,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) => unsafe { avx2::change(network, sums, added, removed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::change(network, sums, added, removed) },
         }
     }
 
@@ -51,6 +76,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) => unsafe { avx2::carry(network, from, to, added, removed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::carry(network, from, to, added, removed) },
         }
     }
 
@@ -67,6 +95,14 @@ impl Kernel {
                     _ => avx2::narrow(activation, sums, weights),
                 }
             },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) if network.narrow() => unsafe {
+                match activation {
+                    Activation::Screlu => avx512::output(sums, weights),
+                    _ => avx2::narrow(activation, sums, weights),
+                }
+            },
             _ if network.narrow() => narrow(activation, sums, weights),
             _ => wide(activation, sums, weights),
         }
@@ -80,6 +116,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) => unsafe { avx2::activate(activation, sums, active) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::activate(activation, sums, active) },
         }
     }
 
@@ -90,6 +129,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) if network.narrow() => unsafe { avx2::dot(active, weights) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it, and has AVX2 with it.
+            Kernel::Avx512(_) if network.narrow() => unsafe { avx512::dot(active, weights) },
             _ if network.narrow() => dot(active, weights),
             _ => wide(Activation::Relu, active, weights),
         }
@@ -273,6 +315,62 @@ mod avx2 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::{
+        __m512i, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16, _mm512_min_epi16,
+        _mm512_mullo_epi16, _mm512_set1_epi16, _mm512_setzero_si512, _mm512_store_si512,
+    };
+
+    use super::super::architecture::Activation;
+    use super::super::network::{Block, Network, QA};
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
+        super::change(network, sums, added, removed);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+        super::carry(network, from, to, added, removed);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+        super::avx2::activate(activation, sums, active);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
+        super::dot(active, weights)
+    }
+
+    /// As that of AVX2: `active × weight` fits 16 bits; a 32-bit lane takes at most 2048 / 16 products of 255² × 128.
+    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+    pub fn output(sums: &[Block], weights: &[Block]) -> i64 {
+        let (zero, top) = (_mm512_setzero_si512(), _mm512_set1_epi16(QA as i16));
+        let mut total = _mm512_setzero_si512();
+        for (sum, weight) in sums.iter().zip(weights) {
+            let active = _mm512_min_epi16(_mm512_max_epi16(load(sum), zero), top);
+            total = _mm512_dpwssd_epi32(total, _mm512_mullo_epi16(active, load(weight)), active);
+        }
+        let mut lanes = Lanes([0; 16]);
+        // SAFETY: `lanes` is 64 bytes, aligned to 64.
+        unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), total) };
+        lanes.0.iter().map(|&lane| i64::from(lane)).sum()
+    }
+
+    #[repr(C, align(64))]
+    struct Lanes([i32; 16]);
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(block: &Block) -> __m512i {
+        // SAFETY: a block is 64 bytes, aligned to 64.
+        unsafe { _mm512_load_si512((&raw const block.0).cast()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,31 +384,30 @@ mod tests {
     }
 
     #[test]
-    fn both_paths_give_the_same_integers() {
+    fn all_paths_give_the_same_integers() {
         let mut rng = Rng::new(3);
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = random_of(architecture, seed as u64);
-            let blocks = network.blocks();
             for _ in 0..20 {
-                let from = sums(&mut rng, blocks);
+                let from = sums(&mut rng, network.blocks());
                 let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
-                let (mut fast, mut plain) = (from.clone(), from.clone());
-                Kernel::best().change(&network, &mut fast, &rows[..2], &rows[2..]);
-                Kernel::Portable.carry(&network, &from, &mut plain, &rows[..2], &rows[2..]);
-                assert_eq!(fast, plain);
                 let weights = &network.head(0).first[0][0];
                 let hidden = &from[..network.hidden_blocks()];
                 let expected = wide(architecture.activation, hidden, weights);
-                let mut active = vec![vec![Block::ZERO; weights.len()]; 2];
-                for (kernel, active) in [Kernel::best(), Kernel::Portable].into_iter().zip(&mut active) {
+                let of = |kernel: Kernel| {
+                    let (mut changed, mut carried) = (from.clone(), from.clone());
+                    kernel.change(&network, &mut changed, &rows[..2], &rows[2..]);
+                    kernel.carry(&network, &from, &mut carried, &rows[..2], &rows[2..]);
+                    assert_eq!(changed, carried);
                     assert_eq!(kernel.output(&network, hidden, weights), expected, "{architecture}");
-                    kernel.activate(architecture.activation, hidden, active);
-                    assert_eq!(
-                        kernel.dot(&network, active, weights),
-                        wide(Activation::Relu, active, weights)
-                    );
-                }
-                assert_eq!(active[0], active[1]);
+                    let mut active = vec![Block::ZERO; weights.len()];
+                    kernel.activate(architecture.activation, hidden, &mut active);
+                    let dot = wide(Activation::Relu, &active, weights);
+                    assert_eq!(kernel.dot(&network, &active, weights), dot);
+                    (changed, active)
+                };
+                let plain = of(Kernel::Portable);
+                assert!(Kernel::all().into_iter().all(|kernel| of(kernel) == plain), "{architecture}");
             }
         }
     }
@@ -327,7 +424,7 @@ mod tests {
                 let network = Network::new(architecture, &weights, About::default()).unwrap();
                 assert_eq!(network.narrow(), is_narrow);
                 let expected = count as i64 * top * i64::from(weight);
-                for kernel in [Kernel::best(), Kernel::Portable] {
+                for kernel in Kernel::all() {
                     let row = &network.head(0).first[0][0];
                     assert_eq!(kernel.output(&network, network.bias(), row), expected);
                 }
