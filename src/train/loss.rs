@@ -167,7 +167,7 @@ mod tests {
                     let t = f64::from(target as f32);
                     match loss.kind {
                         LossKind::Power => (p - t).abs().powf(loss.power.into()),
-                        LossKind::CrossEntropy => -t * p.ln() - (1.0 - t) * (1.0 - p).ln() - entropy(t),
+                        _ => -t * p.ln() - (1.0 - t) * (1.0 - p).ln() - entropy(t),
                     }
                 };
                 let expected = (value(output + 1e-5) - value(output - 1e-5)) / 2e-5;

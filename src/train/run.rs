@@ -188,7 +188,8 @@ impl Run {
             let (loss, gradient) = self.backend.gradient(&self.model, self.loss, target, items, batch);
             let groups = batch.len() / self.loss.group();
             let mean = loss / groups as f64;
-            let usual = *self.epochs.first().map_or(first.get_or_insert(mean), |first| &first.train_loss);
+            let first = *first.get_or_insert(mean);
+            let usual = self.epochs.first().map_or(first, |epoch| epoch.train_loss);
             let explodes = batch.len() >= ENOUGH && mean > EXPLODES * usual;
             if !mean.is_finite() || explodes {
                 return Err(Error::usage(format!(

@@ -60,7 +60,7 @@ impl<'a> Memory<'a> {
         let count = u32::try_from(items.len())
             .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", items.len())))?;
         let group = settings.loss().group();
-        if items.len() % group > 0 {
+        if !items.len().is_multiple_of(group) {
             return Err(Error::internal(format!("{count} positions are not groups of {group}")));
         }
         let order = (0..count / group as u32).collect();

@@ -1,6 +1,6 @@
 //! The feature table as the forward pass reads it: the parameters themselves, or a copy in 16 bits.
 //!
-//! In: the model. Out: tiles that add up rows. The copy halves what has to be loaded. Each of its tiles has the finest
+//! In: rows and biases in floats. Out: tiles that add up rows. The copy halves what has to be loaded. Each of its tiles has the finest
 //! unit, a power of two, in which no sum of features that can hold at once leaves 16 bits; that is 1/512 where a weight
 //! is as large as weights may be, and mostly finer, against 1/255 of the quantised network. Gradients and steps stay in
 //! floats: what a step is too small to change in the copy is not lost.
@@ -8,7 +8,6 @@
 use rayon::prelude::*;
 
 use super::kernel::add;
-use super::model::Model;
 use super::shape::Shape;
 
 /// Either form, with what input buckets share already added.
@@ -22,6 +21,7 @@ pub enum Table<'a> {
 
 impl<'a> Table<'a> {
     /// Rows and biases as they lie among parameters.
+    #[cfg(test)]
     pub fn of(parameters: &'a [f32], shape: &Shape) -> Table<'a> {
         Table::Floats(Floats {
             rows: &parameters[..shape.bias],
@@ -192,6 +192,7 @@ mod tests {
     use super::*;
     use crate::eval::nnue::Architecture;
     use crate::eval::nnue::features::Features;
+    use crate::train::model::Model;
 
     #[test]
     fn no_sum_leaves_sixteen_bits_and_each_is_near_that_of_floats() {
