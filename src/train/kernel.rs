@@ -16,7 +16,7 @@ use super::extract::Extractor;
 use super::head::{self, Layers};
 use super::loss::Loss;
 use super::model::Model;
-use super::table::{Table, Tile};
+use super::table::{ABREAST, Table, Tile};
 use crate::eval::nnue::Activation;
 
 /// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
@@ -153,15 +153,20 @@ impl Micro {
         table: Table<'_>,
         task: Task<'_>,
     ) -> f64 {
+        let (shape, tiles) = (&model.shape, model.shape.tiles);
+        self.products.fill([0.0; LANES]);
         match table {
             Table::Floats(table) => {
-                for tile in 0..model.shape.tiles {
-                    self.forward::<A, T>(model, tile, table.tile::<T>(&model.shape, tile));
+                for tile in 0..tiles {
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T>(shape, tile));
                 }
             }
             Table::Shorts(table) => {
-                for tile in 0..model.shape.tiles {
-                    self.forward::<A, T>(model, tile, table.tile::<T>(&model.shape, tile));
+                for tile in (0..tiles - tiles % ABREAST).step_by(ABREAST) {
+                    self.forward::<A, T, ABREAST>(model, tile, table.tile::<T, ABREAST>(shape, tile));
+                }
+                for tile in tiles - tiles % ABREAST..tiles {
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(shape, tile));
                 }
             }
         }
@@ -211,27 +216,31 @@ impl Micro {
         self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
     }
 
-    /// The sums of a tile of the hidden layer; without further layers also what they add to the output, while they are
-    /// in registers.
+    /// The sums of `W` tiles of the hidden layer; without further layers also what they add to the output, while they
+    /// are in registers.
     #[inline(always)]
-    fn forward<const A: u8, const T: usize>(&mut self, model: &Model, tile: usize, rows: impl Tile<T>) {
+    fn forward<const A: u8, const T: usize, const W: usize>(
+        &mut self,
+        model: &Model,
+        tile: usize,
+        rows: impl Tile<T, W>,
+    ) {
         let (shape, views) = (&model.shape, self.views);
-        let flat = shape.is_flat() && tile < shape.hidden_tiles;
-        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO..][..views * MICRO];
-        if tile == 0 {
-            self.products.fill([0.0; LANES]);
-        }
+        let size = views * MICRO;
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * size..][..W * size];
         let mut start = 0;
-        for (i, (hidden, ends)) in
-            hidden.chunks_exact_mut(views).zip(self.ends.chunks_exact(views)).enumerate()
-        {
-            let at = if flat { shape.layer(usize::from(self.buckets[i]), 0) } else { 0 };
-            for (view, (hidden, &end)) in hidden.iter_mut().zip(ends).enumerate() {
-                *hidden = rows.sum(&self.rows[start..end as usize]);
+        for (i, ends) in self.ends.chunks_exact(views).enumerate() {
+            let at = if shape.is_flat() { shape.layer(usize::from(self.buckets[i]), 0) } else { 0 };
+            let weights = model.parameters[at..].as_chunks::<T>().0;
+            for (view, &end) in ends.iter().enumerate() {
+                let sums = rows.sum(&self.rows[start..end as usize]);
                 start = end as usize;
-                if flat {
-                    let weights = head::lanes::<T>(&model.parameters[at..], view * shape.hidden_tiles + tile);
-                    head::weigh::<A, T>(hidden, weights, &mut self.products[i]);
+                for (place, sums) in sums.iter().enumerate() {
+                    hidden[place * size + i * views + view] = *sums;
+                    if shape.is_flat() && tile + place < shape.hidden_tiles {
+                        let weights = &weights[view * shape.hidden_tiles + tile + place];
+                        head::weigh::<A, T>(sums, weights, &mut self.products[i]);
+                    }
                 }
             }
         }

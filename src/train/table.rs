@@ -30,10 +30,10 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A tile's rows and bias.
-pub trait Tile<const T: usize>: Copy {
-    /// The bias with rows added.
-    fn sum(self, rows: &[u16]) -> [f32; T];
+/// The rows and biases of `W` tiles side by side.
+pub trait Tile<const T: usize, const W: usize>: Copy {
+    /// The biases with rows added.
+    fn sum(self, rows: &[u16]) -> [[f32; T]; W];
 }
 
 /// Rows and biases in floats.
@@ -48,7 +48,7 @@ pub struct Floats<'a> {
 impl<'a> Floats<'a> {
     /// One tile of them.
     #[inline(always)]
-    pub fn tile<const T: usize>(self, shape: &Shape, tile: usize) -> impl Tile<T> + 'a {
+    pub fn tile<const T: usize>(self, shape: &Shape, tile: usize) -> impl Tile<T, 1> + 'a {
         let rows = &self.rows.as_chunks::<T>().0[tile * shape.rows..][..shape.rows];
         FloatTile { rows, bias: &self.biases.as_chunks::<T>().0[tile] }
     }
@@ -60,10 +60,10 @@ struct FloatTile<'a, const T: usize> {
     bias: &'a [f32; T],
 }
 
-impl<const T: usize> Tile<T> for FloatTile<'_, T> {
+impl<const T: usize> Tile<T, 1> for FloatTile<'_, T> {
     /// Two sums, so that no addition waits for the one before it.
     #[inline(always)]
-    fn sum(self, rows: &[u16]) -> [f32; T] {
+    fn sum(self, rows: &[u16]) -> [[f32; T]; 1] {
         let (mut even, mut odd) = (*self.bias, [0.0; T]);
         let (pairs, last) = rows.as_chunks::<2>();
         for [a, b] in pairs {
@@ -74,14 +74,17 @@ impl<const T: usize> Tile<T> for FloatTile<'_, T> {
             add(&mut even, &self.rows[usize::from(*a)]);
         }
         add(&mut even, &odd);
-        even
+        [even]
     }
 }
+
+/// Tiles of floats that lie side by side here: their rows are half as large, and so as many registers take two.
+pub const ABREAST: usize = 2;
 
 /// Rows and biases in 16 bits.
 #[derive(Debug, Default)]
 pub struct Shorts {
-    /// `[tile][row][lane]`
+    /// `[pair][row][tile of the pair][lane]`; the last pair may be one tile.
     rows: Vec<i16>,
     /// `[tile][lane]`
     biases: Vec<i16>,
@@ -100,27 +103,41 @@ impl Shorts {
         self.rows.resize(floats.rows.len(), 0);
         self.biases.resize(floats.biases.len(), 0);
         self.units.resize(shape.tiles, 0.0);
-        let size = shape.rows * shape.tile;
-        let from = floats.rows.par_chunks(size).zip(floats.biases.par_chunks(shape.tile));
-        let to = self.rows.par_chunks_mut(size).zip(self.biases.par_chunks_mut(shape.tile));
-        from.zip(to).zip(&mut self.units).for_each(|(((rows, bias), (short_rows, short_bias)), unit)| {
-            let scale = scale(rows, bias, shape);
-            // What is not a number stays so, for the loss to show it.
-            let fault: f32 = rows.iter().chain(bias).map(|w| w * 0.0).sum();
-            *unit = 1.0 / scale + fault;
-            shorten(rows, short_rows, scale);
-            shorten(bias, short_bias, scale);
+        let (size, lanes) = (ABREAST * shape.rows * shape.tile, ABREAST * shape.tile);
+        let from = floats.rows.par_chunks(size).zip(floats.biases.par_chunks(lanes));
+        let to = self.rows.par_chunks_mut(size).zip(self.biases.par_chunks_mut(lanes));
+        from.zip(to).zip(self.units.par_chunks_mut(ABREAST)).for_each(|((from, to), units)| {
+            copy(shape, from, to, units);
         });
     }
 
-    /// One tile.
+    /// `W` tiles, the first of which begins a pair.
     #[inline(always)]
-    pub fn tile<const T: usize>(&self, shape: &Shape, tile: usize) -> impl Tile<T> + '_ {
+    pub fn tile<const T: usize, const W: usize>(&self, shape: &Shape, tile: usize) -> impl Tile<T, W> + '_ {
+        let rows = self.rows[tile * shape.rows * T..].as_chunks::<T>().0.as_chunks::<W>().0;
         ShortTile {
-            rows: &self.rows.as_chunks::<T>().0[tile * shape.rows..][..shape.rows],
-            bias: &self.biases.as_chunks::<T>().0[tile],
-            unit: self.units[tile],
+            rows: &rows[..shape.rows],
+            biases: &self.biases.as_chunks::<T>().0[tile..].as_chunks::<W>().0[0],
+            units: &self.units[tile..].as_chunks::<W>().0[0],
         }
+    }
+}
+
+/// Copies a pair of tiles.
+fn copy(shape: &Shape, from: (&[f32], &[f32]), to: (&mut [i16], &mut [i16]), units: &mut [f32]) {
+    let size = shape.rows * shape.tile;
+    let tiles = from.0.chunks_exact(size).zip(from.1.chunks_exact(shape.tile));
+    for (at, ((rows, bias), unit)) in tiles.zip(units.iter_mut()).enumerate() {
+        let scale = scale(rows, bias, shape);
+        // What is not a number stays so, for the loss to show it.
+        let fault: f32 = rows.iter().chain(bias).map(|w| w * 0.0).sum();
+        *unit = 1.0 / scale + fault;
+        let stride = from.0.len() / size * shape.tile;
+        let short_rows = to.0.chunks_exact_mut(stride);
+        for (row, short) in rows.chunks_exact(shape.tile).zip(short_rows) {
+            shorten(row, &mut short[at * shape.tile..(at + 1) * shape.tile], scale);
+        }
+        shorten(bias, &mut to.1[at * shape.tile..(at + 1) * shape.tile], scale);
     }
 }
 
@@ -163,25 +180,29 @@ fn shorten(from: &[f32], to: &mut [i16], scale: f32) {
 }
 
 #[derive(Clone, Copy)]
-struct ShortTile<'a, const T: usize> {
-    rows: &'a [[i16; T]],
-    bias: &'a [i16; T],
-    unit: f32,
+struct ShortTile<'a, const T: usize, const W: usize> {
+    rows: &'a [[[i16; T]; W]],
+    biases: &'a [[i16; T]; W],
+    units: &'a [f32; W],
 }
 
-impl<const T: usize> Tile<T> for ShortTile<'_, T> {
+impl<const T: usize, const W: usize> Tile<T, W> for ShortTile<'_, T, W> {
     #[inline(always)]
-    fn sum(self, rows: &[u16]) -> [f32; T] {
-        let mut sum = *self.bias;
+    fn sum(self, rows: &[u16]) -> [[f32; T]; W] {
+        let mut sums = *self.biases;
         for row in rows {
             let row = &self.rows[usize::from(*row)];
-            for lane in 0..T {
-                sum[lane] = sum[lane].wrapping_add(row[lane]);
+            for tile in 0..W {
+                for lane in 0..T {
+                    sums[tile][lane] = sums[tile][lane].wrapping_add(row[tile][lane]);
+                }
             }
         }
-        let mut floats = [0.0; T];
-        for lane in 0..T {
-            floats[lane] = f32::from(sum[lane]) * self.unit;
+        let mut floats = [[0.0; T]; W];
+        for tile in 0..W {
+            for lane in 0..T {
+                floats[tile][lane] = f32::from(sums[tile][lane]) * self.units[tile];
+            }
         }
         floats
     }
@@ -198,7 +219,7 @@ mod tests {
     fn no_sum_leaves_sixteen_bits_and_each_is_near_that_of_floats() {
         for (text, size) in [("all", 0.01), ("all", 1.9), ("all+h+v", 0.7), ("all+mb", 0.1)] {
             let architecture =
-                Architecture { features: Features::parse(text).unwrap(), ..Architecture::plain(32) };
+                Architecture { features: Features::parse(text).unwrap(), ..Architecture::plain(96) };
             let mut model = Model::zero(&architecture, false);
             model.parameters.iter_mut().for_each(|w| *w = size);
             let shape = &model.shape;
@@ -212,8 +233,10 @@ mod tests {
                 rows.extend(std::iter::repeat_n(start, set.most));
                 start += set.count as u16;
             }
-            let (exact, near) =
-                (floats.tile::<32>(shape, 0).sum(&rows), shorts.tile::<32>(shape, 0).sum(&rows));
+            let exact = floats.tile::<32>(shape, 2).sum(&rows)[0];
+            let near = shorts.tile::<32, 1>(shape, 2).sum(&rows)[0];
+            let pair = shorts.tile::<32, 2>(shape, 0).sum(&rows);
+            assert_eq!(pair, [near; 2], "all tiles hold the same weights");
             let bound = shorts.units[0] * 0.5 * (rows.len() + 1) as f32 + 1e-3;
             for (exact, near) in exact.iter().zip(near) {
                 assert!((exact - near).abs() <= bound, "{text} {size}: {near} is not {exact}");
