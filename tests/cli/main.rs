@@ -24,6 +24,7 @@ mod rate;
 mod scale;
 mod sprt;
 mod tune;
+mod tune_net;
 mod uci_players;
 mod wdl;
 

@@ -7,7 +7,7 @@ use super::TuneArgs;
 use super::net::Run;
 use super::net_data::item;
 use crate::cli::Ui;
-use crate::cli::prepare::{Account, DataArgs, Split, stream};
+use crate::cli::prepare::{Account, DataArgs, Split, interleaved};
 use crate::error::{Error, Result};
 use crate::train::{self, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
 
@@ -28,7 +28,7 @@ impl Preview {
     /// Goes through the data once.
     pub fn new(args: &TuneArgs, split: Split, ui: &Ui) -> Result<Preview> {
         let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
-        let account = stream(&args.data, split, ui, &mut |offer| {
+        let account = interleaved(&args.data, split, ui, &mut |offer| {
             let item = match item(&offer.sample, offer.board, offer.turn) {
                 Ok(item) => item,
                 Err(reason) => return Ok(Some(reason)),
@@ -81,7 +81,7 @@ fn feed(args: &DataArgs, split: Split, mut feeder: Feeder) -> Result<()> {
     let ui = Ui::new(false, true);
     loop {
         let (mut wanted, mut count) = (true, 0u64);
-        let pass = stream(args, split, &ui, &mut |offer| {
+        let pass = interleaved(args, split, &ui, &mut |offer| {
             if offer.held_out {
                 return Ok(None);
             }
