@@ -176,8 +176,8 @@ impl Backend for Cpu {
 fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> Floats<'a> {
     model.whole_table(table);
     let shape = &model.shape;
-    let rows = if table.is_empty() { &model.parameters[..shape.bias] } else { &table[..] };
-    Floats { rows, biases: &model.parameters[shape.bias..shape.factor] }
+    let own = Floats::of(&model.parameters, shape);
+    if table.is_empty() { own } else { Floats { rows: table, ..own } }
 }
 
 fn parts(batch: usize, model: &Model) -> usize {

@@ -371,6 +371,7 @@ pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
 mod tests {
     use super::*;
     use crate::eval::nnue::Architecture;
+    use crate::train::table::{Floats, Shorts};
     use crate::train::tests::{items, shapes};
 
     #[test]
@@ -384,17 +385,24 @@ mod tests {
             let loss = Loss::squared(1.3, 0.01);
             let mut micro = Micro::new(&model);
             let items = items(MICRO - 1, 4);
-            let mut portable = vec![0.0; model.parameters.len()];
-            let mut wide = portable.clone();
-            let table = Table::of(&model.parameters, &model.shape);
-            micro.load(&items, |item| item.expected());
-            let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
-            micro.load(&items, |item| item.expected());
-            // SAFETY: the processor has AVX2.
-            let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
-            assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
-            assert!(portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()), "{architecture}");
-            assert!(portable.iter().any(|g| *g != 0.0));
+            let floats = Floats::of(&model.parameters, &model.shape);
+            let mut shorts = Shorts::default();
+            shorts.fill(floats, &model.shape);
+            for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+                let mut portable = vec![0.0; model.parameters.len()];
+                let mut wide = portable.clone();
+                micro.load(&items, |item| item.expected());
+                let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
+                micro.load(&items, |item| item.expected());
+                // SAFETY: the processor has AVX2.
+                let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
+                assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
+                assert!(
+                    portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()),
+                    "{architecture}"
+                );
+                assert!(portable.iter().any(|g| *g != 0.0));
+            }
         }
     }
 

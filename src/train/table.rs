@@ -19,17 +19,6 @@ pub enum Table<'a> {
     Shorts(&'a Shorts),
 }
 
-impl<'a> Table<'a> {
-    /// Rows and biases as they lie among parameters.
-    #[cfg(test)]
-    pub fn of(parameters: &'a [f32], shape: &Shape) -> Table<'a> {
-        Table::Floats(Floats {
-            rows: &parameters[..shape.bias],
-            biases: &parameters[shape.bias..shape.factor],
-        })
-    }
-}
-
 /// The rows and biases of `W` tiles side by side.
 pub trait Tile<const T: usize, const W: usize>: Copy {
     /// The biases with rows added.
@@ -46,6 +35,11 @@ pub struct Floats<'a> {
 }
 
 impl<'a> Floats<'a> {
+    /// Rows and biases as they lie among parameters.
+    pub fn of(parameters: &'a [f32], shape: &Shape) -> Floats<'a> {
+        Floats { rows: &parameters[..shape.bias], biases: &parameters[shape.bias..shape.factor] }
+    }
+
     /// One tile of them.
     #[inline(always)]
     pub fn tile<const T: usize>(self, shape: &Shape, tile: usize) -> impl Tile<T, 1> + 'a {
@@ -223,7 +217,7 @@ mod tests {
             let mut model = Model::zero(&architecture, false);
             model.parameters.iter_mut().for_each(|w| *w = size);
             let shape = &model.shape;
-            let Table::Floats(floats) = Table::of(&model.parameters, shape) else { unreachable!() };
+            let floats = Floats::of(&model.parameters, shape);
             let mut shorts = Shorts::default();
             shorts.fill(floats, shape);
             // As many rows of each block as can hold at once; equal ones are as good as any.
