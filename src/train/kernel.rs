@@ -413,8 +413,11 @@ mod tests {
         model.parameters[start] = f32::NAN;
         let mut micro = Micro::new(&model);
         micro.load(&items(4, 1), |item| item.expected());
-        assert!(
-            micro.loss(&model, Table::of(&model.parameters, &model.shape), Loss::squared(1.0, 1.0)).is_nan()
-        );
+        let floats = Floats::of(&model.parameters, &model.shape);
+        let mut shorts = Shorts::default();
+        shorts.fill(floats, &model.shape);
+        for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+            assert!(micro.loss(&model, table, Loss::squared(1.0, 1.0)).is_nan());
+        }
     }
 }
