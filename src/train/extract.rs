@@ -10,6 +10,36 @@ use crate::chess::PackedBoard;
 use crate::eval::nnue::features::{self, all};
 use crate::eval::nnue::{Architecture, oriented};
 
+/// First feature of each code of a piece as White sees it, and as Black does.
+const PLANES: [[u16; 16]; 2] = {
+    let mut planes = [[0; 16]; 2];
+    let mut code = 0;
+    while code < 16 {
+        // Role 6 is a rook that may still castle.
+        let role = if code % 8 == 6 { 3 } else { code % 8 };
+        let theirs = 384 * (code / 8);
+        planes[0][code] = (64 * role + theirs) as u16;
+        planes[1][code] = (64 * role + 384 - theirs) as u16;
+        code += 1;
+    }
+    planes
+};
+
+/// The codes of a board's pieces, four bits each.
+#[inline]
+fn codes(board: &PackedBoard) -> u128 {
+    let mut codes = [0; 16];
+    codes.copy_from_slice(&board.0[8..]);
+    u128::from_le_bytes(codes)
+}
+
+/// Whether no code is 7 or 15, which no piece has.
+#[inline]
+fn is_sound(board: &PackedBoard) -> bool {
+    let codes = codes(board);
+    codes & codes >> 1 & codes >> 2 & (u128::MAX / 15) == 0
+}
+
 /// Finds rows; holds the memory for it.
 #[derive(Debug, Clone)]
 pub struct Extractor {
@@ -26,26 +56,38 @@ impl Extractor {
     /// Adds a position's rows, view by view, and after each view where its rows end.
     #[inline]
     pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
-        if !self.architecture.features.is_all() {
+        if !self.architecture.features.is_all() || !is_sound(&item.board) {
             return self.sets(item, rows, ends);
         }
         if self.architecture.mirror || self.architecture.king_bucket_count() > 1 {
             return self.bucketed(item, rows, ends);
         }
-        // Own features first, their twins behind them.
+        self.plain(item, rows, ends);
+    }
+
+    /// Squares of pieces alone: every row for the side to move has its twin for the other.
+    #[inline]
+    fn plain(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        let (mut left, mut codes) = (item.board.occupied().0, codes(&item.board));
+        let count = (left.count_ones() as usize).min(all::MAX_ACTIVE);
         let start = rows.len();
-        let mut theirs = [0u16; all::MAX_ACTIVE];
-        let swap = usize::from(item.turn == Color::Black);
-        for (i, (square, piece)) in item.board.pieces().take(all::MAX_ACTIVE).enumerate() {
-            let both = all::both(piece, square);
-            rows.push(both[swap] as u16);
-            theirs[i] = both[1 - swap] as u16;
+        rows.resize(start + 2 * count, 0);
+        let (own, theirs) = rows[start..].split_at_mut(count);
+        let turn = usize::from(item.turn == Color::Black);
+        let ([own_planes, their_planes], [own_flip, their_flip]) =
+            ([&PLANES[turn], &PLANES[1 - turn]], [[0, 56][turn], [56, 0][turn]]);
+        for (own, theirs) in own.iter_mut().zip(theirs) {
+            let (square, code) = (left.trailing_zeros() as u16, codes as usize & 15);
+            *own = own_planes[code] + (square ^ own_flip);
+            *theirs = their_planes[code] + (square ^ their_flip);
+            left &= left - 1;
+            codes >>= 4;
         }
-        let count = rows.len() - start;
-        ends.push(rows.len() as u32);
+        ends.push((start + count) as u32);
         if self.architecture.views == 2 {
-            rows.extend_from_slice(&theirs[..count]);
             ends.push(rows.len() as u32);
+        } else {
+            rows.truncate(start + count);
         }
     }
 
