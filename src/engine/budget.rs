@@ -3,15 +3,21 @@
 //! In: limits, and a flag that asks for an end. Out: whether to go on, asked at every node, and whether another
 //! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 1,024 nodes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use super::{Clock, Limits};
+use super::{Clock, Limits, Ponder};
 
 /// What is left of a search's limits.
 #[derive(Debug)]
 pub struct Budget<'a> {
     stop: &'a AtomicBool,
+    /// Nodes of all threads, as far as they have told.
+    told: &'a AtomicU64,
+    /// How many nodes of this thread are told.
+    own: u64,
+    ponder: Option<Ponder>,
     start: Instant,
     nodes: u64,
     soft_nodes: u64,
@@ -23,8 +29,9 @@ pub struct Budget<'a> {
 const CHECK_EVERY: u64 = 1024;
 
 impl<'a> Budget<'a> {
-    /// The budget that limits allow, from now on.
-    pub fn new(limits: &Limits, stop: &'a AtomicBool) -> Budget<'a> {
+    /// The budget that limits allow, from now on. Threads that search together share `told`, which begins with 0;
+    /// node limits are for all of them.
+    pub fn new(limits: &Limits, stop: &'a AtomicBool, told: &'a AtomicU64) -> Budget<'a> {
         let (soft, hard) = match (limits.movetime, limits.clock) {
             (Some(time), _) => (None, Some(after_overhead(time, limits.overhead))),
             (None, Some(clock)) => {
@@ -35,6 +42,9 @@ impl<'a> Budget<'a> {
         };
         Budget {
             stop,
+            told,
+            own: 0,
+            ponder: limits.ponder.clone(),
             start: Instant::now(),
             nodes: limits.nodes.unwrap_or(u64::MAX),
             soft_nodes: limits.soft_nodes.unwrap_or(u64::MAX),
@@ -44,16 +54,33 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Whether the search has to end now, having visited this many nodes. Once true, always true.
+    /// Whether the search has to end now, this thread having visited this many nodes. Once true, always true.
     #[inline]
     pub fn spent(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
             self.stopped = true;
         } else if nodes.is_multiple_of(CHECK_EVERY) && !self.stopped {
-            self.stopped = self.stop.load(Ordering::Relaxed)
-                || self.hard.is_some_and(|hard| self.start.elapsed() >= hard);
+            self.stopped = self.look_up(nodes);
         }
         self.stopped
+    }
+
+    #[cold]
+    fn look_up(&mut self, nodes: u64) -> bool {
+        self.stop.load(Relaxed)
+            || self.total(nodes) >= self.nodes
+            || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
+    }
+
+    /// Nodes of all threads, of which this one has visited so many.
+    pub fn total(&mut self, nodes: u64) -> u64 {
+        let new = nodes - self.own;
+        self.own = nodes;
+        self.told.fetch_add(new, Relaxed) + new
+    }
+
+    fn pondering(&self) -> bool {
+        self.ponder.as_ref().is_some_and(Ponder::holds)
     }
 
     /// Whether the search was ended before it was complete.
@@ -68,7 +95,7 @@ impl<'a> Budget<'a> {
         const SCALE: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
         let scale = SCALE[stability.min(SCALE.len() - 1)];
         nodes < self.soft_nodes.min(self.nodes)
-            && self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale))
+            && (self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale)) || self.pondering())
     }
 
     /// Time since the search began.
@@ -130,7 +157,8 @@ mod tests {
     #[test]
     fn nodes_are_counted_exactly() {
         let stop = AtomicBool::new(false);
-        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, &stop);
+        let told = AtomicU64::new(0);
+        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, &stop, &told);
         assert!(!budget.spent(1499));
         assert!(budget.spent(1500));
         assert!(budget.spent(0), "a search that has been ended does not go on");
@@ -139,8 +167,30 @@ mod tests {
     #[test]
     fn the_flag_is_seen_at_the_next_look() {
         let stop = AtomicBool::new(true);
-        let mut budget = Budget::new(&Limits::default(), &stop);
+        let told = AtomicU64::new(0);
+        let mut budget = Budget::new(&Limits::default(), &stop, &told);
         assert!(!budget.spent(1023));
         assert!(budget.spent(1024));
+    }
+
+    #[test]
+    fn threads_share_a_node_limit() {
+        let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let limits = Limits { nodes: Some(5000), ..Limits::default() };
+        let (mut one, mut two) = (Budget::new(&limits, &stop, &told), Budget::new(&limits, &stop, &told));
+        assert!(!one.spent(2048) && !two.spent(2048));
+        assert!(one.spent(3072));
+        assert_eq!(two.total(2100), 3072 + 2100);
+    }
+
+    #[test]
+    fn no_time_counts_until_the_expected_move_is_made() {
+        let (stop, told, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
+        let limits = Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
+        let mut budget = Budget::new(&limits, &stop, &told);
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(!budget.spent(1024) && budget.allows_another(1024, 0));
+        ponder.hit();
+        assert!(budget.spent(2048));
     }
 }

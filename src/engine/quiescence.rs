@@ -92,6 +92,9 @@ impl<E: Evaluator> Search<'_, E> {
             }
             let after = played(node.position, m);
             let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
+            if !PV {
+                self.table.prefetch(key);
+            }
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
             self.stack.push(node.ply, NO_MOVE, key);
             let score = -self.quiesce::<PV>(&child, -beta, -alpha);

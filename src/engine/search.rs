@@ -1,7 +1,7 @@
-//! The search: iterative deepening over principal variation search.
+//! The search below the root: principal variation search.
 //!
-//! In: a game line and a budget. Out: a report with the best move. Each technique is a function with its reason,
-//! here or in [`super::pruning`]; quiescence is in [`super::quiescence`]. Source of the whole: Knuth and Moore, "An
+//! In: a node, a window and a depth. Out: its score. Each technique is a function with its reason, here or in
+//! [`super::pruning`]; iterative deepening is in [`super::root`], quiescence in [`super::quiescence`]. Source of the whole: Knuth and Moore, "An
 //! Analysis of Alpha-Beta Pruning" (1975); Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees"
 //! (1982), for the principal variation search.
 
@@ -11,17 +11,17 @@ use super::budget::Budget;
 use super::history::{History, piece_to};
 use super::ordering::{Picker, is_noisy};
 use super::pruning::{futile, reverse_futility};
+use super::root::RootMove;
 use super::stack::{Node, Stack};
 use super::table::{Bound, Entry, Table};
-use super::{Limits, Report};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{Line, PackedMove, key};
+use crate::chess::{PackedMove, key};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
 pub struct Search<'a, E> {
     pub(super) evaluator: &'a mut E,
-    pub(super) table: &'a mut Table,
+    pub(super) table: &'a Table,
     pub(super) history: &'a mut History,
     pub(super) stack: &'a mut Stack,
     pub(super) budget: Budget<'a>,
@@ -31,6 +31,12 @@ pub struct Search<'a, E> {
     pub(super) nodes: u64,
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
+    /// The moves at the root, best first.
+    pub(super) moves: Vec<RootMove>,
+    /// The line that is being searched: the moves before it are already placed.
+    pub(super) rank: usize,
+    /// Whether some legal moves are not to be played.
+    pub(super) restricted: bool,
 }
 
 /// A move that has been made at a node.
@@ -55,79 +61,6 @@ pub(super) struct Prospect {
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Iterative deepening: each iteration orders the moves of the next, and one is always complete when time ends.
-    pub fn run(&mut self, line: &Line, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
-        let position = line.position();
-        let root = Node { position, key: line.key(), ply: 0, in_check: position.is_check() };
-        let legal = position.legal_moves();
-        let mut report = Report {
-            best: legal.first().copied(),
-            score: if legal.is_empty() && root.in_check { mated_in(0) } else { 0 },
-            depth: 0,
-            seldepth: 0,
-            nodes: 0,
-            time: self.budget.elapsed(),
-            pv: legal.first().copied().into_iter().collect(),
-        };
-        if legal.is_empty() {
-            return report;
-        }
-        self.stack.start(line);
-        self.table.grow_older();
-        let deepest = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
-        let mut stability = 0;
-        for depth in 1..=deepest {
-            self.root_depth = depth;
-            let score = self.aspiration(&root, depth, report.score);
-            let complete = !self.budget.stopped();
-            // An iteration that was cut short still counts as far as it improved on the previous best move.
-            if let Some(&best) = self.stack.line(0).first() {
-                stability = if report.best == Some(best) { stability + 1 } else { 0 };
-                report.best = Some(best);
-                report.pv = self.stack.line(0).to_vec();
-            }
-            report.nodes = self.nodes;
-            report.time = self.budget.elapsed();
-            report.seldepth = self.seldepth as i32;
-            if !complete {
-                break;
-            }
-            report.score = score;
-            report.depth = depth;
-            info(&report);
-            let forced = legal.len() == 1 && limits.clock.is_some();
-            if forced || !self.budget.allows_another(self.nodes, stability) {
-                break;
-            }
-        }
-        report
-    }
-
-    /// Aspiration windows: the score rarely changes much from one iteration to the next, and a narrow window cuts
-    /// off more. Widened on the side on which it failed.
-    fn aspiration(&mut self, root: &Node, depth: i32, previous: Score) -> Score {
-        let mut delta = 20;
-        let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= 4 && self.selective {
-            alpha = (previous - delta).max(-INFINITE);
-            beta = (previous + delta).min(INFINITE);
-        }
-        loop {
-            let score = self.node::<true>(root, alpha, beta, depth);
-            if self.budget.stopped() {
-                return score;
-            }
-            if score <= alpha && alpha > -INFINITE {
-                alpha = (score - delta).max(-INFINITE);
-            } else if score >= beta && beta < INFINITE {
-                beta = (score + delta).min(INFINITE);
-            } else {
-                return score;
-            }
-            delta *= 2;
-        }
-    }
-
     /// The score of a node, fail-soft, to a depth in plies. `PV` nodes have an open window and their exact score
     /// matters; all others have a window of one centipawn and are only to be shown wrong.
     pub(super) fn node<const PV: bool>(
@@ -189,7 +122,11 @@ impl<E: Evaluator> Search<'_, E> {
                 return score;
             }
         }
-        let best = entry.map_or(PackedMove::NONE, |entry| entry.best);
+        let best = match entry {
+            _ if node.ply == 0 => PackedMove::pack(self.moves[self.rank].m),
+            Some(entry) => entry.best,
+            None => PackedMove::NONE,
+        };
         // Internal iterative reduction: without a move to try first, a deep search here is costly and probably of
         // little interest; a shallower one finds that move for the next time (Rebel's "IIR").
         let reduced = i32::from(self.selective && depth >= 4 && best == PackedMove::NONE);
@@ -228,15 +165,22 @@ impl<E: Evaluator> Search<'_, E> {
         let mut quiets = MoveList::new();
         let mut earlier = 0;
         while let Some((m, losing)) = picker.next(node) {
+            if node.ply == 0 && !self.considers(m) {
+                continue;
+            }
             let after = played(node.position, m);
             let tried = Tried { m, quiet: !is_noisy(m), losing, gives_check: after.is_check(), earlier };
             earlier += 1;
             if node.ply > 0 && self.selective && best > -MATE_IN_MAX && futile(node, &prospect, &tried) {
                 continue;
             }
+            let nodes = self.nodes;
             let score = self.child::<PV>(node, &after, &prospect, &tried);
             if self.budget.stopped() {
                 return 0;
+            }
+            if node.ply == 0 {
+                self.judge(m, score, prospect.alpha, self.nodes - nodes);
             }
             if score > best {
                 best = score;
@@ -268,11 +212,11 @@ impl<E: Evaluator> Search<'_, E> {
         };
         let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
         let eval = self.stack.frame(node.ply).eval;
-        self.table.store(
-            node.key,
-            node.ply,
-            Entry { best: best_move, score: best, eval, depth: prospect.depth, bound },
-        );
+        // With some moves left out, the score is not that of the position.
+        if node.ply > 0 || self.rank == 0 && !self.restricted {
+            let entry = Entry { best: best_move, score: best, eval, depth: prospect.depth, bound };
+            self.table.store(node.key, node.ply, entry);
+        }
         best
     }
 
@@ -288,6 +232,7 @@ impl<E: Evaluator> Search<'_, E> {
         let (alpha, beta, depth) = (prospect.alpha, prospect.beta, prospect.depth - 1);
         let turn = node.position.turn();
         let key = key::after(node.position, node.key, tried.m, after);
+        self.table.prefetch(key);
         let child = Node { position: after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };

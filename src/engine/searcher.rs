@@ -2,7 +2,8 @@
 //!
 //! In: an evaluation. Out: an [`Engine`].
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
@@ -11,30 +12,55 @@ use super::history::History;
 use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::Table;
-use super::{Engine, Limits, Report};
+use super::{Engine, Limits, Report, STACK_BYTES};
 use crate::chess::Line;
 use crate::chess::score::{INFINITE, Score, mated_in};
 use crate::eval::Evaluator;
 
-/// Evaluator, transposition table, histories and stack of one searching thread.
-pub struct Searcher<E: Evaluator> {
+/// What one searching thread remembers for itself.
+struct Worker<E> {
     evaluator: E,
-    table: Table,
     history: History,
     stack: Stack,
+}
+
+impl<E: Evaluator> Worker<E> {
+    fn new(evaluator: E) -> Worker<E> {
+        Worker { evaluator, history: History::new(), stack: Stack::new() }
+    }
+
+    fn begin<'a>(&'a mut self, table: &'a Table, budget: Budget<'a>, selective: bool) -> Search<'a, E> {
+        Search {
+            evaluator: &mut self.evaluator,
+            table,
+            history: &mut self.history,
+            stack: &mut self.stack,
+            budget,
+            selective,
+            nodes: 0,
+            seldepth: 0,
+            root_depth: 0,
+            moves: Vec::new(),
+            rank: 0,
+            restricted: false,
+        }
+    }
+}
+
+/// A transposition table and the threads that search with it; the first is the one that asks.
+pub struct Searcher<E: Evaluator> {
+    table: Table,
+    first: Worker<E>,
+    helpers: Vec<Worker<E>>,
     selective: bool,
 }
 
 impl<E: Evaluator> Searcher<E> {
-    /// An engine with a table of this many MiB, at least one.
+    /// An engine of one thread with a table of this many MiB, at least one. Without the memory for that, the table
+    /// has the least size.
     pub fn new(evaluator: E, hash_mb: usize) -> Searcher<E> {
-        Searcher {
-            evaluator,
-            table: Table::new(hash_mb),
-            history: History::new(),
-            stack: Stack::new(),
-            selective: true,
-        }
+        let table = Table::new(hash_mb).unwrap_or_else(|_| Table::least());
+        Searcher { table, first: Worker::new(evaluator), helpers: Vec::new(), selective: true }
     }
 
     /// An engine that looks at everything: no pruning, no reductions, no cut-offs by the table.
@@ -42,28 +68,20 @@ impl<E: Evaluator> Searcher<E> {
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
         Searcher { selective: false, ..Searcher::new(evaluator, 1) }
     }
-
-    fn begin<'a>(&'a mut self, limits: &Limits, stop: &'a AtomicBool) -> Search<'a, E> {
-        Search {
-            evaluator: &mut self.evaluator,
-            table: &mut self.table,
-            history: &mut self.history,
-            stack: &mut self.stack,
-            budget: Budget::new(limits, stop),
-            selective: self.selective,
-            nodes: 0,
-            seldepth: 0,
-            root_depth: 0,
-        }
-    }
 }
 
 impl<E: Evaluator> Engine for Searcher<E> {
     fn new_game(&mut self) {
         self.table.clear();
-        self.history.clear();
+        self.first.history.clear();
+        for helper in &mut self.helpers {
+            helper.history.clear();
+        }
     }
 
+    /// With several threads, each searches the same position with the same table and memory of its own, so that
+    /// they find out different things for each other ("Lazy SMP", as Stockfish has it since 2016). The first one
+    /// decides when to end and what to play.
     fn search(
         &mut self,
         line: &Line,
@@ -71,18 +89,41 @@ impl<E: Evaluator> Engine for Searcher<E> {
         stop: &AtomicBool,
         info: &mut dyn FnMut(&Report),
     ) -> Report {
-        self.begin(limits, stop).run(line, limits, info)
+        let (table, selective) = (&self.table, self.selective);
+        table.grow_older();
+        let told = AtomicU64::new(0);
+        let mut search = self.first.begin(table, Budget::new(limits, stop, &told), selective);
+        if self.helpers.is_empty() {
+            return search.run(line, limits, 0, info);
+        }
+        let done = AtomicBool::new(false);
+        let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
+        std::thread::scope(|scope| {
+            for (index, helper) in self.helpers.iter_mut().enumerate() {
+                let mut search = helper.begin(table, Budget::new(&endless, &done, &told), selective);
+                let (endless, mut ignore) = (&endless, |_: &Report| {});
+                let work = move || search.run(line, endless, index + 1, &mut ignore);
+                // Without one of the helpers the others still search.
+                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            }
+            let report = search.run(line, limits, 0, info);
+            done.store(true, Relaxed);
+            report
+        })
     }
 
     fn evaluate(&mut self, position: &Chess) -> Score {
-        self.evaluator.evaluate(position, 0)
+        self.first.evaluator.evaluate(position, 0)
     }
 
     fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)> {
         static NEVER: AtomicBool = AtomicBool::new(false);
+        let told = AtomicU64::new(0);
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
-        let value = self.begin(&Limits::default(), &NEVER).quiesce::<true>(&root, -INFINITE, INFINITE);
-        let line = self.stack.line(0);
+        let budget = Budget::new(&Limits::default(), &NEVER, &told);
+        let mut search = self.first.begin(&self.table, budget, self.selective);
+        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
+        let line = self.first.stack.line(0);
         let mut leaf = position.clone();
         for &m in line {
             leaf.play_unchecked(m);
@@ -95,10 +136,15 @@ impl<E: Evaluator> Engine for Searcher<E> {
         Some((leaf, score))
     }
 
-    fn resize(&mut self, hash_mb: usize) {
+    fn resize(&mut self, hash_mb: usize) -> Result<(), String> {
         // The old table goes first, so that the two are never in memory together.
-        self.table = Table::new(1);
-        self.table = Table::new(hash_mb);
+        self.table = Table::least();
+        self.table = Table::new(hash_mb)?;
+        Ok(())
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.helpers.resize_with(threads.saturating_sub(1), || Worker::new(self.first.evaluator.clone()));
     }
 }
 
