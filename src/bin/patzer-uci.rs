@@ -2,7 +2,8 @@
 //!
 //! Arguments are commands, each one argument, and carried out in place of those of standard input:
 //! `patzer-uci bench` searches the fixed positions of `patzer bench`, which is how OpenBench checks a build, and
-//! `patzer-uci "genfens 100 seed 1 book None" "quit"` is how it asks for openings.
+//! `patzer-uci "genfens 100 seed 1 book None" "quit"` is how it asks for openings. `patzer-uci tunable` speaks UCI with
+//! the numbers of the search among its options, and `patzer-uci spsa` prints them as the input of a tuner.
 
 use std::process::ExitCode;
 
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let mut arguments: Vec<String> = std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
+    let mut arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
     // The only command that is commonly typed with its arguments apart.
     if arguments.first().is_some_and(|first| first == "bench") {
         arguments = vec![arguments.join(" ")];
@@ -32,6 +34,9 @@ fn run() -> Result<()> {
         return Err(Error::usage(format!(
             "unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more"
         )));
+    }
+    if arguments.as_slice() == ["tunable"] {
+        return uci::serve_tunable(Evaluation::default());
     }
     if arguments.is_empty() {
         return uci::serve(Evaluation::default());

@@ -35,14 +35,18 @@ pub fn divide(position: &Chess, depth: u32) -> Vec<(Move, u64)> {
 /// The same as [`divide`], given up when `stop` is set.
 pub fn divide_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
     let moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    let below = |m: Move| perft_until(&after(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
+    let below =
+        |m: Move| perft_until(&after(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
     moves.into_par_iter().map(below).collect()
 }
 
 fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<u64> {
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
     // A smaller tree is done before anyone notices.
     if depth < 4 {
-        return (!stop.load(Ordering::Relaxed)).then(|| perft(position, depth));
+        return Some(perft(position, depth));
     }
     let moves: Vec<Move> = position.legal_moves().into_iter().collect();
     moves.into_par_iter().map(|m| perft_until(&after(position, m), depth - 1, stop)).sum()

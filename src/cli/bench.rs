@@ -36,9 +36,10 @@ pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     let evaluation = super::uci::load(args.evaluation.as_deref())?;
     let bar = ui.progress("searching", bench::positions().count() as u64);
     static NEVER: AtomicBool = AtomicBool::new(false);
-    let outcome = bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &NEVER, &mut |done| {
-        bar.set_position(done as u64)
-    });
+    let outcome =
+        bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &NEVER, &mut |done| {
+            bar.set_position(done as u64)
+        });
     bar.finish_and_clear();
     ui.result(&outcome)?;
     Ok(Status::Done)

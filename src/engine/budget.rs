@@ -26,6 +26,9 @@ pub struct Budget<'a> {
     stopped: bool,
 }
 
+/// The part of all nodes that the best move usually takes, from 0 to 1.
+pub const USUAL_SHARE: f64 = 0.65;
+
 const CHECK_EVERY: u64 = 1024;
 
 impl<'a> Budget<'a> {
@@ -90,10 +93,12 @@ impl<'a> Budget<'a> {
     }
 
     /// Whether another iteration is worth beginning. `stability` counts the iterations through which the best move
-    /// has stayed the same: a choice that is still changing gets more time.
-    pub fn allows_another(&self, nodes: u64, stability: usize) -> bool {
+    /// has stayed the same: a choice that is still changing gets more time. `share` is the part of all nodes that
+    /// the best move took: where the others needed little to be refuted, little is left to find out (node-based
+    /// time management, as Koivisto has it).
+    pub fn allows_another(&self, nodes: u64, stability: usize, share: f64) -> bool {
         const SCALE: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
-        let scale = SCALE[stability.min(SCALE.len() - 1)];
+        let scale = SCALE[stability.min(SCALE.len() - 1)] * (1.0 + 1.4 * (USUAL_SHARE - share)).max(0.4);
         nodes < self.soft_nodes.min(self.nodes)
             && (self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale)) || self.pondering())
     }
@@ -186,10 +191,11 @@ mod tests {
     #[test]
     fn no_time_counts_until_the_expected_move_is_made() {
         let (stop, told, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
-        let limits = Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
+        let limits =
+            Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
         let mut budget = Budget::new(&limits, &stop, &told);
         std::thread::sleep(Duration::from_millis(2));
-        assert!(!budget.spent(1024) && budget.allows_another(1024, 0));
+        assert!(!budget.spent(1024) && budget.allows_another(1024, 0, USUAL_SHARE));
         ponder.hit();
         assert!(budget.spent(2048));
     }

@@ -149,7 +149,8 @@ mod tests {
         let request = Request::parse(arguments).unwrap();
         let mut fens = Vec::new();
         let mut engine = Searcher::new(Simple, 1);
-        generate(&request, &mut engine, &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned())).unwrap();
+        generate(&request, &mut engine, &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned()))
+            .unwrap();
         fens
     }
 

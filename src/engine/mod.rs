@@ -6,9 +6,12 @@
 
 pub mod bench;
 mod budget;
+mod correction;
+mod extensions;
 pub mod genfens;
 mod history;
 mod ordering;
+pub mod params;
 mod prefetch;
 mod pruning;
 mod quiescence;
@@ -16,6 +19,7 @@ mod root;
 mod search;
 mod searcher;
 mod stack;
+mod stages;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -164,6 +168,9 @@ pub trait Engine: Send {
     /// # Errors
     /// If there is not so much memory; the table then has the least size.
     fn resize(&mut self, hash_mb: usize) -> std::result::Result<(), String>;
+
+    /// Changes the numbers that the search works with.
+    fn set_params(&mut self, params: &params::Params);
 
     /// Changes the number of threads that a search uses, at least one. Only with one are results reproducible.
     fn set_threads(&mut self, threads: usize);

@@ -13,6 +13,7 @@ use super::search::{Search, played};
 use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MAX_PLY, Score, mated_in};
+use crate::chess::see::value;
 use crate::chess::{PackedMove, key};
 use crate::eval::Evaluator;
 
@@ -47,10 +48,11 @@ impl<E: Evaluator> Search<'_, E> {
         let mut eval = None;
         if !node.in_check {
             let stored = entry.and_then(|entry| entry.eval);
-            let standing = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
-            eval = Some(standing);
-            best = standing;
-            alpha = alpha.max(standing);
+            let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
+            eval = Some(raw);
+            let standing = if PV { raw } else { self.corrected(node, raw) };
+            best = entry.filter(|_| self.selective).map_or(standing, |entry| entry.refine(standing));
+            alpha = alpha.max(best);
         }
         let mut best_move = PackedMove::NONE;
         if best < beta {
@@ -85,10 +87,18 @@ impl<E: Evaluator> Search<'_, E> {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
         let mut best_move = PackedMove::NONE;
+        let futile = self.futility_in_quiescence::<PV>(node, best);
         while let Some((m, losing)) = picker.next(node) {
             // Ordered last, so all that follow lose material too.
             if losing && !node.in_check {
                 break;
+            }
+            if let Some(limit) = futile.filter(|_| !m.is_promotion()) {
+                let most = limit + m.capture().map_or(0, value);
+                if most <= alpha {
+                    best = best.max(most);
+                    continue;
+                }
             }
             let after = played(node.position, m);
             let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
@@ -117,5 +127,13 @@ impl<E: Evaluator> Search<'_, E> {
             }
         }
         (best, best_move)
+    }
+
+    /// The most that a capture can be expected to lift the position to, short of the captured piece (delta pruning;
+    /// Schaeffer's "futility cut-off" in quiescence). `None` where everything is to be looked at: for labels, and in
+    /// check.
+    #[inline]
+    fn futility_in_quiescence<const PV: bool>(&self, node: &Node, standing: Score) -> Option<Score> {
+        (!PV && self.selective && !node.in_check).then_some(standing + self.params.quiescence_margin)
     }
 }

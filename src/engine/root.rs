@@ -5,6 +5,7 @@
 
 use shakmaty::{Move, Position};
 
+use super::budget::USUAL_SHARE;
 use super::search::Search;
 use super::stack::Node;
 use super::{Limits, Report};
@@ -71,7 +72,9 @@ impl<E: Evaluator> Search<'_, E> {
             if stopped || forced || enough(limits, report.score) {
                 break;
             }
-            if !self.budget.allows_another(report.nodes, stability) {
+            let share = self.moves[0].nodes as f64 / self.nodes.max(1) as f64;
+            let share = if self.params.time_nodes > 0 && depth >= 6 { share } else { USUAL_SHARE };
+            if !self.budget.allows_another(report.nodes, stability, share) {
                 break;
             }
         }
@@ -104,14 +107,17 @@ impl<E: Evaluator> Search<'_, E> {
     /// Aspiration windows: the score rarely changes much from one iteration to the next, and a narrow window cuts
     /// off more. Widened on the side on which it failed.
     fn aspiration(&mut self, root: &Node, depth: i32, previous: Score) {
-        let mut delta = 20;
+        let mut delta = self.params.window;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
         if depth >= 4 && self.selective && previous > -INFINITE {
             alpha = (previous - delta).max(-INFINITE);
             beta = (previous + delta).min(INFINITE);
         }
+        let mut reduced = 0;
         loop {
-            let score = self.node::<true>(root, alpha, beta, depth);
+            // What a window that failed said of a move does not hold in another one.
+            self.moves[self.rank..].iter_mut().for_each(|known| known.score = -INFINITE);
+            let score = self.node::<true>(root, alpha, beta, (depth - reduced).max(1), false);
             // Stable, so that moves without a score stay in the order of the last iteration.
             let rank = self.rank;
             self.moves[rank..].sort_by_key(|known| -known.score);
@@ -119,13 +125,21 @@ impl<E: Evaluator> Search<'_, E> {
                 return;
             }
             if score <= alpha && alpha > -INFINITE {
+                beta = (alpha + beta) / 2;
                 alpha = (score - delta).max(-INFINITE);
+                reduced = 0;
             } else if score >= beta && beta < INFINITE {
                 beta = (score + delta).min(INFINITE);
+                // That it fails high is often seen less deeply too, and cheaper.
+                reduced = (reduced + 1).min(3);
             } else {
                 return;
             }
-            delta *= 2;
+            delta += delta / 2;
+            // A score beyond all material is a mate, or soon will be.
+            if delta > 1000 {
+                (alpha, beta) = (-INFINITE, INFINITE);
+            }
         }
     }
 

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
 use super::budget::Budget;
+use super::correction::Correction;
 use super::history::History;
+use super::params::Params;
 use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::Table;
@@ -21,22 +23,30 @@ use crate::eval::Evaluator;
 struct Worker<E> {
     evaluator: E,
     history: History,
+    correction: Correction,
     stack: Stack,
 }
 
 impl<E: Evaluator> Worker<E> {
     fn new(evaluator: E) -> Worker<E> {
-        Worker { evaluator, history: History::new(), stack: Stack::new() }
+        Worker { evaluator, history: History::new(), correction: Correction::new(), stack: Stack::new() }
     }
 
-    fn begin<'a>(&'a mut self, table: &'a Table, budget: Budget<'a>, selective: bool) -> Search<'a, E> {
+    fn forget(&mut self) {
+        self.history.clear();
+        self.correction.clear();
+    }
+
+    fn begin<'a>(&'a mut self, shared: &'a Shared, budget: Budget<'a>) -> Search<'a, E> {
         Search {
             evaluator: &mut self.evaluator,
-            table,
+            table: &shared.table,
             history: &mut self.history,
+            correction: &mut self.correction,
             stack: &mut self.stack,
+            params: &shared.params,
             budget,
-            selective,
+            selective: shared.selective,
             nodes: 0,
             seldepth: 0,
             root_depth: 0,
@@ -47,12 +57,18 @@ impl<E: Evaluator> Worker<E> {
     }
 }
 
+/// What all threads of a search share.
+struct Shared {
+    table: Table,
+    params: Params,
+    selective: bool,
+}
+
 /// A transposition table and the threads that search with it; the first is the one that asks.
 pub struct Searcher<E: Evaluator> {
-    table: Table,
+    shared: Shared,
     first: Worker<E>,
     helpers: Vec<Worker<E>>,
-    selective: bool,
 }
 
 impl<E: Evaluator> Searcher<E> {
@@ -60,23 +76,24 @@ impl<E: Evaluator> Searcher<E> {
     /// has the least size.
     pub fn new(evaluator: E, hash_mb: usize) -> Searcher<E> {
         let table = Table::new(hash_mb).unwrap_or_else(|_| Table::least());
-        Searcher { table, first: Worker::new(evaluator), helpers: Vec::new(), selective: true }
+        let shared = Shared { table, params: Params::default(), selective: true };
+        Searcher { shared, first: Worker::new(evaluator), helpers: Vec::new() }
     }
 
     /// An engine that looks at everything: no pruning, no reductions, no cut-offs by the table.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
-        Searcher { selective: false, ..Searcher::new(evaluator, 1) }
+        let mut searcher = Searcher::new(evaluator, 1);
+        searcher.shared.selective = false;
+        searcher
     }
 }
 
 impl<E: Evaluator> Engine for Searcher<E> {
     fn new_game(&mut self) {
-        self.table.clear();
-        self.first.history.clear();
-        for helper in &mut self.helpers {
-            helper.history.clear();
-        }
+        self.shared.table.clear();
+        self.first.forget();
+        self.helpers.iter_mut().for_each(Worker::forget);
     }
 
     /// With several threads, each searches the same position with the same table and memory of its own, so that
@@ -89,10 +106,10 @@ impl<E: Evaluator> Engine for Searcher<E> {
         stop: &AtomicBool,
         info: &mut dyn FnMut(&Report),
     ) -> Report {
-        let (table, selective) = (&self.table, self.selective);
-        table.grow_older();
+        let shared = &self.shared;
+        shared.table.grow_older();
         let told = AtomicU64::new(0);
-        let mut search = self.first.begin(table, Budget::new(limits, stop, &told), selective);
+        let mut search = self.first.begin(shared, Budget::new(limits, stop, &told));
         if self.helpers.is_empty() {
             return search.run(line, limits, 0, info);
         }
@@ -100,7 +117,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
         std::thread::scope(|scope| {
             for (index, helper) in self.helpers.iter_mut().enumerate() {
-                let mut search = helper.begin(table, Budget::new(&endless, &done, &told), selective);
+                let mut search = helper.begin(shared, Budget::new(&endless, &done, &told));
                 let (endless, mut ignore) = (&endless, |_: &Report| {});
                 let work = move || search.run(line, endless, index + 1, &mut ignore);
                 // Without one of the helpers the others still search.
@@ -121,7 +138,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let told = AtomicU64::new(0);
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
         let budget = Budget::new(&Limits::default(), &NEVER, &told);
-        let mut search = self.first.begin(&self.table, budget, self.selective);
+        let mut search = self.first.begin(&self.shared, budget);
         let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
         let line = self.first.stack.line(0);
         let mut leaf = position.clone();
@@ -138,9 +155,13 @@ impl<E: Evaluator> Engine for Searcher<E> {
 
     fn resize(&mut self, hash_mb: usize) -> Result<(), String> {
         // The old table goes first, so that the two are never in memory together.
-        self.table = Table::least();
-        self.table = Table::new(hash_mb)?;
+        self.shared.table = Table::least();
+        self.shared.table = Table::new(hash_mb)?;
         Ok(())
+    }
+
+    fn set_params(&mut self, params: &Params) {
+        self.shared.params = params.clone();
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -25,8 +25,14 @@ pub struct Node<'a> {
 /// One ply of the line.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// The static evaluation, `None` in check.
+    /// The static evaluation as the evaluator gave it, `None` in check.
+    pub raw: Option<Score>,
+    /// The same, corrected by what searches found in positions like it.
     pub eval: Option<Score>,
+    /// The move that a singular extension leaves out.
+    pub excluded: Option<Move>,
+    /// Extensions by two plies on the way here.
+    pub doubles: u8,
     /// The last two quiet moves that cut off at this distance from the root.
     pub killers: [Option<Move>; 2],
     /// The move being looked at.
@@ -35,7 +41,15 @@ pub struct Frame {
     reversible: usize,
 }
 
-const NEW_FRAME: Frame = Frame { eval: None, killers: [None; 2], moved: NO_MOVE, reversible: 0 };
+const NEW_FRAME: Frame = Frame {
+    raw: None,
+    eval: None,
+    excluded: None,
+    doubles: 0,
+    killers: [None; 2],
+    moved: NO_MOVE,
+    reversible: 0,
+};
 
 /// The line from the root to the position that the search is at.
 #[derive(Debug)]
@@ -70,11 +84,11 @@ impl Stack {
         &mut self.frames[ply]
     }
 
-    /// The moves made one and two plies above this one.
+    /// The moves made one, two and four plies above this one.
     #[inline]
     pub fn before(&self, ply: usize) -> Before {
         let moved = |back: usize| ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved);
-        [moved(1), moved(2)]
+        [moved(1), moved(2), moved(4)]
     }
 
     /// Whether the side to move stands better than two plies ago.

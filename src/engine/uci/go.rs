@@ -42,7 +42,9 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
             "mate" => limits.mate = Some(reader.number(word).clamp(1, 1000) as u32),
             "movetime" => limits.movetime = Some(Duration::from_millis(reader.number(word))),
             // Some runners write 0 where there is no time control ahead.
-            "movestogo" => moves_to_go = Some(reader.number(word).min(1000) as u32).filter(|&moves| moves > 0),
+            "movestogo" => {
+                moves_to_go = Some(reader.number(word).min(1000) as u32).filter(|&moves| moves > 0)
+            }
             "perft" => return (Go::Perft(reader.number(word).min(100) as u32), reader.faults),
             "searchmoves" => reader.moves(position, &mut limits),
             "wtime" | "btime" => {
@@ -139,7 +141,8 @@ mod tests {
     #[test]
     fn each_side_gets_its_own_clock() {
         let text = "wtime 1000 btime 2000 winc 10 binc 20 movestogo 5";
-        let black = fen::position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", false).unwrap();
+        let black =
+            fen::position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", false).unwrap();
         for (position, time, increment) in [(&Chess::default(), 1000, 10), (&black, 2000, 20)] {
             let (Go::Search(limits), _) = parse(text, position, MS) else { panic!() };
             let clock = Clock { time: time * MS, increment: increment * MS, moves_to_go: Some(5) };

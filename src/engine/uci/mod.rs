@@ -9,7 +9,7 @@ mod notation;
 mod options;
 mod session;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,10 +25,20 @@ pub fn serve(evaluation: Evaluation) -> Result<()> {
     serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), evaluation)
 }
 
-/// Carries out these commands and answers on standard output, without reading anything.
+/// As [`serve`], with the numbers of the search among the options, for a tuner to set.
+///
+/// # Errors
+/// If standard input cannot be read.
+pub fn serve_tunable(evaluation: Evaluation) -> Result<()> {
+    let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
+    serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
+}
+
+/// Carries out these commands up to `quit`, each to its end, and answers on standard output. Reads nothing.
 pub fn carry_out(commands: &[String], evaluation: Evaluation) {
     let (sender, events) = channel();
-    let lines = commands.iter().map(|command| Event::Line(command.clone()));
+    let lines = commands.iter().take_while(|command| command.trim() != "quit");
+    let lines = lines.map(|command| Event::Line(command.clone()));
     for event in lines.chain([Event::End]) {
         // The receiver lives as long as this function.
         let _ = sender.send(event);
@@ -42,8 +52,8 @@ pub fn carry_out(commands: &[String], evaluation: Evaluation) {
 enum Event {
     /// A command, without its line end.
     Line(String),
-    /// The running work is done.
-    Done,
+    /// The work of this number is done.
+    Done(u64),
     /// There are no more commands.
     End,
     /// The input cannot be read.
@@ -84,7 +94,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> Result<
                     break;
                 }
             }
-            Event::Done => session.finished(),
+            Event::Done(number) => session.finished(number),
             // Commands from a pipe: what they began is worth finishing, unless it has no end.
             Event::End => {
                 session.finish();
@@ -302,7 +312,8 @@ mod tests {
     #[test]
     fn several_lines_begin_with_different_moves() {
         let answers = answers("setoption name MultiPV value 3\ngo depth 4\n");
-        let last: Vec<&str> = answers.iter().filter(|line| line.contains(" depth 4 ")).map(|s| s.as_str()).collect();
+        let last: Vec<&str> =
+            answers.iter().filter(|line| line.contains(" depth 4 ")).map(|s| s.as_str()).collect();
         assert_eq!(last.len(), 3, "{answers:?}");
         let mut first: Vec<&str> =
             last.iter().filter_map(|line| line.split(" pv ").nth(1)?.split(' ').next()).collect();

@@ -142,7 +142,7 @@ pub fn set(session: &mut Session, arguments: &str) -> Result<(), String> {
     let (name, value) = name_and_value(rest);
     match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(&name)) {
         Some(option) => option.set(session, value),
-        None => Err(format!("no option `{name}`")),
+        None => session.set_number(&name, value).unwrap_or_else(|| Err(format!("no option `{name}`"))),
     }
 }
 

@@ -19,6 +19,7 @@ use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::chess::{Line, perft};
 use crate::engine::genfens::{self, Request};
+use crate::engine::params::{Params, ROWS, Row};
 use crate::engine::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
 use crate::eval::Evaluation;
 
@@ -31,10 +32,15 @@ pub struct Session {
     /// Away while something runs, and made anew when it is needed.
     engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
+    /// Pieces of work begun so far.
+    begun: u64,
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
     threads: usize,
+    params: Params,
+    /// Whether the numbers of the search are declared as options.
+    tunable: bool,
     /// Whether castling is written as king takes rook.
     pub chess960: bool,
     /// Time kept back from every move.
@@ -45,6 +51,7 @@ pub struct Session {
 
 /// Work that is being done.
 struct Running {
+    number: u64,
     work: JoinHandle<Box<dyn Engine>>,
     stop: Arc<AtomicBool>,
     hold: Hold,
@@ -80,10 +87,13 @@ impl Session {
             evaluation,
             engine: None,
             running: None,
+            begun: 0,
             waiting: VecDeque::new(),
             line: Line::new(Chess::default()),
             hash_mb: HASH_MB,
             threads: 1,
+            params: Params::default(),
+            tunable: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
             lines: 1,
@@ -97,6 +107,7 @@ impl Session {
             "" | "debug" | "register" => {}
             "quit" => return false,
             "uci" => self.introduce(),
+            "tunable" => self.tunable = true,
             "isready" => self.answer_ready(),
             "ponderhit" => self.ponderhit(),
             "stop" => {
@@ -119,9 +130,9 @@ impl Session {
         true
     }
 
-    /// A piece of work has come to its end: what waited for it is done.
-    pub fn finished(&mut self) {
-        if self.running.as_ref().is_some_and(|running| running.work.is_finished()) {
+    /// The work of this number has come to its end: what waited for it is done.
+    pub fn finished(&mut self, number: u64) {
+        if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
         }
         self.proceed();
@@ -167,6 +178,7 @@ impl Session {
             }
             "bench" => self.bench(arguments),
             "genfens" => self.genfens(arguments),
+            "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
             _ => self.out.explain(format_args!("unknown command `{command}`")),
         }
     }
@@ -176,6 +188,9 @@ impl Session {
         self.out.say("id author the patzer authors");
         for option in OPTIONS {
             self.out.say(option.declaration());
+        }
+        if self.tunable {
+            ROWS.iter().for_each(|row| self.out.say(row.declaration()));
         }
         self.out.say("uciok");
     }
@@ -283,14 +298,16 @@ impl Session {
         let stop = Arc::new(AtomicBool::new(false));
         let mut engine = self.take_engine();
         let (stopped, events) = (stop.clone(), self.events.clone());
+        self.begun += 1;
+        let number = self.begun;
         let job = move || {
             work(engine.as_mut(), &stopped);
             // With the session gone there is nobody to tell.
-            let _ = events.send(Event::Done);
+            let _ = events.send(Event::Done(number));
             engine
         };
         match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(job) {
-            Ok(work) => self.running = Some(Running { work, stop, hold }),
+            Ok(work) => self.running = Some(Running { number, work, stop, hold }),
             Err(error) => self.out.explain(format_args!("no thread for the search: {error}")),
         }
     }
@@ -318,6 +335,7 @@ impl Session {
         self.engine.take().unwrap_or_else(|| {
             let mut engine = engine(&self.evaluation, self.hash_mb);
             engine.set_threads(self.threads);
+            engine.set_params(&self.params);
             engine
         })
     }
@@ -341,6 +359,14 @@ impl Session {
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
+    }
+
+    /// Sets a number of the search; `None` if there is none of this name.
+    pub fn set_number(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+        let result = self.params.set(name, value)?;
+        let params = self.params.clone();
+        self.engine().set_params(&params);
+        Some(result)
     }
 
     /// Changes the evaluation.
