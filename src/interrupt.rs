@@ -1,13 +1,19 @@
 //! SIGINT and SIGTERM, as a flag that long loops look at.
 //!
 //! In: a signal. Out: [`requested`] turns true, once and for all; the loop finishes what it has begun, writes
-//! its state and returns. A second signal ends the process at once.
+//! its state and returns. A second signal ends the process at once, unless it comes so soon that it is the same
+//! one: from a terminal signals go to every process of the group, and `make` and `timeout` pass theirs on as well.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+static FIRST: OnceLock<Instant> = OnceLock::new();
 static LAST: OnceLock<fn()> = OnceLock::new();
+
+/// Signals within this time are one.
+const ECHO: Duration = Duration::from_millis(200);
 
 /// Names what has to be done when the process is left at once: child processes must not outlive it. The first
 /// call counts.
@@ -27,7 +33,8 @@ pub fn leave(code: i32) -> ! {
 pub fn listen() {
     // The only error is that a handler is there already, which is what is wanted.
     let _ = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::SeqCst) {
+        let first = *FIRST.get_or_init(Instant::now);
+        if REQUESTED.swap(true, Ordering::SeqCst) && first.elapsed() > ECHO {
             leave(130);
         }
     });

@@ -86,9 +86,22 @@ impl Contender {
 
     /// How many threads it searches with: the value of its option `Threads`, else 1.
     pub fn threads(&self) -> usize {
-        let Kind::Program(program) = &self.kind else { return 1 };
-        let threads = program.options.iter().find(|(name, _)| name.eq_ignore_ascii_case("Threads"));
-        threads.and_then(|(_, value)| value.parse().ok()).unwrap_or(1).max(1)
+        self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
+    }
+
+    /// Its transposition table in MiB; `None` if that is left to the program.
+    pub fn hash(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::InProcess { hash, .. } => Some(*hash),
+            Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
+        }
+    }
+
+    /// The value of a program's option, if it is set.
+    fn option(&self, name: &str) -> Option<&str> {
+        let Kind::Program(program) = &self.kind else { return None };
+        let option = program.options.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        option.map(|(_, value)| value.as_str())
     }
 
     /// The name by which a program introduced itself, once [`check`] has seen it.
@@ -106,7 +119,8 @@ impl Contender {
                 let dir =
                     program.dir.as_ref().map(|dir| format!(" in {}", dir.display())).unwrap_or_default();
                 let restart = if program.restart { ", restarted" } else { "" };
-                let text = format!("program {:?}{dir} {}{restart}", program.args, options.join(" "));
+                let short = if program.short_history { ", short history" } else { "" };
+                let text = format!("program {:?}{dir} {}{restart}{short}", program.args, options.join(" "));
                 text.trim_end().to_string()
             }
         }
@@ -231,6 +245,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         dir: spec.dir.clone(),
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
+        short_history: spec.short_history.unwrap_or(false),
         patience: defaults.patience,
     })
 }

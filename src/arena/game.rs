@@ -4,6 +4,7 @@
 //! chess (checkmate, stalemate, threefold repetition, fifty moves, insufficient material), by a player's fault
 //! (time, illegal move, a crash or a stall), or by [adjudication](super::adjudication).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudication, Decision, Judge};
 use super::control::{Control, Timer};
+use super::endgames::Endgames;
 use super::player::{Choice, Fault, Info, Player, Turn};
 use crate::chess::Line;
 
@@ -43,6 +45,8 @@ pub enum Reason {
     AdjudicatedWin,
     /// Adjudicated a draw: the game was too long.
     MoveLimit,
+    /// Adjudicated by endgame tables.
+    Tablebase,
 }
 
 impl Reason {
@@ -61,6 +65,7 @@ impl Reason {
             Reason::AdjudicatedDraw => "adjudicated draw",
             Reason::AdjudicatedWin => "adjudicated win",
             Reason::MoveLimit => "move limit",
+            Reason::Tablebase => "tablebase",
         }
     }
 }
@@ -75,12 +80,14 @@ pub struct Terms {
 }
 
 /// What all games are played under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Rules {
     /// When to end games early.
     pub adjudication: Adjudication,
     /// Whether a player that crashes or stalls loses its game and is started again; otherwise that ends the match.
     pub recover: bool,
+    /// Tables that decide endgames, if there are any.
+    pub endgames: Option<Arc<Endgames>>,
 }
 
 /// A move with what its player said about it.
@@ -239,6 +246,9 @@ fn moves_until_the_end(
         if let Some(end) = ending_with(&line, &legal) {
             return Ok(end.into());
         }
+        if let Some(winner) = rules.endgames.as_ref().and_then(|tables| tables.winner(line.position())) {
+            return Ok((winner, Reason::Tablebase).into());
+        }
         match judge.after_move(mover, played.info.score, line.position().halfmoves()) {
             Some(Decision::Draw) => return Ok((None, Reason::AdjudicatedDraw).into()),
             Some(Decision::MoveLimit) => return Ok((None, Reason::MoveLimit).into()),
@@ -288,7 +298,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false };
+    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, endgames: None };
     const TERMS: Terms =
         Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     static NEVER: AtomicBool = AtomicBool::new(false);

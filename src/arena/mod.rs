@@ -3,15 +3,19 @@
 //! In: players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the counts on
 //! which [`crate::stats`] rests. A [`spec`] describes a player, a [`contender`] is what it describes: an evaluation
 //! that plays in this process, or a [`uci`] program. [`game`] plays one game, [`meetings`] says who meets whom,
-//! [`schedule`] plays pairs on all threads and hands them over in order, [`record`] keeps them on disk, and
-//! [`sequential`] decides when there are enough. Everything knows a [`Player`](player::Player), so mock players test
+//! [`schedule`] plays pairs on all threads and hands them over in order, [`record`] keeps them on disk, and a
+//! [`course`] runs until a [`sequential`] test has enough or a [`tournament`] is over. Everything knows a [`Player`](player::Player), so mock players test
 //! it all without an engine.
 
 pub mod adjudication;
 pub mod affinity;
+pub mod by_opening;
 pub mod children;
 pub mod contender;
 pub mod control;
+pub mod course;
+pub mod dialect;
+pub mod endgames;
 pub mod game;
 pub mod meetings;
 #[cfg(test)]
@@ -23,4 +27,6 @@ pub mod record;
 pub mod schedule;
 pub mod sequential;
 pub mod spec;
+pub mod tally;
+pub mod tournament;
 pub mod uci;

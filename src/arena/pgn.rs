@@ -207,9 +207,18 @@ fn termination(reason: Reason) -> &'static str {
         Reason::TimeForfeit => "time forfeit",
         Reason::IllegalMove => "illegal move",
         Reason::Disconnect | Reason::Stall => "abandoned",
-        Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit => "adjudication",
+        Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit | Reason::Tablebase => {
+            "adjudication"
+        }
         _ => "normal",
     }
+}
+
+/// How a game ended, in the words of fastchess: `White mates`, `Draw by 3-fold repetition`.
+pub fn how_it_ended(game: &Game) -> String {
+    let mut position = game.start.clone();
+    game.moves.iter().for_each(|played| position.play_unchecked(played.m));
+    ending(game, &position)
 }
 
 /// How the game ended, in the words of fastchess. `position` is the last one.
@@ -234,6 +243,8 @@ fn ending(game: &Game, position: &Chess) -> String {
         },
         (Reason::Disconnect, _) => format!("{loser} disconnects"),
         (Reason::Stall, _) => format!("{loser}'s connection stalls"),
+        (Reason::Tablebase, None) => "Draw by adjudication: SyzygyTB".into(),
+        (Reason::Tablebase, Some(winner)) => format!("{} wins by adjudication: SyzygyTB", name(winner)),
         (Reason::MoveLimit, _) => "Draw by adjudication: move limit".into(),
         (_, None) => "Draw by adjudication".into(),
         (_, Some(winner)) => format!("{} wins by adjudication", name(winner)),
@@ -429,7 +440,7 @@ mod tests {
             let played = Played { m, info, time: Duration::from_millis(1500) };
             let mut text = String::new();
             comment(&mut text, &played, true);
-            let read = crate::pgn::annotation::Annotation::parse(text[1..].as_bytes());
+            let read = crate::pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);
             let read = read
                 .before(Color::White, crate::pgn::annotation::EvalSide::Auto)
                 .map(|s| (i32::from(s.value), s.depth));

@@ -92,6 +92,13 @@ pub struct Record {
     dirty: bool,
 }
 
+impl Drop for Record {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a program that is just being started may still hold a copy of it.
+        let _ = self.journal.unlock();
+    }
+}
+
 /// The longest time for which finished pairs may be in memory only: what a power cut can cost.
 const SYNC: Duration = Duration::from_secs(1);
 

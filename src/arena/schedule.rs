@@ -263,7 +263,7 @@ mod tests {
     ) -> Plan<'a> {
         static NAMES: [String; 4] = [const { String::new() }; 4];
         let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
-        let rules = Rules { adjudication, recover: false };
+        let rules = Rules { adjudication, recover: false, endgames: None };
         let (terms, names) = (&[TERMS; 4][..], &NAMES[..]);
         Plan { pairs, concurrency, schedule, terms, names, openings, rules, prepare: &|_| {} }
     }

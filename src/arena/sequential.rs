@@ -1,88 +1,59 @@
 //! A sequential test: counts, and the moment when there are enough.
 //!
 //! In: pairs in order. Out: the state after each, its verdict, and the report of how it ended. A test runs over
-//! a [`Record`], so it can be interrupted and resumed, and its games are on disk before they count.
+//! a [record](super::record), so it can be interrupted and resumed, and its games are on disk before they count.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::by_opening::{ByOpening, Opening, write_table};
+use super::course::{Ended, Standings};
 use super::game::Reason;
-use super::pgn::{self, Header};
-use super::record::{Entry, Record};
-use super::schedule::{self, MakePlayer, Pair, Plan};
-use crate::error::Result;
-use crate::stats::{Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use super::openings::Openings;
+use super::record::Entry;
+use super::tally::Tally;
+use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
 /// The counts of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     sprt: Sprt,
-    /// Single games, from the first player's side.
-    pub games: Trinomial,
-    /// Pairs, from the first player's side.
-    pub pairs: Pentanomial,
-    /// How many games ended for which reason.
-    pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose games have the same moves.
-    pub mirrored: u64,
-    /// What happened to players that crashed or stalled, for people; whoever tells it takes it out.
-    pub incidents: Vec<String>,
+    openings: ByOpening,
+    /// The results, from the first player's side.
+    pub tally: Tally,
 }
 
-impl State {
-    /// No games yet.
-    pub fn new(sprt: Sprt) -> State {
-        State {
-            sprt,
-            games: Trinomial::default(),
-            pairs: Pentanomial::default(),
-            reasons: BTreeMap::new(),
-            mirrored: 0,
-            incidents: Vec::new(),
-        }
+impl Standings for State {
+    fn add(&mut self, entry: &Entry) {
+        self.tally.add(entry);
+        self.openings.add(entry);
     }
 
-    /// Counts a pair.
-    pub fn add(&mut self, entry: &Entry) {
-        for half_points in entry.half_points {
-            match half_points {
-                0 => self.games.losses += 1,
-                1 => self.games.draws += 1,
-                _ => self.games.wins += 1,
-            }
-        }
-        self.pairs.add(entry.half_points);
-        for reason in entry.reasons {
-            *self.reasons.entry(reason).or_default() += 1;
-        }
-        self.mirrored += u64::from(entry.mirrored);
+    fn between(&self, _: [usize; 2]) -> Tally {
+        self.tally.clone()
     }
 
-    /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
-    pub fn llr(&self) -> f64 {
-        self.sprt.llr(match self.sprt.model() {
-            Model::Bayesian => Counts::Games(self.games),
-            _ => Counts::Pairs(self.pairs),
-        })
+    fn of(&self, player: usize) -> Tally {
+        if player == 0 { self.tally.clone() } else { self.tally.reversed() }
     }
 
-    /// The verdict so far.
-    pub fn verdict(&self) -> Verdict {
-        self.sprt.verdict(self.llr())
+    fn test(&self) -> Option<(Sprt, f64)> {
+        Some((self.sprt, self.llr()))
+    }
+
+    fn decided(&self) -> bool {
+        self.verdict() != Verdict::Undecided
     }
 
     /// One line for a progress display.
-    pub fn line(&self) -> String {
-        let Trinomial { wins, draws, losses } = self.games;
-        let estimate = Estimate::new(self.pairs);
+    fn line(&self) -> String {
+        let Trinomial { wins, draws, losses } = self.tally.games;
+        let estimate = Estimate::new(self.tally.pairs);
         format!(
             "{} games: +{wins} ={draws} -{losses}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
-            self.games.games(),
+            self.games(),
             estimate.elo,
             estimate.elo_error,
             self.llr(),
@@ -91,22 +62,62 @@ impl State {
         )
     }
 
-    /// The report of the counts as they are.
-    pub fn report(&self, end: End, seconds: f64, games_played: u64) -> Report {
-        let Trinomial { wins, draws, losses } = self.games;
+    fn games(&self) -> u64 {
+        self.tally.games.games()
+    }
+}
+
+impl State {
+    /// No games yet from a book of so many openings.
+    pub fn new(sprt: Sprt, book: usize) -> State {
+        State { sprt, openings: ByOpening::new(book), tally: Tally::default() }
+    }
+
+    /// What the model of the test counts: pairs, or single games.
+    fn counts(&self) -> Counts {
+        match self.sprt.model() {
+            Model::Bayesian => Counts::Games(self.tally.games),
+            _ => Counts::Pairs(self.tally.pairs),
+        }
+    }
+
+    /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
+    pub fn llr(&self) -> f64 {
+        self.sprt.llr(self.counts())
+    }
+
+    /// The verdict so far.
+    pub fn verdict(&self) -> Verdict {
+        self.sprt.verdict(self.llr())
+    }
+
+    /// The report of the counts as they are; with the book, also what each opening brought.
+    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
+        let Trinomial { wins, draws, losses } = self.tally.games;
+        let end = match self.verdict() {
+            Verdict::Undecided if ended.complete => End::Games,
+            Verdict::Undecided => End::Interrupted,
+            _ => End::Verdict,
+        };
         Report {
             wins,
             draws,
             losses,
-            pentanomial: self.pairs,
-            estimate: Estimate::new(self.pairs),
+            pentanomial: self.tally.pairs,
+            estimate: Estimate::new(self.tally.pairs),
+            draw_ratio: self.tally.pairs.even(),
+            pair_ratio: self.tally.pairs.ratio(),
+            white: self.tally.colours[0],
+            black: self.tally.colours[1],
+            adjusted: Adjusted::new(&self.sprt, self.counts()),
             llr: self.llr(),
             lower: self.sprt.lower(),
             upper: self.sprt.upper(),
             verdict: self.verdict(),
-            games_per_second: if seconds > 0.0 { games_played as f64 / seconds } else { 0.0 },
-            reasons: self.reasons.clone(),
-            mirrored_pairs: self.mirrored,
+            games_per_second: ended.speed(),
+            reasons: self.tally.reasons.clone(),
+            mirrored_pairs: self.tally.mirrored,
+            openings: book.map(|book| self.openings.rows(book)),
             end,
             test: self.sprt,
         }
@@ -139,6 +150,16 @@ pub struct Report {
     /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
+    /// Share of pairs that ended even; `None` without any.
+    pub draw_ratio: Option<f64>,
+    /// Pairs won over pairs lost; `None` if none was lost.
+    pub pair_ratio: Option<f64>,
+    /// The first player's games with White.
+    pub white: Trinomial,
+    /// The first player's games with Black.
+    pub black: Trinomial,
+    /// The difference without the bias of stopping when it looks good.
+    pub adjusted: Option<Adjusted>,
     /// Logarithm of the likelihood ratio.
     pub llr: f64,
     /// The LLR at which H0 is accepted.
@@ -153,6 +174,9 @@ pub struct Report {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose two games have the same moves.
     pub mirrored_pairs: u64,
+    /// All openings that were played, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openings: Option<Vec<Opening>>,
     /// Why no more were played.
     pub end: End,
     #[serde(skip)]
@@ -165,12 +189,21 @@ impl fmt::Display for Report {
         let games = self.wins + self.draws + self.losses;
         let pairs = self.pentanomial.0;
         writeln!(f, "games       {games}: {} won, {} drawn, {} lost", self.wins, self.draws, self.losses)?;
+        let [white, black] =
+            [self.white, self.black].map(|g| format!("+{} ={} -{}", g.wins, g.draws, g.losses));
+        writeln!(f, "colours     {white} with White, {black} with Black")?;
         writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
+        let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
+        writeln!(f, "pairs even  {:.2} %, won to lost {ratio}", 100.0 * self.draw_ratio.unwrap_or(0.0))?;
         writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
         writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         let [llr, lower, upper] = [self.llr, self.lower, self.upper];
         writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
+        if let Some(Adjusted { elo, low, high, los }) = self.adjusted {
+            write!(f, "as a test   Elo {elo:+.2} [{low:+.2}, {high:+.2}], LOS {:.2} %", 100.0 * los)?;
+            writeln!(f, " (free of the bias of stopping)")?;
+        }
         writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
@@ -183,104 +216,28 @@ impl fmt::Display for Report {
             (_, _) => {
                 write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
             }
-        }
+        }?;
+        self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }
-}
-
-/// What a test needs but players and a record.
-pub struct Test<'a> {
-    /// The hypotheses.
-    pub sprt: Sprt,
-    /// The games; its pairs begin behind those that a resumed record holds.
-    pub plan: Plan<'a>,
-    /// The tags of the games.
-    pub header: Header,
-}
-
-/// How often progress is reported.
-const PROGRESS: Duration = Duration::from_millis(200);
-
-/// Runs a test to its verdict, or until the pairs of the plan are played or `stop` is set.
-///
-/// `done` are the pairs of a resumed record. `progress` sees the state now and then. Gives the report, and how many finished pairs were discarded because they lie beyond the end.
-///
-/// # Errors
-/// If the record cannot be written, or a player fails and the rules end the match then.
-pub fn run(
-    Test { sprt, plan, header }: &Test,
-    done: &[Entry],
-    record: &mut Record,
-    players: MakePlayer,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(&mut State),
-) -> Result<(Report, usize)> {
-    let mut state = State::new(*sprt);
-    done.iter().for_each(|entry| state.add(entry));
-    let begin = Instant::now();
-    let before = state.games.games();
-    let mut discarded = 0;
-    if state.verdict() == Verdict::Undecided && !plan.pairs.is_empty() {
-        let shared = std::cell::RefCell::new((&mut state, record, &mut *progress, begin));
-        let mut receive = |pair: Pair| {
-            let (state, record, ..) = &mut *shared.borrow_mut();
-            let entry = Entry::new(&pair);
-            record.append(&entry, &pgn::pair(&pair, header))?;
-            state.add(&entry);
-            state.incidents.extend(incidents(&pair, plan.names));
-            Ok(match state.verdict() {
-                Verdict::Undecided => ControlFlow::Continue(()),
-                _ => ControlFlow::Break(()),
-            })
-        };
-        let mut idle = || {
-            let (state, record, progress, last) = &mut *shared.borrow_mut();
-            if last.elapsed() >= PROGRESS {
-                *last = Instant::now();
-                progress(state);
-            }
-            record.sync_now_and_then()
-        };
-        discarded = schedule::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
-    }
-    progress(&mut state);
-    let played = state.pairs.pairs() as usize;
-    let end = if state.verdict() != Verdict::Undecided {
-        End::Verdict
-    } else if played >= plan.pairs.end {
-        End::Games
-    } else {
-        End::Interrupted
-    };
-    let games = state.games.games() - before;
-    Ok((state.report(end, begin.elapsed().as_secs_f64(), games), discarded))
-}
-
-/// What is to be told about games that a player lost by a crash or a stall.
-fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
-    let [a, b] = pair.meeting.players;
-    let games = pair.games.iter().zip([[a, b], [b, a]]).enumerate();
-    games
-        .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
-        .map(|(number, (game, [white, black]))| {
-            let loser = game.winner.map_or(white, |winner| winner.fold_wb(black, white));
-            let note = game.note.as_deref().unwrap_or_default();
-            format!("game {}.{}: {} {note}", pair.index + 1, number + 1, names[loser])
-        })
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
 
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
+    use super::super::course::{self, Course};
     use super::super::game::{Rules, Terms};
     use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
-    use super::super::openings::{Choice, Openings};
+    use super::super::openings::Choice;
+    use super::super::pgn::Header;
     use super::super::player::{Fault, Player};
-    use super::super::record::{Arguments, Options, journal_path};
+    use super::super::record::{Arguments, Options, Record, journal_path};
+    use super::super::schedule::Plan;
     use super::*;
 
     const TERMS: Terms =
@@ -294,7 +251,7 @@ mod tests {
             max_moves: Some(30),
             ..Adjudication::NONE
         };
-        let rules = Rules { adjudication, recover: false };
+        let rules = Rules { adjudication, recover: false, endgames: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
         let (names, terms) = (["a".to_string(), "b".to_string()], [TERMS; 2]);
         let header = Header::new("patzer sprt", &names, &terms);
@@ -318,10 +275,10 @@ mod tests {
             prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
-        let test = Test { sprt, plan, header };
-        let (report, _) = run(&test, &done, &mut record, &players, &stop, &mut |_| {}).unwrap();
+        let (course, mut state) = (Course { plan, header }, State::new(sprt, openings.len()));
+        let ended = course::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
-        report
+        state.report(&ended, None)
     }
 
     fn files(folder: &Path) -> [Vec<u8>; 2] {
@@ -356,13 +313,13 @@ mod tests {
         let (_, entries) =
             Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
-        let mut state = State::new(report.test);
+        let mut state = State::new(report.test, 1);
         for entry in before {
             state.add(entry);
             assert_eq!(state.verdict(), Verdict::Undecided);
         }
         state.add(last);
         assert_eq!(state.verdict(), Verdict::H1);
-        assert_eq!(report.pentanomial, state.pairs);
+        assert_eq!(report.pentanomial, state.tally.pairs);
     }
 }

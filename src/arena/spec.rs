@@ -30,6 +30,8 @@ pub struct Spec {
     pub odds: Option<f64>,
     /// Whether the program is started anew for each game.
     pub restart: Option<bool>,
+    /// Whether the program is told of no moves before the last capture or pawn move.
+    pub short_history: Option<bool>,
 }
 
 /// The keys with what they mean, for help and messages.
@@ -47,6 +49,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
     ("restart", "on: the program is started anew for each game"),
+    ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
 impl FromStr for Spec {
@@ -92,6 +95,7 @@ impl Spec {
             margin: self.margin.or(each.margin),
             odds: self.odds.or(each.odds),
             restart: self.restart.or(each.restart),
+            short_history: self.short_history.or(each.short_history),
         }
     }
 
@@ -129,6 +133,13 @@ impl Spec {
                     "on" | "true" => true,
                     "off" | "false" | "auto" => false,
                     _ => return Err("write on or off".to_string()),
+                });
+            }
+            "history" => {
+                self.short_history = Some(match value {
+                    "short" => true,
+                    "full" => false,
+                    _ => return Err("write full or short".to_string()),
                 });
             }
             _ => match key.strip_prefix("option.") {
@@ -178,7 +189,7 @@ mod tests {
     #[test]
     fn a_description_is_read_as_fastchess_would() {
         let text = "cmd=./new name=\"new one\" args='-a \"b c\"' dir=/tmp proto=uci option.Hash=64 \
-                    \"option.Move Overhead=10\" option.Clear\\ Hash=true tc=40/1:30+0.5 depth=9 timemargin=20 timeodds=2 restart=on";
+                    \"option.Move Overhead=10\" option.Clear\\ Hash=true tc=40/1:30+0.5 depth=9 timemargin=20 timeodds=2 restart=on history=short";
         let spec: Spec = text.parse().unwrap();
         assert_eq!((&spec.cmd[..], spec.name.as_deref()), ("./new", Some("new one")));
         assert_eq!(spec.args, Some(vec!["-a".to_string(), "b c".to_string()]));
@@ -187,6 +198,7 @@ mod tests {
         assert_eq!(spec.control.to_string(), "40/90+0.5 seconds, depth 9");
         assert_eq!((spec.margin, spec.odds), (Some(Duration::from_millis(20)), Some(2.0)));
         assert_eq!((spec.dir, spec.restart), (Some("/tmp".into()), Some(true)));
+        assert_eq!(spec.short_history, Some(true));
     }
 
     #[test]

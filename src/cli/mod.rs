@@ -4,17 +4,20 @@
 //! into a [`Ui`] and a thread pool before any work starts.
 
 mod bench;
+mod contest;
 mod data;
 mod elo;
 mod eval;
 mod extract;
 mod label;
+mod match_;
 mod net;
 mod perft;
 mod play;
 mod prepare;
 mod rate;
 mod run_folder;
+mod show;
 mod sprt;
 mod tune;
 mod typed;
@@ -87,6 +90,7 @@ enum Command {
     Wdl(wdl::WdlArgs),
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
+    Match(match_::MatchArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
     Net(net::NetArgs),
@@ -147,6 +151,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Wdl(args) => wdl::run(args, &ui),
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
+        Command::Match(args) => match_::run(args, &ui),
         Command::Elo(args) => elo::run(args, &ui),
         Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),

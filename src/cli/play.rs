@@ -3,6 +3,7 @@
 //! In: their arguments. Out: what the arena needs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::arena::adjudication::{Adjudication, DrawRule, ResignRule};
 use crate::arena::affinity;
 use crate::arena::contender::{self, Contender, Defaults};
 use crate::arena::control::{Control, Time, TimeControl};
+use crate::arena::endgames::Endgames;
 use crate::arena::game::{Rules, Terms};
 use crate::arena::openings::{self, Openings, Order};
 use crate::arena::pgn::{self, Header};
@@ -139,8 +141,20 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Adjudication", value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
 
+    /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables always
+    #[arg(long, value_name = "DIR", help_heading = "Adjudication")]
+    tb: Option<PathBuf>,
+
+    /// Ask the tables with so many pieces at most, kings counted [default: as many as they have]
+    #[arg(long, value_name = "N", help_heading = "Adjudication", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
+    tb_pieces: Option<u32>,
+
+    /// A win by the tables is a win even if the fifty-move rule makes it a draw
+    #[arg(long, help_heading = "Adjudication", requires = "tb")]
+    tb_ignore_50: bool,
+
     /// Play every game to its end by the rules of chess
-    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves"])]
+    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves", "tb"])]
     no_adjudication: bool,
 }
 
@@ -223,8 +237,21 @@ impl PlayArgs {
     }
 
     /// The rules of all games.
-    pub fn rules(&self) -> Rules {
-        let adjudication = if self.no_adjudication {
+    pub fn rules(&self, endgames: Option<Arc<Endgames>>) -> Rules {
+        Rules { adjudication: self.adjudication(), recover: self.recover, endgames }
+    }
+
+    /// The tables that decide endgames, if there are any.
+    ///
+    /// # Errors
+    /// As [`Endgames::load`].
+    pub fn endgames(&self) -> Result<Option<Arc<Endgames>>> {
+        let load = |folder: &PathBuf| Endgames::load(folder, self.tb_pieces, self.tb_ignore_50);
+        self.tb.as_ref().map(load).transpose().map(|tables| tables.map(Arc::new))
+    }
+
+    fn adjudication(&self) -> Adjudication {
+        if self.no_adjudication {
             Adjudication::NONE
         } else {
             Adjudication {
@@ -233,8 +260,7 @@ impl PlayArgs {
                 loser_resigns: self.resign_by_loser,
                 max_moves: Some(self.max_moves),
             }
-        };
-        Rules { adjudication, recover: self.recover }
+        }
     }
 
     /// The book, in its order.
@@ -314,6 +340,27 @@ impl PlayArgs {
         }
     }
 
+    /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
+    pub fn conditions(&self, field: &Field) -> String {
+        let all = |of: fn(&Contender) -> String| -> String {
+            let mut values: Vec<String> = field.contenders.iter().map(of).collect();
+            values.dedup();
+            values.join(" - ")
+        };
+        let limit = all(|contender| {
+            let Control { time, nodes, depth } = contender.terms.control;
+            match (time, depth, nodes) {
+                (None, Some(depth), _) => format!("{depth} plies"),
+                (None, None, Some(nodes)) => format!("{nodes} nodes"),
+                _ => contender.terms.control.tag(),
+            }
+        });
+        let threads = all(|contender| format!("{}t", contender.threads()));
+        let hash =
+            all(|contender| contender.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
+        format!("{limit}, {threads}, {hash}, {}", openings::name(self.openings.as_ref()))
+    }
+
     /// Everything but the test itself that decides which games are played and what they prove.
     pub fn options(&self, field: &Field, openings: &Openings) -> Options {
         let mut options = Options::new();
@@ -333,7 +380,7 @@ impl PlayArgs {
         set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
         set("chess960", self.chess960.to_string());
         set("seed", self.seed.to_string());
-        set("adjudication", self.rules().adjudication.to_string());
+        set("adjudication", self.adjudication().to_string());
         options
     }
 }

@@ -1,21 +1,17 @@
 //! `patzer sprt`: arguments and wiring of a sequential test.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
-use super::play::{PlayArgs, after_help, open_record, set_option};
+use super::contest::{self, Contest};
+use super::play::{PlayArgs, after_help, set_option};
+use super::show::ShowArgs;
 use super::typed;
-use crate::arena::contender::Contender;
-use crate::arena::game::Reason;
 use crate::arena::meetings::Schedule;
-use crate::arena::record::{Arguments, Record};
-use crate::arena::schedule::Plan;
-use crate::arena::sequential::{self, End, Report, State, Test};
+use crate::arena::record::Arguments;
+use crate::arena::sequential::{End, State};
 use crate::arena::spec::Spec;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
-use crate::interrupt;
 use crate::stats::{Model, Sprt, Verdict};
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -23,7 +19,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue --tc 8+0.08                 by the clock\n  \
     patzer sprt new.hce.toml default-hce --elo0 -3 --elo1 1    has a simplification done harm?\n  \
     patzer sprt ./new ./base --tc 8+0.08 --option Hash=16      two UCI engines\n  \
-    patzer sprt ./new ./base --tc 8+0.08 --option-a Contempt=5 an option of the first alone\n  \
+    patzer sprt ./new ./base --tc 8+0.08 --option-a Hash=64    an option of the first alone\n  \
     patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
     patzer sprt --resume                                       go on after an interruption\n\n\
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 1 wrong input.";
@@ -65,6 +61,9 @@ pub struct SprtArgs {
     /// Go on with the test that the journal holds, with the same options; what is not given is taken from there
     #[arg(long, help_heading = "Games")]
     resume: bool,
+
+    #[command(flatten)]
+    show: ShowArgs,
 }
 
 /// The hypotheses of a test and its error rates.
@@ -141,108 +140,46 @@ impl SprtArgs {
 
     /// With `--resume`, everything that is not given now is as it was given when the test began.
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        for here in ["resume", "pgn"] {
-            typed.remove(here);
-        }
-        let earlier = if self.resume { Record::arguments(&self.pgn)? } else { None };
-        let Some(mut all) = earlier else { return Ok(self.clone()) };
-        if ["a", "b", "engine"].iter().any(|player| typed.contains_key(*player)) {
-            // Players that are named again are not added to those of the journal.
-            all.retain(|name, _| !["a", "b", "engine"].contains(&name.as_str()));
-        }
-        all.append(typed);
-        *typed = all;
-        Ok(SprtArgs { pgn: self.pgn.clone(), resume: true, ..typed::parse("sprt", typed)? })
+        let all = contest::resumed("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
+        let SprtArgs { pgn, resume, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, resume, show, ..all }))
     }
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If a player, the openings or an argument are no good, before any game; if a player fails on the way; or if a
-/// game cannot be written down.
+/// If an argument is no good, and as [`contest::hold`].
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("sprt");
     let args = &args.with_those_of_the_journal(&mut typed)?;
     let sprt = args.hypotheses.test()?;
-    interrupt::listen();
-    let stop = interrupt::flag();
     let specs = args.specs()?;
-    let openings = args.play.openings()?;
-    let field = args.play.field(&specs, stop)?;
-    let mut options = args.play.options(&field, &openings);
-    options.insert("test".to_string(), sprt.to_string());
-    let (mut record, done) = open_record(&args.pgn, args.resume, &typed, &options, ui)?;
-    args.play.announce(&field, &openings, ui);
-    if field.contenders[0].digest == field.contenders[1].digest && specs[0].options == specs[1].options {
-        ui.note("A and B are the same: this tests the test");
-    }
-    let boards = args.play.cores(&field, ui);
-    let plan = Plan {
-        pairs: done.len()..args.games.div_ceil(2) as usize,
-        concurrency: args.play.concurrency(),
-        schedule: &Schedule::new(2, 1),
-        terms: &field.terms,
-        names: &field.names,
-        openings: &openings,
-        rules: args.play.rules(),
-        prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
+    let contest = Contest {
+        command: "sprt",
+        play: &args.play,
+        show: &args.show,
+        specs: &specs,
+        schedule: Schedule::new(2, 1),
+        pairs: args.games.div_ceil(2) as usize,
+        kind: ("test", sprt.to_string()),
+        pgn: &args.pgn,
+        resume: args.resume,
+        typed: &typed,
     };
-    let players = |number: usize, stop: &AtomicBool| field.contenders[number].player(stop);
-    let bar = ui.progress("sprt", 0);
-    let mut last = Instant::now();
-    let mut progress = |state: &mut State| {
-        for incident in state.incidents.drain(..) {
-            bar.suspend(|| ui.warn(incident));
-        }
-        if !bar.is_hidden() {
-            bar.set_position(state.games.games());
-            bar.set_message(state.line());
-        } else if last.elapsed() >= Duration::from_secs(10) {
-            last = Instant::now();
-            ui.note(state.line());
-        }
-    };
-    let test = Test { sprt, plan, header: args.play.header("patzer sprt", &field) };
-    let ended = sequential::run(&test, &done, &mut record, &players, stop, &mut progress);
-    field.contenders.iter().for_each(Contender::dismiss);
-    bar.finish_and_clear();
-    record.finish()?;
-    let (report, discarded) = ended.inspect_err(|_| {
-        ui.note(format!("the finished pairs are kept in {}; --resume goes on", args.pgn.display()));
-    })?;
-    remark(args, &report, discarded, ui);
-    ui.result(&report)?;
-    Ok(match report.verdict {
-        Verdict::H1 => Status::Done,
-        Verdict::H0 => Status::H0,
-        Verdict::Undecided => Status::Undecided,
-    })
-}
-
-/// What a careful author should know about how it went.
-fn remark(args: &SprtArgs, report: &Report, discarded: usize, ui: &Ui) {
+    let held = contest::hold(&contest, |_, openings| State::new(sprt, openings.len()), ui)?;
+    let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
+    let discarded = held.ended.discarded;
     if discarded > 0 && report.end == End::Verdict {
         ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
     } else if discarded > 0 {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
-    let pairs = report.pentanomial.pairs();
-    if pairs > 0 && report.mirrored_pairs == pairs {
-        ui.note(
-            "all pairs are two identical games: A and B play the same moves, so the result says nothing about strength",
-        );
-    }
-    let count = |reason| report.reasons.get(&reason).copied().unwrap_or(0);
-    for (reason, word) in [
-        (Reason::TimeForfeit, "on time"),
-        (Reason::IllegalMove, "by illegal moves"),
-        (Reason::Disconnect, "because an engine crashed"),
-        (Reason::Stall, "because an engine did not answer"),
-    ] {
-        if count(reason) > 0 {
-            ui.warn(format!("{} games ended {word}", count(reason)));
-        }
-    }
-    ui.note(format!("games in {}", args.pgn.display()));
+    contest::remark(&held.standings.tally, true, &args.pgn, ui);
+    held.show.end(&held.standings, &[[0, 1]], &report)?;
+    Ok(match report.verdict {
+        Verdict::H1 => Status::Done,
+        Verdict::H0 => Status::H0,
+        Verdict::Undecided => Status::Undecided,
+    })
 }

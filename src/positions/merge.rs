@@ -195,7 +195,7 @@ fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resu
         part.for_each(|samples| {
             intake.add(samples.into_iter().map(|s| Sample { game: offset + s.game, ..s }))
         })?;
-        offset = offset.checked_add(games).unwrap_or(u32::MAX);
+        offset = offset.saturating_add(games);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::games::Results;
 use super::likelihood::Model;
 use super::pool::Place;
 use crate::error::{Error, Result};
+use crate::optim::Cholesky;
 use crate::rng::{Rng, mix};
 use crate::stats::special::normal_cdf;
 
@@ -175,33 +176,14 @@ fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Opt
     }
 }
 
-/// The inverse of a symmetric positive definite matrix, by Cholesky's method; `None` if it is not one.
+/// The inverse of a symmetric positive definite matrix; `None` if it is not one.
 fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
-    let mut l = vec![vec![0.0; n]; n];
-    for i in 0..n {
-        for j in 0..=i {
-            let (left, right) = l.split_at(i);
-            let row: &[f64] = &right[0];
-            let other = if j < i { &left[j] } else { row };
-            let rest = matrix[i][j] - row[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum::<f64>();
-            if i == j && !(rest > 0.0) {
-                return None;
-            }
-            l[i][j] = if i == j { rest.sqrt() } else { rest / l[j][j] };
-        }
-    }
+    let factor = Cholesky::new(matrix.concat(), n)?;
     let column = |k: usize| {
-        let mut x = vec![0.0; n];
-        for i in k..n {
-            let sum: f64 = l[i][k..i].iter().zip(&x[k..i]).map(|(a, b)| a * b).sum();
-            x[i] = (f64::from(u8::from(i == k)) - sum) / l[i][i];
-        }
-        for i in (0..n).rev() {
-            let sum: f64 = (i + 1..n).map(|j| l[j][i] * x[j]).sum();
-            x[i] = (x[i] - sum) / l[i][i];
-        }
-        x
+        let mut unit = vec![0.0; n];
+        unit[k] = 1.0;
+        factor.solve(&unit)
     };
     Some((0..n).into_par_iter().map(column).collect())
 }

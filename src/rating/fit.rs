@@ -370,7 +370,7 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
         }
         let bent = problem.times(here, at, &direction);
         let curve = direction.dot(&bent);
-        if !(curve > 0.0) {
+        if curve.is_nan() || curve <= 0.0 {
             break;
         }
         let length = size / curve;

@@ -31,7 +31,7 @@ impl Brownian {
         let width = self.upper - self.lower;
         let spread = self.variance * time / (width * width);
         let steep = self.drift / self.variance * width;
-        if !(time > 0.0) {
+        if time.is_nan() || time <= 0.0 {
             return if y > 0.0 { 1.0 } else { 0.0 };
         }
         let chance =

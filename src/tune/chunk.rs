@@ -426,7 +426,7 @@ mod tests {
     fn non_linear_parts_follow_their_rows() {
         let mut builder = Builder::default();
         for i in [2u16, 1, 0] {
-            let mut counts = counts(&vec![(i, f32::from(i))]);
+            let mut counts = counts(&[(i, f32::from(i))]);
             counts.linear.retain(|(_, count)| *count != 0.0);
             counts.safety =
                 (0..i).map(|index| BothSides { index, white: f32::from(i), black: 0.0 }).collect();

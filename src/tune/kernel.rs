@@ -5,7 +5,8 @@
 //! to have a gradient of exactly nothing for second-order methods to leave it alone. The twin that is written for
 //! reading, and does the non-linear parts too, is `plain`.
 
-use super::chunk::{Chunk, Cursor, Entries};
+use super::chunk::{Chunk, Cursor, Entries, Segment};
+use super::pair::{Pair, Sum};
 
 /// Room for every weight that a 16-bit number can name, so that looking one up needs no check of its range.
 const ROOM: usize = 1 << 16;
@@ -13,8 +14,12 @@ const ROOM: usize = 1 << 16;
 /// Rows between turns from scores to slopes: small enough for the first-level cache, large enough for vectors.
 const BATCH: usize = 256;
 
-/// Weights as passes read them: `[midgame, endgame]`.
-pub struct Table(Box<[[f32; 2]; ROOM]>);
+/// Rows of equal lengths that are summed side by side: their chains of additions do not wait for each other, and
+/// one loop's end serves all of them.
+const ABREAST: usize = 4;
+
+/// Weights as passes read them: the bits of pairs, because zeroed integers come from the system for nothing.
+pub struct Table(Box<[u64; ROOM]>);
 
 /// Derivatives by every weight.
 pub struct Gradient(Box<[[f64; 2]; ROOM]>);
@@ -30,10 +35,15 @@ impl Table {
     /// The weights rounded to 32 bits; at most 65,536 of them.
     pub fn new(weights: &[[f64; 2]]) -> Table {
         let mut table = room();
-        for (slot, pair) in table.iter_mut().zip(weights) {
-            *slot = pair.map(|value| value as f32);
+        for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
+            *slot = Pair::new(mg as f32, eg as f32).bits();
         }
         Table(table)
+    }
+
+    #[inline(always)]
+    fn at(&self, entry: u16) -> Pair {
+        Pair::from_bits(self.0[usize::from(entry)])
     }
 }
 
@@ -65,7 +75,11 @@ pub fn gradient(
 /// Scores of all rows in centipawns from White's side, in the order of the rows.
 pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
-    chunk.each(|row, entries| scores[row] = score(chunk, row, entries, table));
+    let (mut cursor, mut totals) = (Cursor::default(), [[0.0; 2]; BATCH]);
+    while let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) {
+        let start = rows.start;
+        rows.for_each(|row| scores[row] = score(chunk, row, totals[row - start]));
+    }
     scores
 }
 
@@ -88,78 +102,103 @@ fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradien
 #[inline(always)]
 fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
-    let (mut values, mut slopes) = ([0.0f32; BATCH], [0.0f32; BATCH]);
-    while cursor.row < chunk.rows.len() {
-        let start = cursor;
-        while cursor.row < start.row + BATCH {
-            let room = start.row + BATCH - cursor.row;
-            let Some(segment) = chunk.segment(&mut cursor, room) else { break };
-            for i in 0..segment.rows {
-                let row = segment.first + i;
-                values[row - start.row] = score(chunk, row, segment.row(i), table);
-            }
-        }
-        sum += errors(chunk, start.row..cursor.row, k, &values, &mut slopes);
+    let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
+    loop {
+        let mut again = cursor;
+        let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) else { return sum };
+        sum += errors(chunk, rows.clone(), k, &totals, &mut slopes);
         let Some(gradient) = gradient.as_deref_mut() else { continue };
-        let mut again = start;
-        while again.row < cursor.row {
-            let left = cursor.row - again.row;
+        while again.row < rows.end {
+            let left = rows.end - again.row;
             let Some(segment) = chunk.segment(&mut again, left) else { break };
-            for i in 0..segment.rows {
-                let row = segment.first + i;
-                let [mg, eg] = chunk.factors(row);
-                let slope = slopes[row - start.row];
-                scatter(&mut gradient.0, segment.row(i), f64::from(slope * mg), f64::from(slope * eg));
+            let slopes = &slopes[segment.first - rows.start..][..segment.rows];
+            for (i, &slopes) in slopes.iter().enumerate() {
+                scatter(&mut gradient.0, segment.row(i), slopes.map(f64::from));
             }
         }
     }
-    sum
+}
+
+/// Sums the midgame and endgame weights of the next rows, [`BATCH`] of them or what is left; `None` at the end.
+#[inline(always)]
+fn sum_batch(
+    chunk: &Chunk,
+    cursor: &mut Cursor,
+    table: &Table,
+    totals: &mut [[f32; 2]; BATCH],
+) -> Option<std::ops::Range<usize>> {
+    let start = cursor.row;
+    while cursor.row < start + BATCH {
+        let room = start + BATCH - cursor.row;
+        let Some(segment) = chunk.segment(cursor, room) else { break };
+        let totals = &mut totals[segment.first - start..][..segment.rows];
+        let whole = segment.rows - segment.rows % ABREAST;
+        let (fours, rest) = totals.split_at_mut(whole);
+        for (i, four) in fours.chunks_exact_mut(ABREAST).enumerate() {
+            four.copy_from_slice(&sum_rows::<ABREAST>(&segment, i * ABREAST, table));
+        }
+        for (i, one) in rest.iter_mut().enumerate() {
+            [*one] = sum_rows::<1>(&segment, whole + i, table);
+        }
+    }
+    (start < cursor.row).then_some(start..cursor.row)
 }
 
 #[inline(always)]
-fn score(chunk: &Chunk, row: usize, entries: Entries<'_>, table: &Table) -> f32 {
-    let [mg, eg] = total(entries.plus, table);
-    let [mg_minus, eg_minus] = total(entries.minus, table);
-    let [mut mg, mut eg] = [mg - mg_minus, eg - eg_minus];
-    for (&entry, &coefficient) in entries.heavy.iter().zip(entries.coefficients) {
-        let [a, b] = table.0[usize::from(entry)];
-        (mg, eg) = (mg + coefficient * a, eg + coefficient * b);
+fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) -> [[f32; 2]; N] {
+    let rows: [Entries<'_>; N] = std::array::from_fn(|i| segment.row(first + i));
+    let mut sums = [Sum::zero(); N];
+    let plus: [&[u16]; N] = std::array::from_fn(|i| &rows[i].plus[..rows[0].plus.len()]);
+    for entry in 0..rows[0].plus.len() {
+        for (sum, plus) in sums.iter_mut().zip(plus) {
+            *sum = sum.plus(table.at(plus[entry]));
+        }
     }
+    let minus: [&[u16]; N] = std::array::from_fn(|i| &rows[i].minus[..rows[0].minus.len()]);
+    for entry in 0..rows[0].minus.len() {
+        for (sum, minus) in sums.iter_mut().zip(minus) {
+            *sum = sum.minus(table.at(minus[entry]));
+        }
+    }
+    for (sum, row) in sums.iter_mut().zip(rows) {
+        for (&entry, &coefficient) in row.heavy.iter().zip(row.coefficients) {
+            *sum = sum.plus(table.at(entry).times(coefficient));
+        }
+    }
+    sums.map(Sum::get)
+}
+
+/// The score of a row of which the midgame and endgame weights are summed.
+#[inline(always)]
+fn score(chunk: &Chunk, row: usize, [mg, eg]: [f32; 2]) -> f32 {
     let [mg_factor, eg_factor] = chunk.factors(row);
     chunk.constant(row) + mg_factor * mg + eg_factor * eg
 }
 
-#[inline(always)]
-fn total(entries: &[u16], table: &Table) -> [f32; 2] {
-    entries.iter().fold([0.0; 2], |[mg, eg], &entry| {
-        let [a, b] = table.0[usize::from(entry)];
-        [mg + a, eg + b]
-    })
-}
-
-/// Turns scores into the slopes of the loss by them; returns the loss.
+/// Turns sums into the slopes of the loss by them; returns the loss.
 #[inline(always)]
 fn errors(
     chunk: &Chunk,
     rows: std::ops::Range<usize>,
     k: f64,
-    values: &[f32; BATCH],
-    slopes: &mut [f32; BATCH],
+    totals: &[[f32; 2]; BATCH],
+    slopes: &mut [[f32; 2]; BATCH],
 ) -> f64 {
     let scale = (k / 400.0) as f32;
     let mut squares = [0.0f32; BATCH];
     let length = rows.len();
-    for ((slope, square), (&value, row)) in
-        slopes.iter_mut().zip(&mut squares).zip(values.iter().zip(&chunk.rows[rows.clone()]))
+    for ((slope, square), (&total, row)) in
+        slopes.iter_mut().zip(&mut squares).zip(totals.iter().zip(rows.clone()))
     {
-        let expected = sigmoid(scale * value);
-        let error = expected - row.target;
+        let expected = sigmoid(scale * score(chunk, row, total));
+        let error = expected - chunk.rows[row].target;
         *square = error * error;
-        *slope = 2.0 * error * expected * (1.0 - expected) * scale;
+        let by_score = 2.0 * error * expected * (1.0 - expected) * scale;
+        *slope = chunk.factors(row).map(|factor| by_score * factor);
     }
     if !chunk.weights.is_empty() {
         for ((slope, square), &weight) in slopes.iter_mut().zip(&mut squares).zip(&chunk.weights[rows]) {
-            (*slope, *square) = (*slope * weight, *square * weight);
+            (*slope, *square) = (slope.map(|slope| slope * weight), *square * weight);
         }
     }
     let mut lanes = [0.0f64; 8];
@@ -170,7 +209,7 @@ fn errors(
 }
 
 #[inline(always)]
-fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, mg: f64, eg: f64) {
+fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, [mg, eg]: [f64; 2]) {
     for &entry in entries.plus {
         let [a, b] = gradient[usize::from(entry)];
         gradient[usize::from(entry)] = [a + mg, b + eg];

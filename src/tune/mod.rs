@@ -19,6 +19,7 @@ pub mod model;
 mod normal;
 pub mod objective;
 pub mod output;
+mod pair;
 pub mod plain;
 pub mod precision;
 mod second_order;

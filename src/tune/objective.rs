@@ -99,7 +99,7 @@ impl Objective<'_> {
             let of_chunk = |scratch: &mut Gradient, &chunk: &usize| {
                 kernel::gradient(&self.traces.chunks[chunk], &table, self.k, scratch, pairs.len())
             };
-            total.add_all(chunks, || Gradient::new(), of_chunk);
+            total.add_all(chunks, Gradient::new, of_chunk);
         } else {
             let of_chunk = |(): &mut (), &chunk: &usize| {
                 plain::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.shape)

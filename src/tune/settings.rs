@@ -148,10 +148,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Positions in a chunk of traces, so that batches come out as asked.
+    /// Positions in a chunk of traces, so that batches come out as asked, and of several chunks each where that
+    /// pays: a chunk is the work of one thread.
     pub fn chunk(&self) -> usize {
+        const LEAST: usize = 2_048;
         match self.batch {
-            batch if self.optimizer.first_order() && batch > 0 => batch.clamp(256, CHUNK),
+            batch if self.optimizer.first_order() && batch > 0 => {
+                batch.div_ceil(batch.div_ceil(CHUNK).max((batch / LEAST).clamp(1, 4))).max(256)
+            }
             _ => CHUNK,
         }
     }

@@ -10,6 +10,7 @@ use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
 use super::model::Model;
 use super::table::{By, Row, Table};
 use crate::error::{Error, Result};
+use crate::optim::Cholesky;
 
 /// Coefficients of a and of b.
 const TERMS: usize = 4;
@@ -55,7 +56,7 @@ pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> 
     }
     let basis = Basis::new(table);
     let start = match start {
-        Some(model) => basis.from_model(table, model),
+        Some(model) => basis.coefficients_of(table, model),
         None => basis.flat(flat_start(table)?),
     };
     let (coefficients, objective, passes) = newton(table, &basis, start)?;
@@ -111,7 +112,7 @@ impl Basis {
     }
 
     /// A model as coefficients, raised where needed so that a and b are above 0 in all rows of the table.
-    fn from_model(self, table: &Table, model: &Model) -> Coefficients {
+    fn coefficients_of(self, table: &Table, model: &Model) -> Coefficients {
         let mut coefficients = [0.0; ALL];
         for (part, cubic) in [&model.a, &model.b].into_iter().enumerate() {
             // Powers of m = (middle + half·u) / target, expanded in u, then turned into Chebyshev polynomials.
@@ -135,7 +136,7 @@ impl Basis {
         coefficients
     }
 
-    /// Coefficients as a model: the reverse of [`Basis::from_model`].
+    /// Coefficients as a model: the reverse of [`Basis::coefficients_of`].
     fn to_model(self, coefficients: &Coefficients, target: f64) -> Model {
         let cubic = |c: &[f64]| {
             let powers = [c[0] - c[2], c[1] - 3.0 * c[3], 2.0 * c[2], 4.0 * c[3]];
@@ -221,30 +222,14 @@ fn newton(table: &Table, basis: &Basis, start: Coefficients) -> Result<(Coeffici
     Err(Error::usage("no finite model is the most likely: the scores predict every result, or none"))
 }
 
-/// The step of the damped Newton equation, by Cholesky's method; `None` where the matrix is not positive definite.
+/// The step of the damped Newton equation; `None` where the matrix is not positive definite.
 fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
-    let mut l = [[0.0; ALL]; ALL];
-    for i in 0..ALL {
-        for j in 0..=i {
-            let mut rest = at.hessian[i][j];
-            if i == j {
-                rest += damping * at.hessian[i][i].abs().max(1e-12);
-            }
-            rest -= (0..j).map(|k| l[i][k] * l[j][k]).sum::<f64>();
-            if i == j && !(rest > 0.0) {
-                return None;
-            }
-            l[i][j] = if i == j { rest.sqrt() } else { rest / l[j][j] };
-        }
+    let mut matrix = at.hessian;
+    for (i, row) in matrix.iter_mut().enumerate() {
+        row[i] += damping * row[i].abs().max(1e-12);
     }
-    let mut x = at.gradient.map(|g| -g);
-    for i in 0..ALL {
-        x[i] = (x[i] - (0..i).map(|k| l[i][k] * x[k]).sum::<f64>()) / l[i][i];
-    }
-    for i in (0..ALL).rev() {
-        x[i] = (x[i] - (i + 1..ALL).map(|k| l[k][i] * x[k]).sum::<f64>()) / l[i][i];
-    }
-    x.iter().all(|v| v.is_finite()).then_some(x)
+    let step = Cholesky::new(matrix.concat(), ALL)?.solve(&at.gradient.map(|g| -g));
+    step.try_into().ok().filter(|step: &Coefficients| step.iter().all(|v| v.is_finite()))
 }
 
 /// a and b of all rows as one: the start.
@@ -328,7 +313,7 @@ mod tests {
             let score = rng.below(81) as i32 * 10 - 400;
             let [win, draw, _] = model.chances(f64::from(material), f64::from(score));
             let u = rng.unit();
-            let result = if u < win { 1 } else { i8::from(u >= win + draw) * -1 };
+            let result = if u < win { 1 } else { -i8::from(u >= win + draw) };
             histogram.add(Observation::new(result, 30, material, score, false, Bin::default()), 1);
         }
         Table::new(&histogram, Bounds::default())
@@ -339,7 +324,7 @@ mod tests {
         let table = drawn(&TRUTH, 2_000, 1);
         let basis = Basis::new(&table);
         assert_eq!((basis.middle, basis.half), (47.5, 30.5));
-        let coefficients = basis.from_model(&table, &TRUTH);
+        let coefficients = basis.coefficients_of(&table, &TRUTH);
         for row in [17, 30, 58, 78] {
             let (a, b) = basis.at(&coefficients, row);
             let want = TRUTH.at(f64::from(row));

@@ -140,13 +140,23 @@ fn datasets_that_are_none() {
         ("cut.parquet", "Parquet"),
         ("foreign.parquet", "not a patzer dataset"),
     ];
-    for command in ["label", "wdl", "tune", "tune --hce"] {
+    for command in ["label", "tune", "tune --hce"] {
         let lines: Vec<(String, [&str; 2])> =
             bad.iter().map(|&(file, reason)| (format!("{command} {file}"), [file, reason])).collect();
         let cases: Vec<(&str, &[&str])> =
             lines.iter().map(|(line, says)| (line.as_str(), &says[..])).collect();
         refuse(&cases);
     }
+    // Games are as good as datasets to `wdl`.
+    refuse(&[
+        ("wdl none.parquet", &["none.parquet", "no such file"]),
+        ("wdl empty", &["empty", "is empty"]),
+        ("wdl junk", &["junk", "holds no games in PGN"]),
+        ("wdl good.pgn", &["good.pgn", "none of its positions has a score"]),
+        ("wdl good.nnue", &["good.nnue", "holds no games in PGN"]),
+        ("wdl cut.parquet", &["cut.parquet", "Parquet"]),
+        ("wdl foreign.parquet", &["foreign.parquet", "not a patzer dataset"]),
+    ]);
     // Good data does not make up for bad data.
     refuse(&[
         ("tune labelled.parquet none.parquet", &["none.parquet", "no such file"]),
@@ -269,10 +279,9 @@ fn numbers_that_make_no_sense() {
         ("tune good.parquet --hce --learning-rate nan", &["learning rate", "NaN"]),
         ("tune good.parquet --hce --k inf", &["K", "inf"]),
         ("tune good.parquet --hce --k 0", &["K", "0"]),
-        ("sprt default", &["<B>"]),
+        ("sprt default", &["needs two players, not 1"]),
         ("sprt default default-hce --games 0", &["--games", "0"]),
         ("sprt default default-hce --nodes 0", &["--nodes", "0"]),
-        ("sprt default default-hce --nodes 5 --depth 5", &["--nodes", "--depth"]),
         ("sprt default default-hce --tc 0", &["--tc"]),
         ("sprt default default-hce --tc fast", &["fast", "--tc"]),
         ("sprt default default-hce --concurrency 0", &["--concurrency", "0"]),

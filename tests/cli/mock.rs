@@ -76,7 +76,10 @@ impl Engine {
                     eprintln!("I cannot find my network");
                     std::process::exit(7);
                 }
-                _ => {
+                start => {
+                    if start == "slow" {
+                        std::thread::sleep(std::time::Duration::from_millis(300));
+                    }
                     say(
                         "id name Mock 1.0\nid author nobody\noption name Seed type spin default 0 min 0 max 9",
                     );

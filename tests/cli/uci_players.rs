@@ -273,6 +273,32 @@ fn an_engine_that_does_not_start_is_named_before_any_game() {
 }
 
 #[test]
+fn an_engine_that_starts_slowly_is_waited_for() {
+    let folder = folder();
+    let output =
+        play(folder.path(), "slow", &["name=one", "name=two"], "--nodes 5 --games 2 --max-moves 3 --json");
+    assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 2 }), "{output:?}");
+}
+
+#[test]
+fn a_short_history_makes_no_difference_to_who_needs_none() {
+    let args = "--nodes 5 --games 2 --max-moves 20 --json";
+    let files = ["full", "short"].map(|history| {
+        let folder = folder();
+        let engine = format!("option.Seed=1 history={history}");
+        let output = play(folder.path(), "", &[&engine, "name=two option.Seed=2"], args);
+        assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 2 }), "{output:?}");
+        // The mock tells how many moves it has heard, as its depth and nodes.
+        let moves = |text: String| -> Vec<String> {
+            let comment = |word: &&str| !word.contains(['{', '}', '=', '/']) && !word.ends_with("s,");
+            text.split_whitespace().filter(comment).map(String::from).collect()
+        };
+        moves(pgn(folder.path()))
+    });
+    assert_eq!(files[0], files[1]);
+}
+
+#[test]
 fn chess960_is_told_to_engines_that_know_it_and_refused_by_others() {
     let folder = folder();
     fs::write(folder.path().join("start.epd"), "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1\n")
@@ -336,67 +362,6 @@ fn scripts_are_programs_and_closing_the_output_is_an_end() {
         stderr(&output).contains("closes (A) failed in game 1.1: ended when it was to answer `isready`"),
         "{output:?}"
     );
-}
-
-/// A file without the times that were measured.
-fn timeless(text: &str) -> String {
-    let words = text.split_whitespace();
-    words.filter(|word| !(word.starts_with("0.") && word.ends_with("s,"))).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(unix)]
-#[test]
-fn killed_at_any_moment_and_resumed_with_nothing_but_resume_it_is_the_same_test() {
-    let args = "--nodes 5 --games 40 --max-moves 4 --seed 5";
-    let engines = ["name=one option.Seed=1", "name=two option.Seed=2"];
-    let whole = folder();
-    let output = play(whole.path(), "", &engines, &format!("{args} --json"));
-    assert_eq!(output.status.code(), Some(11), "{output:?}");
-
-    let cut = folder();
-    let journal = cut.path().join("sprt.journal");
-    let mut kills = 0;
-    for attempt in 0.. {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
-        command.current_dir(cut.path()).arg("sprt").env(mock::VARIABLE, "").args(["--resume", "--json"]);
-        if !journal.exists() || fs::read_to_string(&journal).unwrap().lines().count() == 0 {
-            for engine in engines {
-                command.args(["--engine", &mock::command(engine)]);
-            }
-            command.args(["--openings", "start.epd"]).args(args.split_whitespace());
-        }
-        command.args(["--concurrency", if attempt % 2 == 0 { "2" } else { "1" }]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        // At a moment that is random, but not before it has done something new.
-        let lines = || fs::read_to_string(&journal).unwrap_or_default().lines().count();
-        let before = lines();
-        let ended = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break Some(status);
-            }
-            if lines() > before + attempt % 5 {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                break None;
-            }
-            std::thread::yield_now();
-        };
-        match ended {
-            Some(status) => {
-                assert_eq!(status.code(), Some(11));
-                let resumed: serde_json::Value = serde_json::from_reader(child.stdout.unwrap()).unwrap();
-                let whole: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-                for key in ["wins", "draws", "losses", "pentanomial", "reasons", "llr", "elo"] {
-                    assert_eq!(resumed[key], whole[key], "{key}");
-                }
-                break;
-            }
-            None => kills += 1,
-        }
-    }
-    assert!(kills >= 3, "{kills}");
-    // Not assert_eq, which would print both files.
-    assert!(timeless(&pgn(cut.path())) == timeless(&pgn(whole.path())));
 }
 
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use patzer::eval::Evaluator;
-use patzer::eval::hce::{self, COUNT, FULL_PHASE, Hce, Trace, Weights};
+use patzer::eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Hce, Trace, Weights};
 use patzer::rng::Rng;
 use proptest::prelude::*;
 use shakmaty::{Board, Chess, Color, Piece, Position, Role, Square};
@@ -52,7 +52,8 @@ fn from_trace(board: &Board, turn: Color, weights: &Weights) -> i32 {
         (mg, eg) = (mg + i64::from(a) * i64::from(count), eg + i64::from(b) * i64::from(count));
     });
     let (phase, full) = (i64::from(hce::phase(board)), i64::from(FULL_PHASE));
-    ((mg * phase + eg * (full - phase)) / full).clamp(-30_999, 30_999) as i32
+    let (scale, whole) = (i64::from(hce::scale(board)), i64::from(FULL_SCALE));
+    ((mg * phase * whole + eg * (full - phase) * scale) / (full * whole)).clamp(-30_999, 30_999) as i32
 }
 
 proptest! {

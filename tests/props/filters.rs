@@ -70,7 +70,7 @@ fn values(row: &Row, numbers: &[u64]) -> Option<Vec<String>> {
         let one = |number: u64| match p.kind {
             Kind::Whole(low, high) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
             Kind::Real(low, high) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
-            Kind::Switch => (number % 2 == 0).to_string(),
+            Kind::Switch => number.is_multiple_of(2).to_string(),
             Kind::Choice(words) => words[number as usize % words.len()].to_string(),
         };
         let list: Vec<String> = p.default.iter().map(|_| one(*numbers.next().unwrap())).collect();

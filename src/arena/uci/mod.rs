@@ -16,6 +16,7 @@ mod pipes;
 #[cfg(all(unix, test))]
 mod pipes_threads;
 mod process;
+mod told;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,12 +25,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+use shakmaty::{CastlingMode, Chess, Position};
 
 use self::option::Declared;
-use self::parse::{Worth, find_move, joined, push_move, shown, words};
+use self::parse::{Worth, find_move, joined, shown, words};
 use self::process::{Broken, Process, Until};
+use self::told::Told;
 use super::player::{Choice, Fault, Info, Player, Turn};
 
 /// How long to wait for an engine.
@@ -56,6 +57,8 @@ pub struct Program {
     pub options: Vec<(String, String)>,
     /// Whether it is started anew for every game.
     pub restart: bool,
+    /// Whether it is told of no moves before the last capture or pawn move.
+    pub short_history: bool,
     /// How long to wait for it.
     pub patience: Patience,
 }
@@ -66,10 +69,7 @@ pub struct UciPlayer {
     process: Option<Process>,
     declared: Vec<Declared>,
     name: Option<String>,
-    /// `position … moves …` as far as it has been told.
-    position: Vec<u8>,
-    /// How many moves of the game that holds.
-    told: usize,
+    told: Told,
     /// The value of `UCI_Chess960`.
     chess960: bool,
     /// A game has been played since the program was started.
@@ -85,12 +85,11 @@ impl UciPlayer {
     /// What is wrong with the program.
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, String> {
         let mut player = UciPlayer {
+            told: Told::new(program.short_history),
             program,
             process: None,
             declared: Vec::new(),
             name: None,
-            position: Vec::new(),
-            told: 0,
             chess960: false,
             played: false,
             searching: false,
@@ -207,26 +206,6 @@ impl UciPlayer {
         }
     }
 
-    /// Brings `position` up to the line, and appends `go` with the limits. Gives the length without that.
-    fn write_turn(&mut self, turn: &Turn) -> usize {
-        let moves = turn.line.moves();
-        if self.told == 0 || self.told > moves.len() {
-            self.position.clear();
-            self.told = 0;
-            begin_position(&mut self.position, turn.line.start());
-        }
-        for &m in &moves[self.told..] {
-            self.position.extend_from_slice(if self.told == 0 { b" moves " } else { b" " });
-            push_move(&mut self.position, m, turn.castling());
-            self.told += 1;
-        }
-        let length = self.position.len();
-        self.position.extend_from_slice(b"\ngo");
-        write_limits(&mut self.position, turn);
-        self.position.push(b'\n');
-        length
-    }
-
     /// Ends a search that takes too long, or does so when the next game begins.
     fn overdue(&mut self, allowed: Duration, time: Duration) -> Choice {
         self.searching = true;
@@ -244,7 +223,7 @@ impl Player for UciPlayer {
             self.introduce(stop)?;
         }
         self.played = true;
-        self.told = 0;
+        self.told.forget();
         let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
         if chess960 != self.chess960 {
@@ -260,7 +239,11 @@ impl Player for UciPlayer {
     }
 
     fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
-        let length = self.write_turn(turn);
+        let text = self.told.tell(turn.line);
+        let length = text.len();
+        text.extend_from_slice(b"\ngo");
+        write_limits(text, turn);
+        text.push(b'\n');
         let allowed = turn.own.allowed();
         let wait = allowed.or(self.program.patience.stall);
         let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
@@ -268,7 +251,7 @@ impl Player for UciPlayer {
         process.forget();
         let begin = Instant::now();
         let until = Until { deadline: wait.map(|wait| begin + wait), stop: turn.stop };
-        let answer = process.send(&self.position, &until).and_then(|()| {
+        let answer = process.send(self.told.text(), &until).and_then(|()| {
             process.read(&until, |line| {
                 let line = line.trim_ascii_start();
                 if let Some(fields) = line.strip_prefix(b"info ") {
@@ -287,7 +270,7 @@ impl Player for UciPlayer {
             })
         });
         let time = begin.elapsed();
-        self.position.truncate(length);
+        self.told.keep(length);
         match (answer, allowed) {
             (Ok(best), _) => Ok(Choice { best, info, time }),
             (Err(Broken::Late), Some(allowed)) => Ok(self.overdue(allowed, time)),
@@ -299,16 +282,6 @@ impl Player for UciPlayer {
 impl Drop for UciPlayer {
     fn drop(&mut self) {
         self.quit();
-    }
-}
-
-/// `position startpos` or `position fen …`.
-fn begin_position(out: &mut Vec<u8>, start: &Chess) {
-    if *start == Chess::default() {
-        out.extend_from_slice(b"position startpos");
-    } else {
-        let fen = Fen::from_position(start, EnPassantMode::Legal);
-        let _ = write!(out, "position fen {fen}");
     }
 }
 

@@ -51,7 +51,8 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
         [a3, a2, a1, a0] => Some([a3, a2, a1, a0]),
         _ => return Err(Error::usage("--normalized-by takes one number or four")),
     };
-    if undo.is_some_and(|a| !(a.iter().sum::<f64>() > 0.0)) {
+    let sum = undo.map(|a| a.iter().sum::<f64>());
+    if sum.is_some_and(|sum| sum.is_nan() || sum <= 0.0) {
         return Err(Error::usage("--normalized-by: the coefficients must have a sum above 0"));
     }
     Ok(Bounds {

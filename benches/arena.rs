@@ -1,0 +1,77 @@
+//! What the arena costs: a game between players who have their moves ready, and its PGN.
+//!
+//! Everything that is not thinking: legal moves, rules, adjudication, clocks, and the text of the game. Per ply.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::arena::adjudication::Adjudication;
+use patzer::arena::control::Control;
+use patzer::arena::game::{Game, Rules, Terms, play};
+use patzer::arena::meetings::Meeting;
+use patzer::arena::pgn::{self, Header};
+use patzer::arena::player::{Choice, Fault, Info, Player, Turn};
+use patzer::arena::schedule::Pair;
+use patzer::rng::Rng;
+use shakmaty::{Chess, Move, Position};
+
+/// Plays a known game.
+struct Known<'a>(&'a [Move]);
+
+impl Player for Known<'_> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        let best = self.0.get(turn.line.moves().len()).copied().ok_or_else(|| "the game is over".to_string());
+        let info = Info { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000 };
+        Ok(Choice { best, info, time: Duration::from_millis(5) })
+    }
+}
+
+/// A game of random moves, until they have no more or there are 200.
+fn moves() -> Vec<Move> {
+    let (mut position, mut rng, mut moves) = (Chess::default(), Rng::new(3), Vec::new());
+    while moves.len() < 200 && position.outcome().is_unknown() && position.halfmoves() < 100 {
+        let legal = position.legal_moves();
+        let m = legal[rng.below(legal.len())];
+        position.play_unchecked(m);
+        moves.push(m);
+    }
+    moves
+}
+
+fn arena(c: &mut Criterion) {
+    let moves = moves();
+    let control = Control::clock("8+0.08".parse().expect("a clock"));
+    let terms = [Terms { control, margin: Duration::ZERO }; 2];
+    let adjudication = Adjudication {
+        draw: Some("400,8,1".parse().expect("a rule")),
+        resign: Some("4,600".parse().expect("a rule")),
+        loser_resigns: false,
+        max_moves: Some(moves.len() as u32 / 2),
+    };
+    let rules = Rules { adjudication, recover: false, endgames: None };
+    let stop = AtomicBool::new(false);
+    let game = || -> Game {
+        let (mut white, mut black) = (Known(&moves), Known(&moves));
+        play(&Chess::default(), [&mut white, &mut black], [&terms[0], &terms[1]], &rules, &stop)
+            .expect("a game")
+    };
+    let names = ["one", "two"].map(String::from);
+    let header = Header::new("bench", &names, &terms);
+    let meeting = Meeting { players: [0, 1], opening: 0 };
+    let pair = Pair { index: 0, meeting, games: [game(), game()] };
+    let plies = pair.games[0].moves.len() as u64;
+    let mut group = c.benchmark_group("arena");
+    group.throughput(Throughput::Elements(plies));
+    group.bench_function("game", |b| b.iter(&game));
+    group.throughput(Throughput::Elements(2 * plies));
+    group.bench_function("pgn of a pair", |b| b.iter(|| pgn::pair(&pair, &header)));
+    group.finish();
+}
+
+criterion_group!(benches, arena);
+criterion_main!(benches);

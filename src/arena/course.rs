@@ -1,0 +1,159 @@
+//! The course of a match: each pair goes on disk, is counted and is told of, until there are enough.
+//!
+//! In: a plan, the record with the pairs that it holds already, standings that count. Out: how it ended. What the
+//! pairs add up to is the business of the [`Standings`]: a [sequential test](super::sequential) that ends at its
+//! verdict, or the [table](super::tournament) of a tournament.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::game::Reason;
+use super::pgn::{self, Header};
+use super::record::{Entry, Record};
+use super::schedule::{self, MakePlayer, Pair, Plan};
+use super::tally::Tally;
+use crate::error::Result;
+use crate::stats::Sprt;
+
+/// What pairs add up to.
+pub trait Standings {
+    /// Counts a pair.
+    fn add(&mut self, entry: &Entry);
+
+    /// The counts of two players, by their numbers as in the entries' `players`.
+    fn between(&self, players: [usize; 2]) -> Tally;
+
+    /// All results of one player, by its number.
+    fn of(&self, player: usize) -> Tally;
+
+    /// The test that the counts may decide, with its LLR; `None` if all games are played whatever they say.
+    fn test(&self) -> Option<(Sprt, f64)>;
+
+    /// Whether there are enough pairs.
+    fn decided(&self) -> bool;
+
+    /// All counts in one line, for people.
+    fn line(&self) -> String;
+
+    /// Games counted.
+    fn games(&self) -> u64;
+}
+
+/// Who is told what happens.
+pub trait Observer {
+    /// A pair that now counts.
+    ///
+    /// # Errors
+    /// If it cannot be told, which ends the match.
+    fn pair(&mut self, pair: &Pair, entry: &Entry, standings: &dyn Standings) -> Result<()>;
+
+    /// A crash or a stall that was lived through.
+    fn incident(&mut self, text: &str);
+
+    /// Called a few times a second.
+    fn now_and_then(&mut self, standings: &dyn Standings);
+}
+
+/// Nobody is told anything.
+impl Observer for () {
+    fn pair(&mut self, _: &Pair, _: &Entry, _: &dyn Standings) -> Result<()> {
+        Ok(())
+    }
+
+    fn incident(&mut self, _: &str) {}
+
+    fn now_and_then(&mut self, _: &dyn Standings) {}
+}
+
+/// What is played, but players and a record.
+pub struct Course<'a> {
+    /// The games; its pairs begin behind those that a resumed record holds.
+    pub plan: Plan<'a>,
+    /// The tags of the games.
+    pub header: Header,
+}
+
+/// How a match ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ended {
+    /// Games of this run that count.
+    pub games: u64,
+    /// Wall-clock time of this run in seconds.
+    pub seconds: f64,
+    /// Finished pairs that are not counted because they lie beyond the end, or behind an unfinished one.
+    pub discarded: usize,
+    /// Whether all pairs of the plan were played.
+    pub complete: bool,
+}
+
+impl Ended {
+    /// Games a second in this run; 0 if nothing was played.
+    pub fn speed(&self) -> f64 {
+        if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
+    }
+}
+
+/// How often progress is reported.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Plays until the standings are decided, the pairs of the plan are played or `stop` is set.
+///
+/// `done` are the pairs of a resumed record.
+///
+/// # Errors
+/// If the record cannot be written, or a player fails and the rules end the match then.
+pub fn run(
+    Course { plan, header }: &Course,
+    standings: &mut dyn Standings,
+    done: &[Entry],
+    record: &mut Record,
+    players: MakePlayer,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Ended> {
+    done.iter().for_each(|entry| standings.add(entry));
+    let begin = Instant::now();
+    let before = standings.games();
+    let (mut discarded, mut pairs) = (0, done.len());
+    if !standings.decided() && !plan.pairs.is_empty() {
+        let shared = RefCell::new((&mut *standings, record, &mut *observer, begin));
+        let mut receive = |pair: Pair| {
+            let (standings, record, observer, _) = &mut *shared.borrow_mut();
+            let entry = Entry::new(&pair);
+            record.append(&entry, &pgn::pair(&pair, header))?;
+            standings.add(&entry);
+            pairs += 1;
+            incidents(&pair, plan.names).iter().for_each(|incident| observer.incident(incident));
+            observer.pair(&pair, &entry, &**standings)?;
+            Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        let mut idle = || {
+            let (standings, record, observer, last) = &mut *shared.borrow_mut();
+            if last.elapsed() >= PROGRESS {
+                *last = Instant::now();
+                observer.now_and_then(&**standings);
+            }
+            record.sync_now_and_then()
+        };
+        discarded = schedule::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
+    }
+    let games = standings.games() - before;
+    let complete = pairs >= plan.pairs.end;
+    Ok(Ended { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
+}
+
+/// What is to be told about games that a player lost by a crash or a stall.
+fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
+    let [a, b] = pair.meeting.players;
+    let games = pair.games.iter().zip([[a, b], [b, a]]).enumerate();
+    games
+        .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
+        .map(|(number, (game, [white, black]))| {
+            let loser = game.winner.map_or(white, |winner| winner.fold_wb(black, white));
+            let note = game.note.as_deref().unwrap_or_default();
+            format!("game {}.{}: {} {note}", pair.index + 1, number + 1, names[loser])
+        })
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! The lines of cutechess-cli: scores after each game, the Elo difference, and the table of several players.
+//!
+//! In: counts. Out: text as cutechess-cli 1.3 prints it. It counts games, not pairs.
+
+use std::fmt::Write;
+
+use super::{Standing, accepted, error, number, percent};
+use crate::arena::tally::{Tally, share};
+use crate::stats::{Estimate, Sprt, Trinomial};
+
+/// `7 - 5 - 8  [0.550] 20`: won, lost, drawn, the share of points, all.
+fn counts(games: Trinomial) -> String {
+    let Trinomial { wins, draws, losses } = games;
+    let all = games.games();
+    let points = if all == 0 { 0.0 } else { share(games) };
+    format!("{wins} - {losses} - {draws}  [{points:.3}] {all}")
+}
+
+/// The line after each game of two players.
+pub(super) fn score([a, b]: [&str; 2], games: Trinomial) -> String {
+    format!("Score of {a} vs {b}: {}\n", counts(games))
+}
+
+/// How two players stand.
+pub(super) fn standing(&Standing { names: [a, _], tally, test, .. }: &Standing) -> String {
+    let mut text = String::new();
+    let [white, black] = tally.colours;
+    let of_white = Trinomial {
+        wins: white.wins + black.losses,
+        draws: white.draws + black.draws,
+        losses: white.losses + black.wins,
+    };
+    let sides = [
+        (format!("{a} playing White"), white),
+        (format!("{a} playing Black"), black),
+        ("White vs Black".into(), of_white),
+    ];
+    // Writing to a String cannot fail.
+    for (what, games) in sides.iter().filter(|(_, games)| games.games() > 0) {
+        let _ = writeln!(text, "...      {what}: {}", counts(*games));
+    }
+    let e = Estimate::new(tally.games);
+    let (elo, elo_error) = (number(e.elo, 1), error(e.elo_error, 1));
+    let (los, draws) = (100.0 * e.los, drawn(tally));
+    let _ = writeln!(text, "Elo difference: {elo} +/- {elo_error}, LOS: {los:.1} %, DrawRatio: {draws:.1} %");
+    text + &test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default()
+}
+
+fn verdict(sprt: &Sprt, llr: f64) -> String {
+    let (percent, lower, upper) = (percent(sprt, llr), sprt.lower(), sprt.upper());
+    let accepted = accepted(sprt, llr).map(|accepted| format!(" - {accepted} was accepted"));
+    let accepted = accepted.unwrap_or_default();
+    format!("SPRT: llr {llr:.2} ({percent:.1}%), lbound {lower:.2}, ubound {upper:.2}{accepted}\n")
+}
+
+/// All players against all whom they met, the best first.
+pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{:>4} {:<25} {:>7} {:>7} {:>7} {:>7} {:>7} ",
+        "Rank", "Name", "Elo", "+/-", "Games", "Score", "Draw"
+    );
+    for (rank, (name, tally)) in players.iter().enumerate() {
+        let e = Estimate::new(tally.games);
+        let _ = writeln!(
+            text,
+            "{:>4} {name:<25} {:>7} {:>7} {:>7} {:>6.1}% {:>6.1}% ",
+            rank + 1,
+            number(e.elo, 0),
+            error(e.elo_error, 0),
+            tally.games.games(),
+            100.0 * tally.share(),
+            drawn(tally)
+        );
+    }
+    text
+}
+
+/// Drawn games in percent.
+fn drawn(tally: &Tally) -> f64 {
+    100.0 * tally.games.draws as f64 / tally.games.games().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{sprt, tally};
+    use super::*;
+
+    #[test]
+    fn the_lines_are_those_of_cutechess() {
+        let tally = tally();
+        let players = Standing { names: ["new", "base"], conditions: "", tally: &tally, test: None };
+        // The first is what fastchess printed for these games with `-output format=cutechess`; cutechess-cli
+        // rounds the next to one place: there it was 26.11 +/- 54.28, LOS: 83.00 %, DrawRatio: 50.00 %.
+        assert_eq!(score(players.names, tally.games), "Score of new vs base: 23 - 17 - 40  [0.537] 80\n");
+        let text = standing(&players);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "...      new playing White: 13 - 7 - 20  [0.575] 40");
+        assert_eq!(lines[1], "...      new playing Black: 10 - 10 - 20  [0.500] 40");
+        assert_eq!(lines[2], "...      White vs Black: 23 - 17 - 40  [0.537] 80");
+        assert_eq!(lines[3..], ["Elo difference: 26.1 +/- 54.3, LOS: 83.0 %, DrawRatio: 50.0 %"]);
+        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        assert!(text.ends_with("\nSPRT: llr -1.47 (-50.0%), lbound -2.94, ubound 2.94\n"), "{text}");
+        let text = standing(&Standing { test: Some((sprt(), 3.0)), ..players });
+        assert!(text.ends_with(", ubound 2.94 - H1 was accepted\n"), "{text}");
+    }
+
+    #[test]
+    fn the_table_has_the_columns_of_cutechess() {
+        // The widths of `Tournament::results` with its default format.
+        let text = ranking(&[("new", tally())]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "Rank Name                          Elo     +/-   Games   Score    Draw ");
+        assert_eq!(lines[1], "   1 new                            26      54      80   53.8%   50.0% ");
+    }
+}

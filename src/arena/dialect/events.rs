@@ -1,0 +1,75 @@
+//! What happens in a match as JSON values, one a line.
+//!
+//! In: games as they count, and what they add up to. Out: objects whose `event` says what they are.
+
+use serde_json::{Value, json};
+use shakmaty::Color;
+
+use super::Standing;
+use crate::arena::pgn;
+use crate::arena::record::Entry;
+use crate::arena::schedule::Pair;
+use crate::arena::tally::Tally;
+use crate::stats::Estimate;
+
+/// The match begins; `done` games of an earlier run count already.
+pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
+    json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
+}
+
+/// A pair with its games.
+pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
+    let [a, b] = pair.meeting.players;
+    let games =
+        [[a, b], [b, a]].into_iter().zip(&pair.games).enumerate().map(|(i, ([white, black], game))| {
+            let points = [Color::White, Color::Black].map(|side| f64::from(game.half_points(side)) / 2.0);
+            json!({
+                "game": 2 * pair.index + i + 1,
+                "white": names[white],
+                "black": names[black],
+                "result": game.result(),
+                "points": points,
+                "reason": game.reason,
+                "how": pgn::how_it_ended(game),
+                "plies": game.moves.len(),
+            })
+        });
+    json!({
+        "event": "pair",
+        "pair": entry.pair,
+        "players": [names[a], names[b]],
+        "opening": entry.opening + 1,
+        "identical": entry.mirrored,
+        "games": games.collect::<Vec<_>>(),
+    })
+}
+
+/// How two players stand.
+pub fn status(standing: &Standing) -> Value {
+    let Tally { games, pairs, .. } = standing.tally;
+    let mut value = json!({
+        "event": "status",
+        "players": standing.names,
+        "games": games.games(),
+        "wins": games.wins,
+        "draws": games.draws,
+        "losses": games.losses,
+        "pentanomial": pairs,
+    });
+    if let Value::Object(fields) = &mut value {
+        if let Ok(Value::Object(estimate)) = serde_json::to_value(Estimate::new(*pairs)) {
+            fields.extend(estimate);
+        }
+        if let Some((sprt, llr)) = standing.test {
+            fields.insert("llr".into(), json!(llr));
+            fields.insert("lower".into(), json!(sprt.lower()));
+            fields.insert("upper".into(), json!(sprt.upper()));
+        }
+    }
+    value
+}
+
+/// The match is over; the result of the command.
+pub fn end(result: Value) -> Value {
+    json!({ "event": "end", "result": result })
+}

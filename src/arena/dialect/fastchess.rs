@@ -1,0 +1,148 @@
+//! The lines of fastchess: the block of two players, and the table of several.
+//!
+//! In: counts. Out: text, to the letter as fastchess 1.8 prints it, but where there is no variance to measure: then
+//! normalised Elo is 0 and the LOS 50 %, where it prints `-nan`.
+
+use std::fmt::Write;
+
+use super::{Standing, accepted, error, number, percent};
+use crate::arena::tally::{Tally, share};
+use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+
+const RULE: &str = "--------------------------------------------------\n";
+
+/// How two players stand.
+pub(super) fn standing(&Standing { names: [a, b], conditions, tally, test }: &Standing) -> String {
+    let mut text = String::from(RULE);
+    let e = Estimate::new(tally.pairs);
+    let (pairs, games) = (tally.pairs, tally.games);
+    let Trinomial { wins, draws, losses } = games;
+    let ratio = pairs.ratio().unwrap_or(if pairs.0[3] + pairs.0[4] > 0 { f64::INFINITY } else { f64::NAN });
+    let points = wins as f64 + 0.5 * draws as f64;
+    let traded = tally.traded as f64 / (pairs.0[2] - tally.traded) as f64;
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "Results of {a} vs {b} ({conditions}):");
+    let [elo, elo_error] = [number(e.elo, 2), error(e.elo_error, 2)];
+    let [nelo, nelo_error] = [number(e.nelo, 2), error(e.nelo_error, 2)];
+    let _ = writeln!(text, "Elo: {elo} +/- {elo_error}, nElo: {nelo} +/- {nelo_error}");
+    let (los, even, ratio) = (100.0 * e.los, even(pairs), number(ratio, 2));
+    let _ = writeln!(text, "LOS: {los:.2} %, DrawRatio: {even:.2} %, PairsRatio: {ratio}");
+    let _ = writeln!(
+        text,
+        "Games: {}, Wins: {wins}, Losses: {losses}, Draws: {draws}, Points: {points:.1} ({:.2} %)",
+        games.games(),
+        100.0 * share(games)
+    );
+    let _ = writeln!(text, "Ptnml(0-2): {:?}, WL/DD Ratio: {}", pairs.0, number(traded, 2));
+    if let Some((sprt, llr)) = test {
+        let ([elo0, elo1], lower, upper) = (sprt.bounds(), sprt.lower(), sprt.upper());
+        let percent = percent(&sprt, llr);
+        let _ =
+            writeln!(text, "LLR: {llr:.2} ({percent:.1}%) ({lower:.2}, {upper:.2}) [{elo0:.2}, {elo1:.2}]");
+    }
+    text + RULE
+}
+
+/// All players against all whom they met, the best first.
+pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
+    let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
+    let mut text = String::from(RULE);
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}",
+        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw", "Ptnml(0-2)"
+    );
+    for (rank, (name, tally)) in players.iter().enumerate() {
+        let e = Estimate::new(tally.pairs);
+        let _ = writeln!(
+            text,
+            "{:>4} {name:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9.1}% {:>9.1}% {:>20}",
+            rank + 1,
+            number(e.elo, 2),
+            error(e.elo_error, 2),
+            number(e.nelo, 2),
+            error(e.nelo_error, 2),
+            tally.games.games(),
+            100.0 * tally.share(),
+            even(tally.pairs),
+            format!("{:?}", tally.pairs.0)
+        );
+    }
+    text + RULE
+}
+
+/// What is said of a test that has ended.
+pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
+    let [elo0, elo1] = sprt.bounds();
+    accepted(sprt, llr)
+        .map(|accepted| format!("SPRT ([{elo0:.2}, {elo1:.2}]) completed - {accepted} was accepted\n"))
+        .unwrap_or_default()
+}
+
+/// Pairs that ended even, in percent.
+fn even(pairs: Pentanomial) -> f64 {
+    100.0 * pairs.even().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{sprt, tally};
+    use super::*;
+
+    /// What fastchess 1.8.0 printed after 80 games between two players that move at random.
+    const BLOCK: &str = "\
+--------------------------------------------------
+Results of new vs base (1 plies, NULL, NULL, o.epd):
+Elo: 26.11 +/- 33.37, nElo: 59.98 +/- 76.13
+LOS: 93.87 %, DrawRatio: 60.00 %, PairsRatio: 2.20
+Games: 80, Wins: 23, Losses: 17, Draws: 40, Points: 43.0 (53.75 %)
+Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
+--------------------------------------------------
+";
+
+    #[test]
+    fn the_block_is_that_of_fastchess() {
+        let (conditions, tally) = ("1 plies, NULL, NULL, o.epd", tally());
+        let players = Standing { names: ["new", "base"], conditions, tally: &tally, test: None };
+        assert_eq!(standing(&players), BLOCK);
+        // Its own LLR was -nan; the form of the line is from `printSprt`.
+        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        let llr = "\nLLR: -1.47 (-50.0%) (-2.94, 2.94) [0.00, 5.00]\n-----";
+        assert!(text.contains(llr), "{text}");
+        assert_eq!(verdict(&sprt(), 3.0), "SPRT ([0.00, 5.00]) completed - H1 was accepted\n");
+        assert_eq!(verdict(&sprt(), 1.0), "");
+    }
+
+    #[test]
+    fn one_sided_counts_are_printed_as_by_fastchess() {
+        let games = Trinomial { wins: 20, ..Trinomial::default() };
+        let tally = Tally { games, pairs: Pentanomial([0, 0, 0, 0, 10]), ..Tally::default() };
+        let text = standing(&Standing { names: ["a", "b"], conditions: "", tally: &tally, test: None });
+        // It prints -nan for nan, which depends on its compiler.
+        assert!(text.contains("\nElo: inf +/- nan, nElo: inf +/- "), "{text}");
+        assert!(text.contains("\nLOS: 100.00 %, DrawRatio: 0.00 %, PairsRatio: inf\n"), "{text}");
+        assert!(text.contains("\nPtnml(0-2): [0, 0, 0, 0, 10], WL/DD Ratio: nan\n"), "{text}");
+    }
+
+    /// What it printed after a round robin of 36 games.
+    const TABLE: &str = "\
+Rank Name                             Elo        +/-       nElo        +/-      Games      Score       Draw           Ptnml(0-2)
+   1 new                           190.85     144.57     245.67     139.00         24      75.0%      50.0%      [0, 0, 6, 0, 6]
+   2 third                         190.85     144.57     245.67     139.00         24      75.0%      50.0%      [0, 0, 6, 0, 6]
+   3 base                            -inf        nan       -inf";
+
+    #[test]
+    fn the_table_is_that_of_fastchess() {
+        let of = |[wins, draws, losses]: [u64; 3], pairs| Tally {
+            games: Trinomial { wins, draws, losses },
+            pairs: Pentanomial(pairs),
+            ..Tally::default()
+        };
+        let strong = of([12, 12, 0], [0, 0, 6, 0, 6]);
+        let players =
+            [("new", strong.clone()), ("third", strong), ("base", of([0, 0, 24], [12, 0, 0, 0, 0]))];
+        let text = ranking(&players);
+        assert!(text.starts_with(&format!("{RULE}{TABLE}")), "{text}");
+    }
+}

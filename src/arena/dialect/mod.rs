@@ -1,0 +1,163 @@
+//! Match output in the words of other runners, for scripts that read it.
+//!
+//! In: games as they count, and what they add up to. Out: the lines that fastchess and cutechess-cli print. Games
+//! are told of in the order of their numbers, in pairs and when they are finished: `Started game` stands right
+//! before its `Finished game`.
+
+mod cutechess;
+pub mod events;
+mod fastchess;
+
+use super::pgn;
+use super::schedule::Pair;
+use super::tally::Tally;
+use crate::stats::{Sprt, Trinomial, Verdict};
+
+/// Whose lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dialect {
+    /// Our own: the result at the end.
+    Patzer,
+    /// Those of fastchess.
+    Fastchess,
+    /// Those of cutechess-cli.
+    Cutechess,
+}
+
+/// What two players have against each other.
+pub struct Standing<'a> {
+    /// The players' names.
+    pub names: [&'a str; 2],
+    /// What is played: limit, threads, book.
+    pub conditions: &'a str,
+    /// The results, from the first one's side.
+    pub tally: &'a Tally,
+    /// The test, if it is one, with its LLR.
+    pub test: Option<(Sprt, f64)>,
+}
+
+impl Dialect {
+    /// The lines of a pair's games. `of` is the number of all games, `now` the results of two players with these
+    /// games; `None` if there are more than two.
+    pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
+        let mut text = String::new();
+        let [a, b] = pair.meeting.players;
+        let both = [names[a].as_str(), names[b].as_str()];
+        let [_, second] = pair.half_points();
+        for (game, [white, black]) in [[a, b], [b, a]].into_iter().enumerate() {
+            let number = 2 * pair.index + game + 1;
+            let (white, black, played) = (&names[white], &names[black], &pair.games[game]);
+            let (result, how) = (played.result(), pgn::how_it_ended(played));
+            text += &format!("Started game {number} of {of} ({white} vs {black})\n");
+            text += &format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
+            if let (Dialect::Cutechess, Some(now)) = (self, now) {
+                text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
+            }
+        }
+        text
+    }
+
+    /// How two players stand.
+    pub fn standing(self, standing: &Standing) -> String {
+        match self {
+            Dialect::Patzer => String::new(),
+            Dialect::Fastchess => fastchess::standing(standing),
+            Dialect::Cutechess => cutechess::standing(standing),
+        }
+    }
+
+    /// How more than two players stand, the best first.
+    pub fn ranking(self, players: &[(&str, Tally)]) -> String {
+        match self {
+            Dialect::Patzer => String::new(),
+            Dialect::Fastchess => fastchess::ranking(players),
+            Dialect::Cutechess => cutechess::ranking(players),
+        }
+    }
+
+    /// What is said at the very end.
+    pub fn end(self, test: Option<(Sprt, f64)>) -> String {
+        let verdict = match (self, test) {
+            (Dialect::Patzer, _) => return String::new(),
+            (Dialect::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
+            _ => String::new(),
+        };
+        verdict + "Finished match\n"
+    }
+}
+
+/// The results before the last game, of which the first player's half points are known.
+fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
+    let count = match half_points {
+        0 => &mut games.losses,
+        1 => &mut games.draws,
+        _ => &mut games.wins,
+    };
+    *count = count.saturating_sub(1);
+    games
+}
+
+fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
+    match sprt.verdict(llr) {
+        Verdict::H1 => Some("H1"),
+        Verdict::H0 => Some("H0"),
+        Verdict::Undecided => None,
+    }
+}
+
+/// The LLR in percent of the bound to which it goes, with its sign.
+fn percent(sprt: &Sprt, llr: f64) -> f64 {
+    100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
+}
+
+/// A number as C++ prints it: what is not known is `nan`.
+fn number(value: f64, digits: usize) -> String {
+    if value.is_nan() { "nan".into() } else { format!("{value:.digits$}") }
+}
+
+/// An error as C++ prints it: one without end is not known.
+fn error(value: f64, digits: usize) -> String {
+    number(if value.is_finite() { value } else { f64::NAN }, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Model, Pentanomial};
+
+    /// Those of a match that fastchess has played.
+    pub fn tally() -> Tally {
+        Tally {
+            games: Trinomial { wins: 23, draws: 40, losses: 17 },
+            pairs: Pentanomial([0, 5, 24, 11, 0]),
+            colours: [
+                Trinomial { wins: 13, draws: 20, losses: 7 },
+                Trinomial { wins: 10, draws: 20, losses: 10 },
+            ],
+            traded: 12,
+            ..Tally::default()
+        }
+    }
+
+    pub fn sprt() -> Sprt {
+        Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap()
+    }
+
+    #[test]
+    fn the_score_after_the_first_game_leaves_out_the_second() {
+        let now = Trinomial { wins: 2, draws: 1, losses: 1 };
+        assert_eq!(without(now, 2), Trinomial { wins: 1, draws: 1, losses: 1 });
+        assert_eq!(without(now, 1), Trinomial { wins: 2, draws: 0, losses: 1 });
+        assert_eq!(without(now, 0), Trinomial { wins: 2, draws: 1, losses: 0 });
+    }
+
+    #[test]
+    fn only_others_say_that_the_match_is_over() {
+        assert_eq!(Dialect::Patzer.end(None), "");
+        assert_eq!(Dialect::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
+        assert_eq!(
+            Dialect::Fastchess.end(Some((sprt(), -3.0))),
+            "SPRT ([0.00, 5.00]) completed - H0 was accepted\nFinished match\n"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Endgame tables in the Syzygy format, for adjudication.
+//!
+//! In: a folder of tables, a position. Out: who wins it with best play, the fifty-move rule respected. Tables are
+//! read when they are first needed, by whichever game needs them, and shared by all.
+
+use std::fmt;
+use std::path::Path;
+
+use shakmaty::{Chess, Color, Position};
+use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
+
+use crate::error::{Error, Result};
+
+/// Syzygy tables with the rules of their use.
+pub struct Endgames {
+    tables: Tablebase<Chess>,
+    files: usize,
+    pieces: usize,
+    ignore_fifty: bool,
+}
+
+impl fmt::Debug for Endgames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endgames({self})")
+    }
+}
+
+impl fmt::Display for Endgames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fifty = if self.ignore_fifty { ", without the fifty-move rule" } else { "" };
+        write!(f, "{} files, up to {} pieces{fifty}", self.files, self.pieces)
+    }
+}
+
+impl Endgames {
+    /// The tables of a folder, used for positions of up to `pieces` pieces, kings counted (`None` = as many as the
+    /// tables have). With `ignore_fifty` a win is a win even if it takes more than fifty moves.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, holds no table, or one whose size shows that it is damaged.
+    pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Endgames> {
+        let mut tables = Tablebase::new();
+        let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
+        if files == 0 {
+            return Err(Error::data(folder, "holds no Syzygy tables (.rtbw, .rtbz)"));
+        }
+        let most = tables.max_pieces();
+        let pieces = pieces.map_or(most, |pieces| most.min(pieces as usize));
+        Ok(Endgames { tables, files, pieces, ignore_fifty })
+    }
+
+    /// Who wins, or `Some(None)` for a draw. `None` where the tables do not say: too many pieces, castling rights,
+    /// a table that is not there, or a win on the edge of the fifty-move rule; such a game is played on.
+    pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
+        if position.board().occupied().count() > self.pieces {
+            return None;
+        }
+        // Right after a capture or a pawn move the smaller tables are enough.
+        let value = if self.ignore_fifty || position.halfmoves() == 0 {
+            self.tables.probe_wdl_after_zeroing(position).map(AmbiguousWdl::from)
+        } else {
+            self.tables.probe_wdl(position)
+        };
+        result(value.ok()?, self.ignore_fifty, position.turn())
+    }
+}
+
+/// What a value of the side to move says about the winner.
+fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option<Color>> {
+    let sign = match value.unambiguous()? {
+        Wdl::Win => 1,
+        Wdl::Loss => -1,
+        other if ignore_fifty => other.signum(),
+        _ => 0,
+    };
+    Some(match sign {
+        0 => None,
+        1 => Some(side),
+        _ => Some(!side),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+
+    fn three() -> Endgames {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        Endgames::load(&folder, None, false).unwrap()
+    }
+
+    #[test]
+    fn tables_decide_as_every_textbook_does() {
+        let tables = three();
+        assert_eq!(tables.to_string(), "5 files, up to 3 pieces");
+        let (white, black) = (Some(Some(Color::White)), Some(Some(Color::Black)));
+        for (text, winner) in [
+            // A king on the sixth rank before its pawn wins whoever is to move.
+            ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 60", white),
+            ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 60", white),
+            ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
+            // A rook's pawn does not, with the other king in its corner.
+            ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
+            // Opposition: who is to move decides.
+            ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
+            ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
+            ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
+            // The rook is lost.
+            ("8/8/8/8/8/3k4/4R3/K7 b - - 0 60", Some(None)),
+            ("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", white),
+            ("8/8/8/8/8/3k4/4q3/K7 w - - 0 60", black),
+            ("8/8/8/8/8/3k4/8/K3B3 w - - 0 60", Some(None)),
+        ] {
+            assert_eq!(tables.winner(&fen::position(text, false).unwrap()), winner, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_tables_do_not_know_is_played_on() {
+        let tables = three();
+        let winner = |text: &str| tables.winner(&fen::position(text, false).unwrap());
+        assert_eq!(winner("4k3/8/8/8/8/8/8/4KBN1 w - - 0 60"), None, "four pieces");
+        assert_eq!(winner("4k3/8/8/8/8/8/8/4K2R w K - 0 60"), None, "castling");
+        // How far the win is, only DTZ tables say; that there is none, these do.
+        assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
+        assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        let without = Endgames::load(&folder, Some(5), true).unwrap();
+        let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
+        assert_eq!(without.winner(&position), Some(Some(Color::White)));
+        assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
+    }
+
+    #[test]
+    fn a_damaged_table_is_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole =
+            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy/KRvK.rtbw")).unwrap();
+        let path = folder.path().join("KRvK.rtbw");
+        std::fs::write(&path, &whole[..100]).unwrap();
+        let error = Endgames::load(folder.path(), None, false);
+        assert!(error.is_err() || error.unwrap().files == 1);
+        // Of the right length, but not a table.
+        std::fs::write(&path, vec![7; whole.len()]).unwrap();
+        let tables = Endgames::load(folder.path(), None, false).unwrap();
+        let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();
+        assert_eq!(tables.winner(&position), None);
+    }
+
+    #[test]
+    fn a_win_beyond_the_fifty_move_rule_is_a_draw_unless_told_otherwise() {
+        let (white, black) = (Color::White, Color::Black);
+        for (value, by_the_rules, without) in [
+            (AmbiguousWdl::Win, Some(Some(white)), Some(Some(white))),
+            (AmbiguousWdl::CursedWin, Some(None), Some(Some(white))),
+            (AmbiguousWdl::MaybeWin, None, None),
+            (AmbiguousWdl::Draw, Some(None), Some(None)),
+            (AmbiguousWdl::MaybeLoss, None, None),
+            (AmbiguousWdl::BlessedLoss, Some(None), Some(Some(black))),
+            (AmbiguousWdl::Loss, Some(Some(black)), Some(Some(black))),
+        ] {
+            assert_eq!(result(value, false, white), by_the_rules, "{value:?}");
+            assert_eq!(result(value, true, white), without, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_tables_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Endgames::load(folder.path(), None, false).unwrap_err();
+        assert!(error.to_string().contains("holds no Syzygy tables"), "{error}");
+        assert!(Endgames::load(&folder.path().join("none"), None, false).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Counts of pairs between two players, or of one player against all others.
+//!
+//! In: entries of a record. Out: results of games and of pairs, by colour and by reason, from the first player's
+//! side.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use super::game::Reason;
+use super::record::Entry;
+use crate::stats::{Pentanomial, Trinomial};
+
+/// Results from the first player's side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tally {
+    /// Single games.
+    pub games: Trinomial,
+    /// Pairs.
+    pub pairs: Pentanomial,
+    /// The games in which the first player had White, then those in which it had Black.
+    pub colours: [Trinomial; 2],
+    /// How many games ended for which reason.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Pairs whose games have the same moves.
+    pub mirrored: u64,
+    /// Pairs of which each player won a game: with two draws they make the middle of the pentanomial.
+    pub traded: u64,
+}
+
+impl Tally {
+    /// Counts a pair.
+    pub fn add(&mut self, entry: &Entry) {
+        for (colour, half_points) in entry.half_points.into_iter().enumerate() {
+            for counts in [&mut self.games, &mut self.colours[colour]] {
+                match half_points {
+                    0 => counts.losses += 1,
+                    1 => counts.draws += 1,
+                    _ => counts.wins += 1,
+                }
+            }
+        }
+        self.pairs.add(entry.half_points);
+        for reason in entry.reasons {
+            *self.reasons.entry(reason).or_default() += 1;
+        }
+        self.mirrored += u64::from(entry.mirrored);
+        self.traded += u64::from(matches!(entry.half_points, [0, 2] | [2, 0]));
+    }
+
+    /// The same results from the second player's side.
+    pub fn reversed(&self) -> Tally {
+        let [first, second] = self.colours;
+        let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
+        Tally {
+            games: reverse(self.games),
+            pairs: Pentanomial([ww, wd, even, ld, ll]),
+            // Where the first player had White the second had Black.
+            colours: [reverse(second), reverse(first)],
+            reasons: self.reasons.clone(),
+            mirrored: self.mirrored,
+            traded: self.traded,
+        }
+    }
+
+    /// Points of the first player in a share of all, 0 to 1; one half before the first game.
+    pub fn share(&self) -> f64 {
+        share(self.games)
+    }
+
+    /// Whether there are pairs, and all of them are two identical games: the players play alike.
+    pub fn identical(&self) -> bool {
+        self.pairs.pairs() > 0 && self.mirrored == self.pairs.pairs()
+    }
+}
+
+/// Points in a share of all games, 0 to 1; one half before the first game.
+pub fn share(games: Trinomial) -> f64 {
+    match games.games() {
+        0 => 0.5,
+        all => (games.wins as f64 + 0.5 * games.draws as f64) / all as f64,
+    }
+}
+
+fn reverse(games: Trinomial) -> Trinomial {
+    Trinomial { wins: games.losses, draws: games.draws, losses: games.wins }
+}
+
+fn sum(a: Trinomial, b: Trinomial) -> Trinomial {
+    Trinomial { wins: a.wins + b.wins, draws: a.draws + b.draws, losses: a.losses + b.losses }
+}
+
+impl AddAssign<&Tally> for Tally {
+    fn add_assign(&mut self, other: &Tally) {
+        self.games = sum(self.games, other.games);
+        for (pairs, more) in self.pairs.0.iter_mut().zip(other.pairs.0) {
+            *pairs += more;
+        }
+        for (games, more) in self.colours.iter_mut().zip(other.colours) {
+            *games = sum(*games, more);
+        }
+        for (&reason, count) in &other.reasons {
+            *self.reasons.entry(reason).or_default() += count;
+        }
+        self.mirrored += other.mirrored;
+        self.traded += other.traded;
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The entry of a pair.
+    pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> Entry {
+        let reasons = [Reason::Checkmate, Reason::Repetition];
+        Entry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
+    }
+
+    #[test]
+    fn both_sides_of_a_match_see_the_same_games() {
+        let mut tally = Tally::default();
+        tally.add(&entry(1, [0, 1], [2, 1]));
+        tally.add(&entry(2, [0, 1], [2, 2]));
+        tally.add(&entry(3, [0, 1], [0, 1]));
+        assert_eq!(tally.games, Trinomial { wins: 3, draws: 2, losses: 1 });
+        assert_eq!(tally.pairs, Pentanomial([0, 1, 0, 1, 1]));
+        assert_eq!(tally.colours[0], Trinomial { wins: 2, draws: 0, losses: 1 });
+        assert_eq!(tally.colours[1], Trinomial { wins: 1, draws: 2, losses: 0 });
+        let other = tally.reversed();
+        assert_eq!(other.pairs, Pentanomial([1, 1, 0, 1, 0]));
+        assert_eq!(other.colours[0], Trinomial { wins: 0, draws: 2, losses: 1 });
+        assert_eq!(other.colours[1], Trinomial { wins: 1, draws: 0, losses: 2 });
+        assert_eq!(other.share() + tally.share(), 1.0);
+        assert_eq!(other.reversed(), tally);
+    }
+}

@@ -1,0 +1,339 @@
+//! A tournament: the table of a match of two, a gauntlet or a round robin.
+//!
+//! In: pairs in order. Out: what each player has against each other and against all, and by opening if asked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::by_opening::{ByOpening, Opening, write_table};
+use super::course::{Ended, Standings};
+use super::game::Reason;
+use super::openings::Openings;
+use super::record::Entry;
+use super::sequential::End;
+use super::tally::Tally;
+use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+
+/// The counts of a tournament.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    names: Vec<String>,
+    /// The results of two players, by their numbers, from the first one's side.
+    pairings: BTreeMap<[usize; 2], Tally>,
+    openings: ByOpening,
+}
+
+impl Table {
+    /// No games yet between these players, from a book of so many openings.
+    pub fn new(names: &[String], book: usize) -> Table {
+        Table { names: names.to_vec(), pairings: BTreeMap::new(), openings: ByOpening::new(book) }
+    }
+
+    /// All results, from the side of the first of each pairing.
+    fn all(&self) -> Tally {
+        let mut sum = Tally::default();
+        self.pairings.values().for_each(|tally| sum += tally);
+        sum
+    }
+
+    /// The players by their share of points, the best first; equal ones in the order in which they were named.
+    fn ranking(&self) -> Vec<(usize, Tally)> {
+        let mut rows: Vec<_> = (0..self.names.len()).map(|player| (player, self.of(player))).collect();
+        rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
+        rows
+    }
+
+    /// The report of the counts as they are; with the book, also what each opening brought.
+    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
+        let all = self.all();
+        let name = |player: usize| self.names[player].clone();
+        let row = |(player, tally): &(usize, Tally)| Row { name: name(*player), counts: tally.into() };
+        let pairing = |(&[a, b], tally): (&[usize; 2], &Tally)| {
+            let (players, identical) = ([name(a), name(b)], tally.identical());
+            Pairing { players, counts: tally.into(), identical }
+        };
+        let of_two = (self.names.len() == 2).then(|| Estimate::new(all.pairs));
+        Report {
+            of_two: of_two.map(|estimate| OfTwo {
+                wins: all.games.wins,
+                draws: all.games.draws,
+                losses: all.games.losses,
+                pentanomial: all.pairs,
+                estimate,
+            }),
+            games: all.games.games(),
+            players: self.ranking().iter().map(row).collect(),
+            pairings: self.pairings.iter().map(pairing).collect(),
+            openings: book.map(|book| self.openings.rows(book)),
+            games_per_second: ended.speed(),
+            mirrored_pairs: all.mirrored,
+            reasons: all.reasons,
+            end: if ended.complete { End::Games } else { End::Interrupted },
+        }
+    }
+}
+
+impl Standings for Table {
+    fn add(&mut self, entry: &Entry) {
+        self.pairings.entry(entry.players).or_default().add(entry);
+        self.openings.add(entry);
+    }
+
+    fn between(&self, players: [usize; 2]) -> Tally {
+        self.pairings.get(&players).cloned().unwrap_or_default()
+    }
+
+    fn of(&self, player: usize) -> Tally {
+        let mut sum = Tally::default();
+        for (&[a, b], tally) in &self.pairings {
+            if a == player {
+                sum += tally;
+            } else if b == player {
+                sum += &tally.reversed();
+            }
+        }
+        sum
+    }
+
+    fn test(&self) -> Option<(Sprt, f64)> {
+        None
+    }
+
+    fn decided(&self) -> bool {
+        false
+    }
+
+    fn line(&self) -> String {
+        let best: Vec<String> = self.ranking().iter().take(5).map(|row| self.short(row)).collect();
+        match (self.names.len(), self.of(0)) {
+            (2, Tally { games: Trinomial { wins, draws, losses }, pairs, .. }) => {
+                let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
+                format!("{} games: +{wins} ={draws} -{losses}, Elo {elo:+.1} ± {elo_error:.1}", self.games())
+            }
+            _ => format!("{} games: {}", self.games(), best.join(", ")),
+        }
+    }
+
+    fn games(&self) -> u64 {
+        self.pairings.values().map(|tally| tally.games.games()).sum()
+    }
+}
+
+impl Table {
+    fn short(&self, (player, tally): &(usize, Tally)) -> String {
+        format!("{} {:.1} %", self.names[*player], 100.0 * tally.share())
+    }
+}
+
+/// The results of a match of two.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfTwo {
+    /// Games won by the first player.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost by the first player.
+    pub losses: u64,
+    /// Pairs: LL, LD, WL + DD, WD, WW.
+    pub pentanomial: Pentanomial,
+    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// Results with what they say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Results {
+    /// Games.
+    pub games: u64,
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+    /// Points in a share of all, 0 to 1.
+    pub score: f64,
+    /// Pairs: LL, LD, WL + DD, WD, WW.
+    pub pentanomial: Pentanomial,
+    /// Share of pairs that ended even; `None` without any.
+    pub draw_ratio: Option<f64>,
+    /// Pairs won over pairs lost; `None` if none was lost.
+    pub pair_ratio: Option<f64>,
+    /// Against the opponents that were met, from the pairs.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The games with White.
+    pub white: Trinomial,
+    /// The games with Black.
+    pub black: Trinomial,
+}
+
+impl From<&Tally> for Results {
+    fn from(tally: &Tally) -> Results {
+        let Trinomial { wins, draws, losses } = tally.games;
+        Results {
+            games: tally.games.games(),
+            wins,
+            draws,
+            losses,
+            score: tally.share(),
+            pentanomial: tally.pairs,
+            draw_ratio: tally.pairs.even(),
+            pair_ratio: tally.pairs.ratio(),
+            estimate: Estimate::new(tally.pairs),
+            white: tally.colours[0],
+            black: tally.colours[1],
+        }
+    }
+}
+
+/// A player against all that it met.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Its results.
+    #[serde(flatten)]
+    pub counts: Results,
+}
+
+/// Two players.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pairing {
+    /// Their names.
+    pub players: [String; 2],
+    /// The results from the first one's side.
+    #[serde(flatten)]
+    pub counts: Results,
+    /// Whether all pairs are two identical games.
+    pub identical: bool,
+}
+
+/// How a tournament stands at its end: the result of `patzer match`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The first player's results, if there are two players.
+    #[serde(flatten)]
+    pub of_two: Option<OfTwo>,
+    /// All games.
+    pub games: u64,
+    /// All players, the best first.
+    pub players: Vec<Row>,
+    /// All who have met.
+    pub pairings: Vec<Pairing>,
+    /// All openings that were played, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openings: Option<Vec<Opening>>,
+    /// Games a second of wall-clock time in this run.
+    pub games_per_second: f64,
+    /// How many games ended for which reason.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Pairs whose two games have the same moves.
+    pub mirrored_pairs: u64,
+    /// Why no more were played.
+    pub end: End,
+}
+
+/// `+12 =30 -8`.
+fn plus_minus(games: Trinomial) -> String {
+    format!("+{} ={} -{}", games.wins, games.draws, games.losses)
+}
+
+/// The width of the longest of some texts.
+fn width<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0).max(least)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let w = width(self.players.iter().map(|row| row.name.as_str()), 6);
+        writeln!(
+            f,
+            "{:<w$} {:>8} {:>8} {:>7} {:>7} {:>20} {:>18} {:>18}",
+            "player", "Elo", "±", "games", "score", "results", "with White", "with Black"
+        )?;
+        for Row { name, counts: c } in &self.players {
+            let games = Trinomial { wins: c.wins, draws: c.draws, losses: c.losses };
+            writeln!(
+                f,
+                "{name:<w$} {:>+8.1} {:>8.1} {:>7} {:>5.1} % {:>20} {:>18} {:>18}",
+                c.estimate.elo,
+                c.estimate.elo_error,
+                c.games,
+                100.0 * c.score,
+                plus_minus(games),
+                plus_minus(c.white),
+                plus_minus(c.black)
+            )?;
+        }
+        writeln!(f, "\npairings (LL, LD, WL+DD, WD, WW from the first player's side)")?;
+        let titles: Vec<String> = self.pairings.iter().map(|pairing| pairing.players.join(" – ")).collect();
+        let w = width(titles.iter().map(String::as_str), 0);
+        for (title, Pairing { counts: c, identical, .. }) in titles.iter().zip(&self.pairings) {
+            let pairs = format!("{:?}", c.pentanomial.0);
+            write!(f, "{title:<w$}  {:>5.1} %  {pairs:<24}", 100.0 * c.score)?;
+            write!(f, "  Elo {:+.1} ± {:.1}", c.estimate.elo, c.estimate.elo_error)?;
+            write!(f, ", LOS {:.1} %", 100.0 * c.estimate.los)?;
+            write!(f, ", even {:.1} %", 100.0 * c.draw_ratio.unwrap_or(0.0))?;
+            writeln!(f, "{}", if *identical { ", all pairs identical" } else { "" })?;
+        }
+        let reasons: Vec<String> =
+            self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
+        writeln!(f, "\nendings     {}", reasons.join(", "))?;
+        write!(f, "speed       {:.1} games/s", self.games_per_second)?;
+        if let End::Interrupted = self.end {
+            write!(f, "\ninterrupted after {} games; --resume goes on", self.games)?;
+        }
+        self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::openings::Choice;
+    use super::super::tally::tests::entry;
+    use super::*;
+
+    fn ended() -> Ended {
+        Ended { games: 6, seconds: 2.0, discarded: 0, complete: true }
+    }
+
+    #[test]
+    fn a_round_robin_counts_each_player_against_all() {
+        let names = ["a", "b", "c"].map(String::from);
+        let mut table = Table::new(&names, 2);
+        table.add(&entry(1, [0, 1], [2, 1]));
+        table.add(&entry(2, [0, 2], [0, 1]));
+        table.add(&entry(3, [1, 2], [2, 2]));
+        let book = Openings::load(Choice::default()).unwrap();
+        let report = table.report(&ended(), Some(&book));
+        assert_eq!(report.of_two, None);
+        let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
+        assert_eq!((row("a").wins, row("a").draws, row("a").losses), (1, 2, 1));
+        assert_eq!((row("b").wins, row("b").draws, row("b").losses), (2, 1, 1));
+        assert_eq!((row("c").wins, row("c").draws, row("c").losses), (1, 1, 2));
+        assert_eq!(row("b").pentanomial, Pentanomial([0, 1, 0, 0, 1]));
+        let order: Vec<&str> = report.players.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(order, ["b", "a", "c"]);
+        assert_eq!(report.openings.unwrap().len(), 2, "a book of two: the third opening is the first again");
+        assert_eq!(report.games_per_second, 3.0);
+    }
+
+    #[test]
+    fn a_match_of_two_has_the_keys_of_a_test_and_its_table() {
+        let names = ["a", "b"].map(String::from);
+        let mut table = Table::new(&names, 2);
+        table.add(&entry(1, [0, 1], [2, 1]));
+        let report = table.report(&ended(), None);
+        let v = serde_json::to_value(&report).unwrap();
+        assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&1.into(), &1.into(), &0.into()));
+        assert_eq!(v["pentanomial"], serde_json::json!([0, 0, 0, 1, 0]));
+        assert_eq!(v["players"][1]["black"]["losses"], 1);
+        assert!(v.get("openings").is_none() && v.get("elo").is_some());
+        let text = report.to_string();
+        assert!(text.contains("a – b") && text.contains(" 75.0 %"), "{text}");
+    }
+}

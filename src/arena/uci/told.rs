@@ -1,0 +1,165 @@
+//! What an engine is told of a game: `position` with its moves, move by move.
+//!
+//! In: the game so far. Out: the command for its last position, of which only what is new is written. Engines get
+//! all moves, as they may want the history; or only those since the last capture or pawn move, which is all that
+//! the rules need and much less to read.
+
+use std::io::Write;
+
+use shakmaty::fen::Fen;
+use shakmaty::{Chess, EnPassantMode, Position};
+
+use super::parse::push_move;
+use crate::chess::Line;
+
+/// `position … moves …` as far as it has been told.
+pub struct Told {
+    text: Vec<u8>,
+    /// How many moves of the game it covers; `None` before the first.
+    moves: Option<usize>,
+    /// Where they lead: known only if the command begins anew at captures and pawn moves.
+    position: Option<Chess>,
+    /// The command has moves already.
+    some: bool,
+}
+
+impl Told {
+    /// Nothing yet; `short` leaves out what was before the last capture or pawn move.
+    pub fn new(short: bool) -> Told {
+        Told { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
+    }
+
+    /// Begins a new game.
+    pub fn forget(&mut self) {
+        self.moves = None;
+    }
+
+    /// The command for a line, to which a caller may append; [`Told::keep`] takes that away again.
+    pub fn tell(&mut self, line: &Line) -> &mut Vec<u8> {
+        let mut told = match self.moves {
+            Some(told) if told <= line.moves().len() => told,
+            _ => {
+                self.begin(line.start());
+                0
+            }
+        };
+        let castling = line.start().castles().mode();
+        for &m in &line.moves()[told..] {
+            told += 1;
+            if let Some(position) = &mut self.position {
+                position.play_unchecked(m);
+                if position.halfmoves() == 0 {
+                    let position = position.clone();
+                    self.begin(&position);
+                    continue;
+                }
+            }
+            self.text.extend_from_slice(if self.some { b" " } else { b" moves " });
+            push_move(&mut self.text, m, castling);
+            self.some = true;
+        }
+        self.moves = Some(told);
+        &mut self.text
+    }
+
+    /// Takes away what was appended to a command of this length.
+    pub fn keep(&mut self, length: usize) {
+        self.text.truncate(length);
+    }
+
+    /// The command as it was told last.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    fn begin(&mut self, start: &Chess) {
+        self.text.clear();
+        self.some = false;
+        if *start == Chess::default() {
+            self.text.extend_from_slice(b"position startpos");
+        } else {
+            let fen = Fen::from_position(start, EnPassantMode::Legal);
+            // Writing to a Vec cannot fail.
+            let _ = write!(self.text, "position fen {fen}");
+        }
+        if let Some(position) = &mut self.position {
+            position.clone_from(start);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use shakmaty::uci::UciMove;
+
+    /// The command for each line of a game in which this player has White.
+    fn commands(moves: &str, short: bool) -> Vec<String> {
+        let mut told = Told::new(short);
+        let mut line = Line::new(Chess::default());
+        let mut commands = Vec::new();
+        for (ply, text) in moves.split(' ').enumerate() {
+            if ply % 2 == 0 {
+                commands.push(String::from_utf8(told.tell(&line).clone()).unwrap());
+            }
+            let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
+            line.play(m);
+        }
+        commands
+    }
+
+    #[test]
+    fn engines_hear_all_moves_or_those_since_the_last_that_cannot_be_taken_back() {
+        let game = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5c6 d7c6 e1g1 g8f6";
+        let all = commands(game, false);
+        assert_eq!(all[0], "position startpos");
+        assert_eq!(all[4], "position startpos moves e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5c6 d7c6");
+        let short = commands(game, true);
+        assert_eq!(short[0], "position startpos");
+        assert_eq!(
+            short[2],
+            "position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2 moves g1f3 b8c6"
+        );
+        assert_eq!(short[4], "position fen r1bqkbnr/1pp2ppp/p1p5/4p3/4P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 5");
+    }
+
+    #[test]
+    fn both_ways_of_telling_lead_to_the_same_line_of_play() {
+        let mut rng = Rng::new(7);
+        let mut told = [Told::new(false), Told::new(true)];
+        for _ in 0..20 {
+            told.iter_mut().for_each(Told::forget);
+            let mut line = Line::new(Chess::default());
+            for _ in 0..120 {
+                let moves = line.position().legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                line.play(moves[rng.below(moves.len())]);
+                // Engines hear every other position.
+                if line.moves().len().is_multiple_of(2) {
+                    for told in &mut told {
+                        let heard = heard(std::str::from_utf8(told.tell(&line)).unwrap());
+                        assert_eq!(heard.position(), line.position());
+                        assert_eq!(heard.repetitions(), line.repetitions());
+                    }
+                }
+            }
+        }
+    }
+
+    /// What an engine makes of a command.
+    fn heard(command: &str) -> Line {
+        let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
+        let start = match setup.strip_prefix("position fen ") {
+            Some(fen) => crate::chess::fen::position(fen, false).unwrap(),
+            None => Chess::default(),
+        };
+        let mut line = Line::new(start);
+        for text in moves.split_whitespace() {
+            line.play(text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap());
+        }
+        line
+    }
+}

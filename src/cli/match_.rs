@@ -1,0 +1,138 @@
+//! `patzer match`: arguments and wiring of matches of two, gauntlets and round robins.
+
+use std::path::PathBuf;
+
+use super::contest::{self, Contest};
+use super::play::{PlayArgs, after_help};
+use super::show::ShowArgs;
+use super::typed;
+use crate::arena::course::Standings;
+use crate::arena::meetings::Schedule;
+use crate::arena::tally::Tally;
+use crate::arena::tournament::Table;
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
+    patzer match default default-hce untuned-hce --games 20           a gauntlet: the first meets the others\n  \
+    patzer match default default-hce untuned-hce --games 20 --tournament round-robin\n  \
+    patzer match ./new ./base --tc 8+0.08 --games 1000                two UCI engines by the clock\n  \
+    patzer match ./new ./base --games 100 --output-format fastchess   lines that scripts of others read\n  \
+    patzer match --resume                                             go on after an interruption\n\n\
+    Exit codes: 0 played or interrupted, 1 wrong input.";
+
+/// Play a fixed number of games: a match of two, a gauntlet or a round robin
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub struct MatchArgs {
+    /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce, untuned-hce
+    #[arg(value_name = "PLAYER")]
+    players: Vec<String>,
+
+    #[command(flatten)]
+    play: PlayArgs,
+
+    /// Who meets whom: the first all others, or everyone everyone
+    #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
+    tournament: Kind,
+
+    /// Games of each two players who meet, in whole pairs
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    games: u64,
+
+    /// File of the games; the journal for --resume lies beside it
+    #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
+    pgn: PathBuf,
+
+    /// Go on with the match that the journal holds, with the same options; what is not given is taken from there
+    #[arg(long, help_heading = "Games")]
+    resume: bool,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// Who meets whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// The first player meets all others; a match if there are two.
+    Gauntlet,
+    /// Everyone meets everyone.
+    RoundRobin,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Gauntlet => "gauntlet",
+            Kind::RoundRobin => "round robin",
+        }
+    }
+
+    fn schedule(self, players: usize) -> Schedule {
+        match self {
+            Kind::Gauntlet => Schedule::new(players, 1),
+            Kind::RoundRobin => Schedule::new(players, players),
+        }
+    }
+}
+
+impl MatchArgs {
+    fn with_those_of_the_journal(&self, typed: &mut crate::arena::record::Arguments) -> Result<MatchArgs> {
+        let all = contest::resumed("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
+        let own = self.clone();
+        Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
+            pgn: own.pgn,
+            resume: own.resume,
+            show: own.show,
+            ..all
+        }))
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`contest::hold`].
+pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
+    let mut typed = typed::given("match");
+    let args = &args.with_those_of_the_journal(&mut typed)?;
+    let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
+    let specs = args.play.specs(&files)?;
+    if specs.len() < 2 {
+        let count = specs.len();
+        return Err(Error::usage(format!(
+            "a match needs two players or more, not {count}: patzer match A B, or twice --engine"
+        )));
+    }
+    let schedule = args.tournament.schedule(specs.len());
+    let round = schedule.round();
+    let contest = Contest {
+        command: "match",
+        play: &args.play,
+        show: &args.show,
+        specs: &specs,
+        pairs: args.games.div_ceil(2) as usize * round,
+        kind: ("tournament", args.tournament.name().to_string()),
+        pgn: &args.pgn,
+        resume: args.resume,
+        typed: &typed,
+        schedule: schedule.clone(),
+    };
+    let begin = |field: &super::play::Field, openings: &crate::arena::openings::Openings| {
+        Table::new(&field.names, openings.len())
+    };
+    let held = contest::hold(&contest, begin, ui)?;
+    let pairings: Vec<[usize; 2]> = (0..round).map(|pair| schedule.meeting(pair).players).collect();
+    let mut all = Tally::default();
+    pairings.iter().for_each(|&players| all += &held.standings.between(players));
+    if held.ended.discarded > 0 {
+        let pairs = held.ended.discarded;
+        ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
+    }
+    contest::remark(&all, specs.len() == 2, &args.pgn, ui);
+    let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
+    held.show.end(&held.standings, &pairings, &report)?;
+    Ok(Status::Done)
+}

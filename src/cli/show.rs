@@ -1,0 +1,249 @@
+//! What a match says while it runs.
+//!
+//! In: pairs as they count, the standings. Out: on stdout the lines of other runners or JSON events, where asked
+//! for; on stderr a live display where that is a terminal, else a line now and then.
+
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use super::Ui;
+use crate::arena::course::{Observer, Standings};
+use crate::arena::dialect::{Dialect, Standing, events};
+use crate::arena::openings::Openings;
+use crate::arena::record::Entry;
+use crate::arena::schedule::Pair;
+use crate::arena::tally::Tally;
+use crate::error::{Error, Result};
+use crate::stats::{Estimate, Sprt};
+
+/// What a match says.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ShowArgs {
+    /// Print events on stdout, one JSON object a line: start, pair, status, end
+    #[arg(long, help_heading = "Output", conflicts_with = "output_format")]
+    json_lines: bool,
+
+    /// Lines on stdout in the words of another runner, for scripts that read them
+    #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output")]
+    output_format: Dialect,
+
+    /// Games between two reports of the standings, with --json-lines or --output-format
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
+    rating_interval: u64,
+
+    /// Tell the results of each opening too
+    #[arg(long, help_heading = "Output")]
+    by_opening: bool,
+}
+
+impl ShowArgs {
+    /// The book, if the results of each opening are asked for.
+    pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
+        self.by_opening.then_some(book)
+    }
+}
+
+/// The arguments that say nothing about the games and are not kept with them.
+pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
+
+/// What stands fixed before the first game.
+pub struct Facts {
+    /// The players' names.
+    pub names: Vec<String>,
+    /// Limit, threads, book.
+    pub conditions: String,
+    /// All games that may be played.
+    pub games: usize,
+    /// Games of an earlier run.
+    pub done: u64,
+}
+
+/// Tells what happens.
+pub struct Show {
+    args: ShowArgs,
+    ui: Ui,
+    facts: Facts,
+    bar: ProgressBar,
+    begin: Instant,
+    last: Instant,
+}
+
+/// How often a line is written where there is no terminal.
+const LINES: Duration = Duration::from_secs(10);
+
+impl Show {
+    /// Begins.
+    ///
+    /// # Errors
+    /// If stdout cannot be written.
+    pub fn new(args: &ShowArgs, label: &'static str, facts: Facts, ui: &Ui) -> Result<Show> {
+        let (bar, begin) = (ui.progress(label, 0), Instant::now());
+        let show = Show { args: args.clone(), ui: *ui, facts, bar, begin, last: begin };
+        let Facts { names, conditions, games, done } = &show.facts;
+        show.event(|| events::start(names, conditions, *games, *done))?;
+        Ok(show)
+    }
+
+    /// Ends: the last standings of each of these pairings, and the result in its form.
+    ///
+    /// # Errors
+    /// If stdout cannot be written.
+    pub fn end<T: Serialize + std::fmt::Display>(
+        self,
+        standings: &dyn Standings,
+        pairings: &[[usize; 2]],
+        result: &T,
+    ) -> Result<()> {
+        self.bar.finish_and_clear();
+        if self.args.json_lines {
+            let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
+            return self.event(|| events::end(result));
+        }
+        if self.args.output_format == Dialect::Patzer || self.ui.json() {
+            return self.ui.result(result);
+        }
+        // The table of several players tells of all pairings at once.
+        if let Some(&first) = pairings.first() {
+            self.status(first, standings)?;
+        }
+        self.say(&self.args.output_format.end(standings.test()))
+    }
+
+    /// Writes an event, if events are asked for.
+    fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
+        if self.args.json_lines { self.ui.line(&value().to_string()) } else { Ok(()) }
+    }
+
+    /// Writes text that ends with its line, if any.
+    fn say(&self, text: &str) -> Result<()> {
+        if text.is_empty() { Ok(()) } else { self.bar.suspend(|| self.ui.line(text.trim_end())) }
+    }
+
+    fn status(&self, players: [usize; 2], standings: &dyn Standings) -> Result<()> {
+        let tally = standings.between(players);
+        let standing = Standing {
+            names: players.map(|player| self.facts.names[player].as_str()),
+            conditions: &self.facts.conditions,
+            tally: &tally,
+            test: standings.test(),
+        };
+        self.event(|| events::status(&standing))?;
+        let dialect = self.args.output_format;
+        self.say(&if self.two() {
+            dialect.standing(&standing)
+        } else {
+            dialect.ranking(&self.ranked(standings))
+        })
+    }
+
+    /// Whether there are two players and no more.
+    fn two(&self) -> bool {
+        self.facts.names.len() == 2
+    }
+
+    /// All players with their results, the best first.
+    fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
+        let names = self.facts.names.iter().map(String::as_str).enumerate();
+        let mut players: Vec<_> = names.map(|(player, name)| (name, standings.of(player))).collect();
+        players.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
+        players
+    }
+
+    /// What the live display shows.
+    fn live(&self, standings: &dyn Standings) -> String {
+        let played = standings.games().saturating_sub(self.facts.done);
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let mut text = format!("\n  {}", standings.line());
+        if self.two() {
+            let tally = standings.between([0, 1]);
+            let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
+            text += &format!(
+                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {nelo:+.1} ± {nelo_error:.1}, LOS {:.1} %",
+                tally.pairs.0,
+                100.0 * los
+            );
+        }
+        if let Some((sprt, llr)) = standings.test() {
+            text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
+        }
+        if played > 0 && seconds > 1.0 {
+            let speed = played as f64 / seconds;
+            let left = games_left(standings, self.facts.games as u64);
+            let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
+            let end = indicatif::HumanDuration(end);
+            text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
+        }
+        text
+    }
+}
+
+/// Games that are likely to come: until the LLR, going on as it did, meets a bound, but not more than allowed.
+fn games_left(standings: &dyn Standings, all: u64) -> f64 {
+    let games = standings.games();
+    let left = all.saturating_sub(games) as f64;
+    match standings.test() {
+        Some((sprt, llr)) if llr != 0.0 => {
+            let bound = if llr < 0.0 { sprt.lower() } else { sprt.upper() };
+            ((bound - llr) / llr * games as f64).clamp(0.0, left)
+        }
+        _ => left,
+    }
+}
+
+/// Where the LLR stands between its bounds.
+fn meter(sprt: &Sprt, llr: f64) -> String {
+    const WIDTH: usize = 40;
+    let place = |llr: f64| (llr - sprt.lower()) / (sprt.upper() - sprt.lower()) * WIDTH as f64;
+    let [zero, now] = [0.0, llr].map(|llr| place(llr).round().clamp(0.0, WIDTH as f64) as usize);
+    let filled = zero.min(now)..zero.max(now);
+    let cell = |at: usize| if filled.contains(&at) { '█' } else { '·' };
+    let cells: String =
+        (0..WIDTH).map(|at| if at == zero { format!("|{}", cell(at)) } else { cell(at).into() }).collect();
+    format!("[{cells}] {llr:+.2}")
+}
+
+impl Observer for Show {
+    fn pair(&mut self, pair: &Pair, entry: &Entry, standings: &dyn Standings) -> Result<()> {
+        let Facts { names, games, .. } = &self.facts;
+        self.event(|| events::pair(pair, entry, names))?;
+        let now = standings.between(entry.players).games;
+        if self.args.output_format != Dialect::Patzer {
+            self.say(&self.args.output_format.games(pair, names, *games, self.two().then_some(now)))?;
+        }
+        let tally = now.games();
+        if tally / self.args.rating_interval != (tally - 2) / self.args.rating_interval {
+            self.status(entry.players, standings)?;
+        }
+        Ok(())
+    }
+
+    fn incident(&mut self, text: &str) {
+        self.bar.suspend(|| self.ui.warn(text));
+    }
+
+    fn now_and_then(&mut self, standings: &dyn Standings) {
+        if !self.bar.is_hidden() {
+            self.bar.set_position(standings.games());
+            self.bar.set_message(self.live(standings));
+        } else if self.last.elapsed() >= LINES {
+            self.last = Instant::now();
+            self.ui.note(standings.line());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Model;
+
+    #[test]
+    fn the_meter_is_filled_from_zero_to_the_bound_that_is_met() {
+        let sprt = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        let filled = |llr| meter(&sprt, llr).matches('█').count();
+        assert_eq!([0.0, 1.4722, 9.0, -9.0].map(filled), [0, 10, 20, 20]);
+        assert!(meter(&sprt, -9.0).starts_with("[█") && meter(&sprt, 9.0).contains("█] +9.00"));
+    }
+}

@@ -1,0 +1,132 @@
+//! A test that is killed again and again, and resumed with nothing but `--resume`, is the test that it would have
+//! been. SIGKILL cannot be caught: whatever is on disk at that moment is all there is.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use patzer::rng::mix;
+use serde_json::Value;
+
+use crate::mock;
+
+/// A test in a folder, with the arguments it begins with unless its journal holds them.
+fn begin(folder: &Path, args: &[String], attempt: u64) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.current_dir(folder).args(["sprt", "--resume", "--json"]).env(mock::VARIABLE, "");
+    if pairs(folder).is_none() {
+        command.args(args);
+    }
+    command.args(["--concurrency", if attempt.is_multiple_of(2) { "2" } else { "1" }]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The whole lines of the journal behind the first; `None` before that is written.
+fn pairs(folder: &Path) -> Option<Vec<Value>> {
+    let journal = fs::read_to_string(folder.join("sprt.journal")).unwrap_or_default();
+    let (whole, _) = journal.rsplit_once('\n')?;
+    Some(whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// The PGN begins with exactly the games that the journal counts.
+fn check_agreement(folder: &Path) {
+    let pairs = pairs(folder).unwrap_or_default();
+    let pgn = fs::read_to_string(folder.join("sprt.pgn")).unwrap_or_default();
+    let bytes: u64 = pairs.iter().map(|pair| pair["bytes"].as_u64().unwrap()).sum();
+    let counted = &pgn[..bytes as usize];
+    let results: Vec<&str> = counted.lines().filter_map(|line| line.strip_prefix("[Result ")).collect();
+    assert_eq!(results.len(), 2 * pairs.len());
+    for (pair, results) in pairs.iter().zip(results.chunks(2)) {
+        let white = |result: &str| match result {
+            "\"1-0\"]" => 2,
+            "\"0-1\"]" => 0,
+            _ => 1,
+        };
+        assert_eq!(pair["half_points"], serde_json::json!([white(results[0]), 2 - white(results[1])]));
+    }
+}
+
+/// A file without the times that were measured.
+fn timeless(text: &str) -> String {
+    let words = text.split_whitespace();
+    words.filter(|word| !(word.starts_with("0.") && word.ends_with("s,"))).collect::<Vec<_>>().join(" ")
+}
+
+/// Waits for the end, or kills: every other time when some pairs more are done, else after a random time.
+/// True if it was killed.
+fn kill_at_random(child: &mut Child, folder: &Path, attempt: u64) -> bool {
+    let count = || pairs(folder).unwrap_or_default().len() as u64;
+    let enough = count() + mix(3, attempt) % 4;
+    if !attempt.is_multiple_of(2) {
+        // The longest wait grows, so that there is an end.
+        std::thread::sleep(Duration::from_micros(mix(5, attempt) % (20_000 * (1 + attempt))));
+    } else {
+        while count() <= enough && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+    }
+    let running = child.try_wait().unwrap().is_none();
+    if running {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    running
+}
+
+#[track_caller]
+fn killed_and_resumed_it_is_the_same_test(args: &[String]) {
+    let [whole, cut] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    for folder in [&whole, &cut] {
+        fs::write(
+            folder.path().join("start.epd"),
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n",
+        )
+        .unwrap();
+    }
+    let output = begin(whole.path(), args, 0).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    let uninterrupted: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut kills = 0;
+    for attempt in 0.. {
+        let mut child = begin(cut.path(), args, attempt);
+        let killed = kill_at_random(&mut child, cut.path(), attempt);
+        check_agreement(cut.path());
+        if killed {
+            kills += 1;
+            continue;
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(11));
+        let resumed: Value = serde_json::from_reader(child.stdout.unwrap()).unwrap();
+        for key in ["wins", "draws", "losses", "pentanomial", "reasons", "llr", "elo", "white", "black"] {
+            assert_eq!(resumed[key], uninterrupted[key], "{key}");
+        }
+        break;
+    }
+    // How many depends on how busy the machine is.
+    assert!(kills >= 1);
+    let pgn = |folder: &Path| timeless(&fs::read_to_string(folder.join("sprt.pgn")).unwrap());
+    // Not assert_eq, which would print both files.
+    assert!(pgn(cut.path()) == pgn(whole.path()));
+}
+
+fn words(args: &str) -> Vec<String> {
+    args.split_whitespace().map(String::from).collect()
+}
+
+#[test]
+fn killed_at_any_moment_a_test_between_programs_goes_on_as_if_nothing_had_been() {
+    let mut args = words("--openings start.epd --nodes 5 --games 40 --max-moves 4 --seed 5");
+    for engine in ["name=one option.Seed=1", "name=two option.Seed=2"] {
+        args.extend(["--engine".to_string(), mock::command(engine)]);
+    }
+    killed_and_resumed_it_is_the_same_test(&args);
+}
+
+#[test]
+fn killed_at_any_moment_a_test_in_this_process_goes_on_as_if_nothing_had_been() {
+    let args = "untuned-hce default-hce --hash 1 --nodes 100 --max-moves 10 --games 60";
+    killed_and_resumed_it_is_the_same_test(&words(args));
+}
