@@ -17,7 +17,7 @@ ifdef EXE
 .PHONY: engine
 engine:
 	$(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") $(NATIVE) $(CARGO) build --release --locked --bin patzer-uci
-	@cp target/release/patzer-uci$(SUFFIX) "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
+	@cp "$${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)" "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
 
 # Executables have a suffix on Windows.
 SUFFIX = $(if $(filter Windows_NT,$(OS)),.exe)

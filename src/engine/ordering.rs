@@ -119,7 +119,7 @@ mod tests {
         picker.quiescence(&node, PackedMove::pack(noisy[0]));
         let mut order = Vec::new();
         while let Some((m, losing)) = picker.next(&node) {
-            assert!(order.is_empty() || losing == !see_ge(&position, m, 0));
+            assert!(order.is_empty() || losing != see_ge(&position, m, 0));
             order.push(m);
         }
         assert_eq!((order.len(), order[0]), (noisy.len(), noisy[0]));
