@@ -116,10 +116,12 @@ fn after_overhead(time: Duration, overhead: Duration) -> Duration {
 
 /// The time after which no iteration begins, and the time after which the search is cut off.
 fn allot(clock: Clock, overhead: Duration) -> (Duration, Duration) {
-    let time = after_overhead(clock.time, overhead);
     // Without a time control ahead, a twentieth of what is left: the rest of a game is longer, but gets cheaper.
     let moves = clock.moves_to_go.map_or(20, |moves| moves.clamp(1, 40));
-    let soft = time / moves + clock.increment * 3 / 4;
+    // Each of these moves brings its increment and costs its overhead, so that a clock with little on it is never
+    // run down to where one late answer loses.
+    let soft = after_overhead(clock.time + clock.increment * (moves - 1), overhead * (moves + 2)) / moves;
+    let time = after_overhead(clock.time, overhead);
     // The last move before the control may use nearly everything, any other must leave something to live on.
     let most = if moves == 1 { time.mul_f64(0.9) } else { time.mul_f64(0.6) };
     let hard = (soft * 4).min(most);
@@ -152,11 +154,26 @@ mod tests {
 
     #[test]
     fn a_twentieth_and_most_of_the_increment_is_the_aim() {
-        let (soft, hard) = allot(clock(8_010, 80, None), Duration::from_millis(10));
-        assert_eq!(soft, Duration::from_millis(460));
-        assert_eq!(hard, Duration::from_millis(1840));
+        // 8 s and 19 increments of 80 ms, less 22 times 10 ms, for 20 moves.
+        let (soft, hard) = allot(clock(8_000, 80, None), Duration::from_millis(10));
+        assert_eq!(soft, Duration::from_millis(465));
+        assert_eq!(hard, Duration::from_millis(1860));
         let (soft, _) = allot(clock(40_000, 0, Some(40)), Duration::ZERO);
         assert_eq!(soft, Duration::from_millis(1000));
+    }
+
+    #[test]
+    fn short_increments_do_not_tempt_below_the_overhead_of_the_next_moves() {
+        // However long the game.
+        for (ms, increment) in [(200, 2), (1000, 10), (10_000, 100)] {
+            let mut left = Duration::from_millis(ms);
+            let overhead = Duration::from_millis(10);
+            for _ in 0..300 {
+                let (soft, _) = allot(clock(left.as_millis() as u64, increment, None), overhead);
+                left = left.saturating_sub(soft) + Duration::from_millis(increment);
+                assert!(left > 15 * overhead, "{ms} {increment} {left:?}");
+            }
+        }
     }
 
     #[test]

@@ -41,15 +41,17 @@ impl Place {
                 .zip(2..)
                 .fold(0, |sum, (squares, salt)| sum ^ hash(squares & ours, salt))
         };
-        let index = |bits: u64| 2 * (bits >> 50) as usize + side;
+        let index = |bits: u64| 2 * ((bits ^ bits >> 32) as usize % ENTRIES) + side;
         Place([index(pawns), index(pieces(board.white())), index(pieces(board.black()))])
     }
 }
 
-/// Multiplication by a number without pattern, another one for each kind of piece: the high bits depend on all bits.
+/// Multiplication by a number without pattern, another one for each kind of piece. Both halves of the product are
+/// taken, since the low bits of each half depend on few squares and the high bits on all.
 #[inline(always)]
 fn hash(squares: Bitboard, salt: u32) -> u64 {
-    squares.0.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.rotate_left(7 * salt) | 1)
+    let product = u128::from(squares.0) * u128::from(0x9e37_79b9_7f4a_7c15_u64.rotate_left(7 * salt));
+    (product >> 64) as u64 ^ product as u64
 }
 
 impl Correction {

@@ -23,13 +23,6 @@ pub(super) enum Extension {
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Check extension: replies to a check are few and forced, and the horizon must not lie between.
-    #[inline]
-    pub(super) fn check_extension(&self, node: &Node) -> i32 {
-        let near = (node.ply as i32) < 2 * self.root_depth;
-        i32::from(node.in_check && near && (self.params.check_extension > 0 || !self.selective))
-    }
-
     /// Singular extension: the table's move is searched deeper if all others are clearly worse, as a shallower
     /// search without it shows (Anantharaman, Campbell and Hsu, "Singular Extensions: Adding Selectivity to Brute-Force
     /// Searching", 1990; in the form of Stockfish). If instead the others too would cut off, so does the node
@@ -57,9 +50,7 @@ impl<E: Evaluator> Search<'_, E> {
         let target = entry.score - params.singular_margin * prospect.depth / 16;
         self.stack.frame(node.ply).excluded = Some(m);
         let depth = (prospect.depth - 1) / 2;
-        // Without the check extension, which this node has had.
-        let depth = depth - self.check_extension(node);
-        let score = self.node::<false>(node, target - 1, target, depth.max(1), prospect.cut);
+        let score = self.node::<false>(node, target - 1, target, depth, prospect.cut);
         self.stack.frame(node.ply).excluded = None;
         if self.budget.stopped() {
             return NONE;
@@ -72,6 +63,6 @@ impl<E: Evaluator> Search<'_, E> {
         if target >= prospect.beta {
             return Extension::Cut(target);
         }
-        Extension::Plies(-i32::from(entry.score >= prospect.beta))
+        Extension::Plies(-i32::from(entry.score >= prospect.beta || prospect.cut))
     }
 }

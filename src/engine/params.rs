@@ -66,7 +66,7 @@ parameters! {
     /// Null move: reduction.
     null_base = 4, 2 to 6;
     /// Null move: plies for one more of reduction.
-    null_slope = 4, 2 to 8;
+    null_slope = 3, 2 to 8;
     /// Null move: centipawns above beta for one more of reduction.
     null_eval = 200, 80 to 400;
     /// ProbCut: shallowest; 100 switches it off.
@@ -76,23 +76,23 @@ parameters! {
     /// Internal iterative reduction: shallowest; 100 switches it off.
     iir_depth = 4, 2 to 100;
     /// Singular extension: shallowest; 100 switches it off.
-    singular_depth = 7, 4 to 100;
+    singular_depth = 6, 4 to 100;
     /// Singular extension: how far below the table's score the others must stay, in 1/16 centipawn per ply.
-    singular_margin = 24, 4 to 80;
+    singular_margin = 20, 4 to 80;
     /// Singular extension: how much farther below for two plies.
     double_margin = 20, 0 to 80;
-    /// Check extension: whether.
-    check_extension = 1, 0 to 1;
-    /// Late move and futility pruning: deepest.
+    /// Late move pruning, and pruning by exchange: deepest.
     prune_depth = 8, 1 to 16;
     /// Late move pruning: moves at depth 0.
     late_base = 4, 1 to 12;
+    /// Futility: deepest, in plies left after the reduction.
+    futility_depth = 8, 0 to 16;
     /// Futility: margin.
-    futility_base = 120, 20 to 300;
-    /// Futility: margin per ply.
-    futility_margin = 90, 30 to 200;
-    /// Pruning by exchange, quiet moves: what may be lost per ply.
-    see_quiet = 60, 10 to 150;
+    futility_base = 100, 20 to 300;
+    /// Futility: margin per ply left after the reduction.
+    futility_margin = 80, 30 to 200;
+    /// Pruning by exchange, quiet moves: what may be lost per square of the plies left after the reduction.
+    see_quiet = 25, 10 to 150;
     /// Pruning by exchange, captures: what may be lost per ply.
     see_capture = 100, 30 to 200;
     /// History pruning: deepest; 0 switches it off.
@@ -115,18 +115,30 @@ parameters! {
     reduction_noisy = 700, 0 to 3000;
     /// Late move reduction: less for killers and the counter move.
     reduction_killer = 800, 0 to 3000;
+    /// Late move reduction: less in nodes that have been part of a principal variation.
+    reduction_known = 1024, 0 to 3000;
+    /// Late move reduction: more where several moves of the child's siblings were cut off.
+    reduction_cutoffs = 800, 0 to 3000;
+    /// Late move reduction: less for captures that do not lose material.
+    reduction_capture = 1500, 0 to 6000;
     /// Late move reduction: history for one ply less.
     reduction_history = 11000, 3000 to 30000;
+    /// In a node with an open window: plies less for the moves after one that raised alpha.
+    raised = 1, 0 to 3;
     /// After a reduced search: how much better than the best for a ply more.
     deeper_margin = 50, 10 to 150;
     /// History: bonus per ply.
     bonus_slope = 150, 50 to 400;
     /// History: greatest bonus.
     bonus_max = 1500, 500 to 4000;
+    /// History: whether a quiet move that left no good reply is rewarded.
+    bonus_before = 1, 0 to 1;
     /// Correction history: weight of the pawns', in 1/128; 0 switches it off.
     correct_pawns = 64, 0 to 200;
     /// Correction history: weight of each side's pieces', in 1/128.
     correct_pieces = 48, 0 to 200;
+    /// Quiescence: quiet replies to a check.
+    quiescence_replies = 2, 1 to 200;
     /// Quiescence: futility margin; 10000 switches it off.
     quiescence_margin = 150, 20 to 10000;
     /// Time: whether the best move's share of nodes counts.

@@ -117,7 +117,7 @@ impl<E: Evaluator> Search<'_, E> {
                 self.table.store(
                     node.key,
                     node.ply,
-                    Entry { best, score, eval, depth: depth - 3, bound: Bound::Lower },
+                    Entry { best, score, eval, depth: depth - 3, bound: Bound::Lower, pv: prospect.pv },
                 );
                 return Some(if is_mate(score) { target } else { score });
             }
@@ -137,17 +137,33 @@ impl<E: Evaluator> Search<'_, E> {
     pub(super) fn futile(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let Prospect { alpha, depth, eval, .. } = *prospect;
         let params = self.params;
-        if depth > params.prune_depth || node.in_check || tried.gives_check {
+        if node.in_check || tried.gives_check {
             return false;
         }
         if !tried.quiet {
-            return tried.losing && !see_ge(node.position, tried.m, -params.see_capture * depth);
+            return depth <= params.prune_depth
+                && tried.losing
+                && !see_ge(node.position, tried.m, -params.see_capture * depth);
         }
+        // The depth that the move's search would have.
+        let left = (depth - 1 - self.reduction(prospect, tried) / 1024).max(0);
         // Futility: a quiet move does not lift the evaluation by this much.
         self.too_late(prospect, tried)
-            || eval + params.futility_base + params.futility_margin * depth <= alpha
+            || (left <= params.futility_depth
+                && eval + params.futility_base + params.futility_margin * left <= alpha)
             || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
-            || !see_ge(node.position, tried.m, -params.see_quiet * depth)
+            || (left <= params.prune_depth
+                && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
+    }
+
+    /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.
+    fn reduction(&self, prospect: &Prospect, tried: &Tried) -> i32 {
+        let (depth, params) = (prospect.depth, self.params);
+        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][tried.earlier.min(63)];
+        params.reduction_base
+            + logarithms * 100 / params.reduction_slope
+            + if prospect.improving { 0 } else { params.reduction_worse }
+            - tried.history * 1024 / params.reduction_history
     }
 
     /// Late move reductions: with good ordering a late quiet move rarely raises alpha, so a shallower search is
@@ -160,21 +176,21 @@ impl<E: Evaluator> Search<'_, E> {
         tried: &Tried,
     ) -> i32 {
         let (depth, params) = (prospect.depth, self.params);
-        if depth < 3 || tried.earlier < 1 + usize::from(PV) || !(tried.quiet || tried.losing) {
+        if depth < 2 || tried.earlier < 1 + usize::from(PV) {
             return 0;
         }
-        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][tried.earlier.min(63)];
         let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
         let noisy_first = prospect.first.is_some_and(|m| m.is_capture());
-        let reduction = params.reduction_base + logarithms * 100 / params.reduction_slope
+        let reduction = self.reduction(prospect, tried)
             - when(PV, params.reduction_pv)
+            - when(prospect.pv, params.reduction_known)
             + when(prospect.cut, params.reduction_cut)
             - when(tried.gives_check, params.reduction_check)
             - when(node.in_check, 1024)
-            + when(!prospect.improving, params.reduction_worse)
             + when(noisy_first, params.reduction_noisy)
+            + when(self.stack.cutoffs(node.ply + 1) > 3, params.reduction_cutoffs)
             - when(tried.hinted, params.reduction_killer)
-            - tried.history * 1024 / params.reduction_history;
+            - when(!tried.quiet && !tried.losing, params.reduction_capture);
         (reduction / 1024).clamp(0, depth - 2)
     }
 }

@@ -8,11 +8,11 @@
 use shakmaty::Position;
 
 use super::history::NO_MOVE;
-use super::ordering::Picker;
+use super::ordering::{Picker, is_noisy};
 use super::search::{Search, played};
 use super::stack::Node;
 use super::table::{Bound, Entry};
-use crate::chess::score::{INFINITE, MAX_PLY, Score, mated_in};
+use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use crate::chess::see::value;
 use crate::chess::{PackedMove, key};
 use crate::eval::Evaluator;
@@ -66,7 +66,14 @@ impl<E: Evaluator> Search<'_, E> {
             self.table.store(
                 node.key,
                 node.ply,
-                Entry { best: best_move, score: best, eval, depth: 0, bound },
+                Entry {
+                    best: best_move,
+                    score: best,
+                    eval,
+                    depth: 0,
+                    bound,
+                    pv: entry.is_some_and(|entry| entry.pv),
+                },
             );
         }
         best
@@ -88,10 +95,18 @@ impl<E: Evaluator> Search<'_, E> {
         }
         let mut best_move = PackedMove::NONE;
         let futile = self.futility_in_quiescence::<PV>(node, best);
+        let mut replies = 0;
         while let Some((m, losing)) = picker.next(node) {
             // Ordered last, so all that follow lose material too.
             if losing && !node.in_check {
                 break;
+            }
+            // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.
+            if !PV && self.selective && best > -MATE_IN_MAX && !is_noisy(m) {
+                replies += 1;
+                if replies > self.params.quiescence_replies {
+                    continue;
+                }
             }
             if let Some(limit) = futile.filter(|_| !m.is_promotion()) {
                 let most = limit + m.capture().map_or(0, value);

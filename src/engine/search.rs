@@ -19,7 +19,7 @@ use super::stack::{Node, Stack};
 use super::stages::{Hints, Stages};
 use super::table::{Bound, Entry, Table};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{PackedMove, key};
+use crate::chess::{PackedMove, key, legal};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
@@ -70,6 +70,8 @@ pub(super) struct Prospect {
     pub depth: i32,
     /// The static evaluation, refined by the table.
     pub eval: Score,
+    /// Whether the node is or has been part of a principal variation.
+    pub pv: bool,
     pub improving: bool,
     /// Whether the node is expected to be cut off by its first move (Knuth and Moore's type 2).
     pub cut: bool,
@@ -88,11 +90,10 @@ impl<E: Evaluator> Search<'_, E> {
         node: &Node,
         mut alpha: Score,
         mut beta: Score,
-        mut depth: i32,
+        depth: i32,
         cut: bool,
     ) -> Score {
         let excluded = self.stack.frame(node.ply).excluded;
-        depth += self.check_extension(node);
         if PV {
             self.stack.clear_line(node.ply);
         }
@@ -133,10 +134,15 @@ impl<E: Evaluator> Search<'_, E> {
         }
         let eval = self.static_eval(node, entry);
         let improving = self.stack.improving(node.ply);
+        let pv = PV
+            || entry.is_some_and(|entry| entry.pv)
+            || (excluded.is_some() && self.stack.frame(node.ply).pv);
+        self.stack.frame(node.ply).pv = pv;
         self.stack.frame(node.ply + 1).killers = [None; 2];
+        self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
         let first = self.first_move(node, entry);
-        let mut prospect = Prospect { alpha, beta, depth, eval, improving, cut, entry, first };
+        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first };
         if !PV
             && !node.in_check
             && self.selective
@@ -159,7 +165,7 @@ impl<E: Evaluator> Search<'_, E> {
         if node.ply == 0 {
             return self.moves.get(self.rank).map(|known| known.m);
         }
-        entry?.best.unpack(node.position).filter(|&m| node.position.is_legal(m))
+        entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
 
     /// The static evaluation of a node, from the table where it has it, corrected by what searches found in
@@ -242,10 +248,14 @@ impl<E: Evaluator> Search<'_, E> {
                     if PV {
                         self.stack.extend_line(node.ply, m);
                     }
-                }
-                if score >= beta {
-                    self.reward(node, prospect.depth, m, &quiets, &noisy);
-                    break;
+                    if score >= beta {
+                        self.stack.frame(node.ply).cutoffs += 1;
+                        break;
+                    }
+                    // A second move that is better still is not worth so much.
+                    if self.selective && node.ply > 0 && (3..14).contains(&prospect.depth) {
+                        prospect.depth -= self.params.raised;
+                    }
                 }
             }
             let vain = if tried.quiet { &mut quiets } else { &mut noisy };
@@ -265,6 +275,11 @@ impl<E: Evaluator> Search<'_, E> {
             _ if best > start => Bound::Exact,
             _ => Bound::Upper,
         };
+        match best_move {
+            Some(m) => self.reward(node, prospect.depth, m, &quiets, &noisy),
+            None if excluded.is_none() => self.reward_before(node, prospect.depth),
+            None => {}
+        }
         if excluded.is_none() {
             self.remember(node, &prospect, best, best_move, bound);
         }
@@ -292,7 +307,8 @@ impl<E: Evaluator> Search<'_, E> {
         // With some moves left out, the score is not that of the position.
         if node.ply > 0 || self.rank == 0 && !self.restricted {
             let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
-            let entry = Entry { best: best_move, score: best, eval: frame.raw, depth: prospect.depth, bound };
+            let (depth, pv) = (prospect.depth, prospect.pv);
+            let entry = Entry { best: best_move, score: best, eval: frame.raw, depth, bound, pv };
             self.table.store(node.key, node.ply, entry);
         }
     }
@@ -345,6 +361,7 @@ impl<E: Evaluator> Search<'_, E> {
         let doubles = self.stack.frame(node.ply).doubles + u8::from(extension > 1);
         self.stack.frame(node.ply + 1).doubles = doubles;
         self.stack.push(node.ply, piece_to(node.position.turn(), tried.m), key);
+        self.stack.frame(node.ply).quiet = Some(tried.m).filter(|_| tried.quiet);
         let (mut score, mut depth, mut reduced) = (alpha + 1, full, i32::MIN);
         if reduction > 0 {
             reduced = (full - reduction).max(1);
@@ -363,8 +380,8 @@ impl<E: Evaluator> Search<'_, E> {
         score
     }
 
-    /// Remembers a move that cut off, in the histories and a quiet one also as a killer and counter move, and holds
-    /// it against those that were tried before it in vain.
+    /// Remembers a node's best move, in the histories and a quiet one also as a killer and counter move, and holds
+    /// it against the others that they were tried in vain.
     fn reward(&mut self, node: &Node, depth: i32, m: Move, quiets: &[Move], noisy: &[Move]) {
         let turn = node.position.turn();
         let before = self.stack.before(node.ply);
@@ -375,12 +392,24 @@ impl<E: Evaluator> Search<'_, E> {
             self.stack.add_killer(node.ply, m);
             self.history.learn_counter(before[0], m);
             self.history.learn(turn, m, before, bonus);
-            for &other in quiets {
+            for &other in quiets.iter().filter(|&&other| other != m) {
                 self.history.learn(turn, other, before, -bonus);
             }
         }
-        for &other in noisy {
+        for &other in noisy.iter().filter(|&&other| other != m) {
             self.history.learn_capture(turn, other, -bonus);
+        }
+    }
+
+    /// Remembers a quiet move to which no reply was good enough.
+    fn reward_before(&mut self, node: &Node, depth: i32) {
+        let Some(above) = node.ply.checked_sub(1) else { return };
+        if let Some(m) = self.stack.frame(above).quiet
+            && self.params.bonus_before > 0
+        {
+            let before = self.stack.before(above);
+            let bonus = (self.params.bonus_slope * depth / 2).min(self.params.bonus_max / 2);
+            self.history.learn(!node.position.turn(), m, before, bonus);
         }
     }
 }

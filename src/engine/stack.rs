@@ -37,6 +37,12 @@ pub struct Frame {
     pub killers: [Option<Move>; 2],
     /// The move being looked at.
     pub moved: PieceTo,
+    /// The same, if it is quiet.
+    pub quiet: Option<Move>,
+    /// Whether the node is or has been part of a principal variation.
+    pub pv: bool,
+    /// How many nodes of this ply were cut off since the node two plies above began.
+    pub cutoffs: u16,
     /// Plies back to the last null move or the start of the line: no repetition reaches further.
     reversible: usize,
 }
@@ -48,6 +54,9 @@ const NEW_FRAME: Frame = Frame {
     doubles: 0,
     killers: [None; 2],
     moved: NO_MOVE,
+    quiet: None,
+    pv: false,
+    cutoffs: 0,
     reversible: 0,
 };
 
@@ -62,9 +71,9 @@ pub struct Stack {
 impl Stack {
     /// An empty line.
     pub fn new() -> Stack {
-        // Two more than the longest line: its last node clears the killers of its children.
+        // More than the longest line: its last node clears what its children and theirs find.
         Stack {
-            frames: vec![NEW_FRAME; MAX_PLY + 2],
+            frames: vec![NEW_FRAME; MAX_PLY + 3],
             lines: (0..MAX_PLY + 2).map(|_| Vec::with_capacity(MAX_PLY + 2)).collect(),
             keys: Vec::new(),
         }
@@ -84,6 +93,12 @@ impl Stack {
         &mut self.frames[ply]
     }
 
+    /// How many nodes of a ply were cut off since the node two plies above began.
+    #[inline]
+    pub fn cutoffs(&self, ply: usize) -> u16 {
+        self.frames[ply].cutoffs
+    }
+
     /// The moves made one, two and four plies above this one.
     #[inline]
     pub fn before(&self, ply: usize) -> Before {
@@ -97,8 +112,8 @@ impl Stack {
         ply >= 2
             && match (self.frames[ply].eval, self.frames[ply - 2].eval) {
                 (Some(now), Some(then)) => now > then,
-                // It was in check then and is not now.
-                (Some(_), None) => true,
+                // It was in check then: better than before that?
+                (Some(now), None) => ply < 4 || self.frames[ply - 4].eval.is_none_or(|earlier| now > earlier),
                 _ => false,
             }
     }
@@ -108,6 +123,7 @@ impl Stack {
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
         self.frames[ply].moved = moved;
+        self.frames[ply].quiet = None;
         self.frames[ply + 1].reversible = if moved == NO_MOVE { 0 } else { self.frames[ply].reversible + 1 };
     }
 

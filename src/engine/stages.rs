@@ -6,13 +6,13 @@
 //! others are never generated.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Move, MoveList, Position};
+use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 
 use super::history::{Before, History};
 use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
 use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, captures};
+use crate::chess::{PackedMove, captures, quiets};
 
 const KILLER: i32 = 1 << 20;
 /// Captures of a side in check come before all quiet replies.
@@ -161,7 +161,7 @@ impl Stages {
         let hints = &self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
-            10 - m.role() as i32
+            6 - m.role() as i32
                 + 16 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value))
                 + history.capture_score(turn, m)
         };
@@ -175,20 +175,20 @@ impl Stages {
             self.scores.extend(self.moves.iter().map(|&m| capture(m)));
             return;
         }
-        let legal = position.legal_moves();
         if self.stage == Stage::Replies {
             let score = |&m: &Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
-            self.scores.extend(legal.iter().map(score));
-            self.moves = legal;
+            self.moves = position.legal_moves();
+            self.scores.extend(self.moves.iter().map(score));
             return;
         }
         self.moves.truncate(self.losing);
         // Promotions to a lesser piece hardly ever matter, and come last.
-        let lesser =
-            legal.iter().filter(|&&m| is_noisy(m) && !captures::includes(m) && Some(m) != hints.first);
-        self.moves.extend(lesser.copied());
-        self.losing = self.moves.len();
-        self.moves.extend(legal.into_iter().filter(|&m| !is_noisy(m)));
+        if may_promote(position) {
+            let promotions = position.promotion_moves().into_iter();
+            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && Some(m) != hints.first));
+            self.losing = self.moves.len();
+        }
+        quiets::generate(position, &mut self.moves);
         self.scores
             .extend(self.moves.iter().enumerate().map(|(i, &m)| if i < self.losing { 0 } else { quiet(m) }));
         self.next = self.losing;
@@ -211,6 +211,13 @@ impl Stages {
     }
 }
 
+/// Whether a pawn stands on its seventh rank.
+#[inline]
+fn may_promote(position: &Chess) -> bool {
+    let seventh = Bitboard::from_rank(position.turn().relative_rank(Rank::Seventh));
+    (position.our(Role::Pawn) & seventh).any()
+}
+
 #[inline]
 fn after_first(node: &Node) -> Stage {
     if node.in_check { Stage::Replies } else { Stage::Captures }
@@ -222,7 +229,6 @@ mod tests {
     use crate::chess::{fen, key};
     use crate::engine::history::NO_MOVE;
     use crate::rng::Rng;
-    use shakmaty::Chess;
 
     fn hints(first: Option<Move>) -> Hints {
         Hints { first, killers: [None; 2], counter: PackedMove::NONE, before: [NO_MOVE; 3] }

@@ -38,6 +38,8 @@ pub struct Entry {
     pub depth: i32,
     /// What the score means.
     pub bound: Bound,
+    /// Whether the position has been part of a principal variation.
+    pub pv: bool,
 }
 
 impl Entry {
@@ -84,8 +86,8 @@ fn to_root(score: i16, ply: usize) -> Score {
 }
 
 const NO_EVAL: i16 = i16::MIN;
-/// Ages count modulo this; they share a byte with the two bits of the bound.
-const AGES: u8 = 64;
+/// Ages count modulo this; they share a byte with the two bits of the bound and the one of the variation.
+const AGES: u8 = 32;
 
 /// What a slot holds beside the key, as 64 bits: move, score, evaluation, depth, kind.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +96,7 @@ struct Data {
     score: i16,
     eval: i16,
     depth: u8,
-    /// Age × 4 + bound; 0 is an empty slot.
+    /// Age × 8 + variation × 4 + bound; 0 is an empty slot.
     kind: u8,
 }
 
@@ -135,7 +137,7 @@ impl Data {
         if self.kind == 0 {
             return i32::MIN;
         }
-        let searches_ago = (AGES + age - (self.kind >> 2)) % AGES;
+        let searches_ago = (AGES + age - (self.kind >> 3)) % AGES;
         i32::from(self.depth) - 4 * i32::from(searches_ago)
     }
 }
@@ -220,7 +222,7 @@ impl Table {
         let age = self.age();
         let fresh = |slot: &&Slot| {
             let (_, data) = slot.load();
-            data.kind != 0 && data.kind >> 2 == age
+            data.kind != 0 && data.kind >> 3 == age
         };
         slots.filter(fresh).count() as u32
     }
@@ -247,6 +249,7 @@ impl Table {
             eval: (data.eval != NO_EVAL).then_some(Score::from(data.eval)),
             depth: i32::from(data.depth),
             bound: data.bound()?,
+            pv: data.kind & 4 != 0,
         })
     }
 
@@ -263,7 +266,7 @@ impl Table {
         };
         let (found, old) = held[at];
         let same = found == key && old.kind != 0;
-        let fresh = old.kind >> 2 == age;
+        let fresh = old.kind >> 3 == age;
         if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) {
             return;
         }
@@ -274,7 +277,7 @@ impl Table {
             score: from_root(entry.score, ply) as i16,
             eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
             depth: entry.depth.clamp(0, 255) as u8,
-            kind: age << 2 | entry.bound as u8,
+            kind: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,
         };
         slots[at].store(key, data.pack());
     }
@@ -286,7 +289,7 @@ mod tests {
     use crate::chess::score::mate_in;
 
     fn entry(score: Score, depth: i32) -> Entry {
-        Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower }
+        Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower, pv: true }
     }
 
     #[test]
@@ -304,7 +307,7 @@ mod tests {
         table.store(99, 0, entry(120, 5));
         let found = table.probe(99, 3).unwrap();
         assert_eq!((found.score, found.eval, found.depth), (120, Some(-3), 5));
-        assert_eq!((found.best, found.bound), (PackedMove(7), Bound::Lower));
+        assert_eq!((found.best, found.bound, found.pv), (PackedMove(7), Bound::Lower, true));
         table.clear();
         assert!(table.probe(99, 0).is_none());
     }
