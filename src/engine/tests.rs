@@ -148,7 +148,7 @@ fn a_finished_game_has_a_score_and_no_move() {
 #[test]
 fn the_side_that_is_lost_takes_a_repetition() {
     // White is about to be mated on the back rank, but can give check for ever: Qe8+ Kh7 Qh5+ Kg8.
-    let report = search(&mut engine(), &line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", ""), depth(8));
+    let report = search(&mut engine(), &line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", ""), depth(16));
     assert_eq!(report.score, 0);
     let after = played(&position("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1"), report.best.unwrap());
     assert!(after.is_check());
