@@ -25,6 +25,7 @@ mod scale;
 mod sprt;
 mod tune;
 mod tune_net;
+mod uci_dialogue;
 mod uci_players;
 mod wdl;
 

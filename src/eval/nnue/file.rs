@@ -95,8 +95,9 @@ impl Header {
     }
 }
 
-/// The network that patzer plays with unless told otherwise; NETS.md has its lineage.
-const EMBEDDED: &[u8] = include_bytes!("../default.nnue");
+/// The network that patzer plays with unless told otherwise; NETS.md has its lineage. `make EVALFILE=...` puts another
+/// one in its place.
+const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
 
 impl Network {
     /// The embedded network.
