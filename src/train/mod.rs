@@ -224,14 +224,22 @@ pub fn fit_from(
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, model })
 }
 
-/// A network with the random weights that training starts from.
+/// A plain network with the random weights that training starts from.
 ///
 /// # Errors
 /// If no network has so many neurons.
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
-    Settings { hidden, seed, ..Settings::default() }.validate()?;
+    random_network_of(&Architecture::plain(hidden), seed)
+}
+
+/// A network of any shape with random weights.
+///
+/// # Errors
+/// If the shape makes no sense.
+pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
+    architecture.check().map_err(|(_, reason)| Error::usage(reason))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
-    Model::random(&Architecture::plain(hidden), false, seed).quantise(about)
+    Model::random(architecture, false, seed).quantise(about)
 }
 
 /// What the network will say of itself: a line, and a hash of all that it follows from.
