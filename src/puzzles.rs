@@ -102,11 +102,12 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
             }
         };
         let line = row.position().map_or(0, csv::Position::line);
-        let field = |column: Option<usize>| column.and_then(|column| row.get(column)).unwrap_or_default();
+        let field =
+            |column: Option<usize>| column.and_then(|column| row.get(column)).unwrap_or_default().trim();
         match solution(field(Some(fen)), field(Some(moves))) {
             Ok(tasks) => {
                 let name = id.map_or_else(|| line.to_string(), |_| field(id).to_string());
-                out.puzzles.push(Puzzle { name, rating: field(rating).trim().parse().ok(), tasks });
+                out.puzzles.push(Puzzle { name, rating: field(rating).parse().ok(), tasks });
             }
             Err(reason) => out.bad.push((line, reason)),
         }

@@ -284,7 +284,7 @@ impl Settings {
     ///
     /// # Errors
     /// If it cannot be read, or is of another shape.
-    pub(super) fn start(&self) -> Result<Option<Network>> {
+    pub fn start(&self) -> Result<Option<Network>> {
         let Some(path) = &self.start else { return Ok(None) };
         let network = Network::load(path)?;
         let expected = self.architecture();

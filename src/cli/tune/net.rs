@@ -48,6 +48,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
+    settings.start()?;
     let (output, folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
     let split = Split { validation: settings.validation, seed: settings.seed };
