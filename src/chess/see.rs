@@ -73,8 +73,14 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
 }
 
 /// All pieces of both colours that attack a square.
+#[inline]
 fn attackers(board: &Board, square: Square, occupied: Bitboard) -> Bitboard {
-    board.attacks_to(square, Color::White, occupied) | board.attacks_to(square, Color::Black, occupied)
+    (attacks::rook_attacks(square, occupied) & board.rooks_and_queens())
+        | (attacks::bishop_attacks(square, occupied) & board.bishops_and_queens())
+        | (attacks::knight_attacks(square) & board.knights())
+        | (attacks::king_attacks(square) & board.kings())
+        | (attacks::pawn_attacks(Color::White, square) & board.pawns() & board.black())
+        | (attacks::pawn_attacks(Color::Black, square) & board.pawns() & board.white())
 }
 
 #[inline]
