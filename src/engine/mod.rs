@@ -10,6 +10,7 @@ mod history;
 mod ordering;
 mod pruning;
 mod quiescence;
+pub mod resolve;
 mod search;
 mod searcher;
 mod stack;

@@ -7,6 +7,7 @@
 use shakmaty::{Bitboard, Board, Color};
 
 use super::context::Context;
+use super::phase;
 use super::scale::{Scales, counts};
 use super::sink::{Packed, Table, Total};
 use super::structure::Structure;
@@ -38,6 +39,8 @@ pub struct MaterialEntry {
     pub sum: Packed,
     /// Scales of the endgame.
     pub scales: Scales,
+    /// How much of the midgame it is.
+    pub phase: i32,
 }
 
 /// The memory of one evaluator.
@@ -61,7 +64,8 @@ impl Cache {
         let material = MaterialEntry {
             key: u64::MAX,
             sum: Packed::default(),
-            scales: Scales { normal: 0, one_wing: 0, opposite: 0 },
+            scales: Scales::default(),
+            phase: 0,
         };
         Cache {
             structures: vec![structure; STRUCTURES].into_boxed_slice(),
@@ -97,7 +101,7 @@ impl Cache {
         if entry.key != key {
             let mut total = Total::new(table, Packed::default());
             terms::material(&counts, &mut total);
-            *entry = MaterialEntry { key, sum: total.sum(), scales: Scales::of(&counts) };
+            *entry = MaterialEntry { key, sum: total.sum(), scales: Scales::of(&counts), phase: phase(board) };
         }
         entry
     }

@@ -4,7 +4,7 @@
 
 use shakmaty::{Bitboard, Color, File, Role};
 
-use crate::eval::hce::context::{Context, above, relative, relative_square};
+use crate::eval::hce::context::{Context, above, below, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -56,10 +56,16 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         let blocked = own != 7 && enemy == own + 1;
         sink.add(us, STORM + 32 * usize::from(blocked) + 8 * file.min(7 - file) as usize + enemy, 1);
     }
-    let files = c.board.pawns().into_iter().map(|pawn| (pawn.file() as u32).abs_diff(own_file));
-    if let Some(nearest) = files.min() {
-        sink.add(us, NEAREST + nearest as usize, 1);
-    }
+    sink.add(us, NEAREST + files_to_nearest(c.board.pawns(), own_file).min(7), i32::from(c.board.pawns().any()));
+}
+
+/// Files from this one to the nearest file with any of these pieces; more than 7 if there are none.
+#[inline(always)]
+fn files_to_nearest(pieces: Bitboard, file: u32) -> usize {
+    let ranks = (pieces | below(pieces)).0 & 0xff;
+    // The file itself counts on both sides.
+    let (right, left) = (ranks >> file, ranks << (63 - file));
+    right.trailing_zeros().min(left.leading_zeros()) as usize
 }
 
 /// The defenders.
