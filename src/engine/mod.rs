@@ -7,6 +7,7 @@
 pub mod bench;
 mod budget;
 mod history;
+mod known;
 mod ordering;
 mod pruning;
 mod quiescence;

@@ -8,11 +8,12 @@
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
+use super::known::Memory;
 use super::ordering::Picker;
 use super::search::played;
 use super::stack::Node;
 use crate::chess::PackedMove;
-use crate::chess::score::{MAX_PLY, Score, mated_in};
+use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};
@@ -27,13 +28,20 @@ pub trait Resolve: Send {
 /// A resolver with this evaluation.
 pub fn resolver(evaluation: &Evaluation) -> Box<dyn Resolve> {
     match evaluation {
-        Evaluation::Hce(weights) => Box::new(Resolver { evaluator: Hce::new(weights.clone()) }),
-        Evaluation::Nnue(network) => Box::new(Resolver { evaluator: Nnue::new(network.clone()) }),
+        Evaluation::Hce(weights) => Box::new(Resolver::new(Hce::new(weights.clone()))),
+        Evaluation::Nnue(network) => Box::new(Resolver::new(Nnue::new(network.clone()))),
     }
 }
 
 struct Resolver<E> {
     evaluator: E,
+    memory: Memory,
+}
+
+impl<E: Evaluator> Resolver<E> {
+    fn new(evaluator: E) -> Resolver<E> {
+        Resolver { evaluator, memory: Memory::new() }
+    }
 }
 
 /// Where the best line of a node leads.
@@ -86,11 +94,31 @@ impl<E: Evaluator> Resolver<E> {
 
     /// Whether the score of a node reaches a bound.
     fn at_least(&mut self, node: &Node, bound: Score) -> bool {
-        if node.ply >= MAX_PLY || !node.in_check {
-            let enough = self.standing(node) >= bound;
-            if enough || node.ply >= MAX_PLY {
-                return enough;
-            }
+        // Mates are counted from the root, so what is known of them holds for one ply only.
+        if is_mate(bound) {
+            return self.search(node, bound);
+        }
+        let known = self.memory.of(node.position);
+        if known.low >= bound || known.high < bound {
+            return known.low >= bound;
+        }
+        let reached = self.search(node, bound);
+        let known = self.memory.of(node.position);
+        if reached {
+            known.low = known.low.max(bound);
+        } else {
+            known.high = known.high.min(bound - 1);
+        }
+        reached
+    }
+
+    /// The same, without what is known of the node itself.
+    fn search(&mut self, node: &Node, bound: Score) -> bool {
+        if node.ply >= MAX_PLY {
+            return self.standing(node) >= bound;
+        }
+        if !node.in_check && self.standing(node) >= bound {
+            return true;
         }
         let mut moves = Picker::empty();
         moves.quiescence(node, PackedMove::NONE);
@@ -110,7 +138,13 @@ impl<E: Evaluator> Resolver<E> {
     }
 
     fn standing(&mut self, node: &Node) -> Score {
-        self.evaluator.evaluate(node.position, node.ply)
+        let known = self.memory.of(node.position);
+        if let Some(standing) = known.standing {
+            return standing;
+        }
+        let standing = self.evaluator.evaluate(node.position, node.ply);
+        known.standing = Some(standing);
+        standing
     }
 }
 

@@ -61,12 +61,8 @@ impl Cache {
             sum: Packed::default(),
             structure: Structure::default(),
         };
-        let material = MaterialEntry {
-            key: u64::MAX,
-            sum: Packed::default(),
-            scales: Scales::default(),
-            phase: 0,
-        };
+        let material =
+            MaterialEntry { key: u64::MAX, sum: Packed::default(), scales: Scales::default(), phase: 0 };
         Cache {
             structures: vec![structure; STRUCTURES].into_boxed_slice(),
             materials: vec![material; MATERIALS].into_boxed_slice(),
@@ -101,7 +97,8 @@ impl Cache {
         if entry.key != key {
             let mut total = Total::new(table, Packed::default());
             terms::material(&counts, &mut total);
-            *entry = MaterialEntry { key, sum: total.sum(), scales: Scales::of(&counts), phase: phase(board) };
+            *entry =
+                MaterialEntry { key, sum: total.sum(), scales: Scales::of(&counts), phase: phase(board) };
         }
         entry
     }
