@@ -14,10 +14,10 @@ use super::structure::Structure;
 use super::terms;
 
 /// Pawn structures remembered; enough for most of a search, and small enough for a processor's own memory.
-const STRUCTURES: usize = 4096;
+const STRUCTURES: usize = 1024;
 
 /// Balances of material remembered.
-const MATERIALS: usize = 1024;
+const MATERIALS: usize = 256;
 
 /// What pawns and kings decide.
 #[derive(Debug, Clone, Copy)]
