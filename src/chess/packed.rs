@@ -6,8 +6,8 @@
 use std::num::NonZeroU32;
 
 use shakmaty::{
-    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece,
-    Position, PositionError, Role, Setup, Square,
+    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup,
+    Move, Piece, Position, PositionError, Role, Setup, Square,
 };
 
 /// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square

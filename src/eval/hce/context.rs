@@ -5,6 +5,7 @@
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
+use super::lines;
 use super::structure::Structure;
 
 /// A board with its attacks.
@@ -88,9 +89,9 @@ impl<'a> Context<'a> {
         let straight = occupied ^ (ours & self.board.rooks_and_queens());
         match role {
             Role::Knight => attacks::knight_attacks(square),
-            Role::Bishop => attacks::bishop_attacks(square, diagonal),
-            Role::Rook => attacks::rook_attacks(square, straight),
-            _ => attacks::bishop_attacks(square, diagonal) | attacks::rook_attacks(square, straight),
+            Role::Bishop => lines::diagonal(square, diagonal),
+            Role::Rook => lines::straight(square, straight),
+            _ => lines::diagonal(square, diagonal) | lines::straight(square, straight),
         }
     }
 

@@ -10,6 +10,7 @@ mod dispatch;
 pub mod export;
 mod file;
 mod layout;
+mod lines;
 mod scale;
 mod sink;
 mod structure;

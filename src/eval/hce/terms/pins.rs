@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
 use crate::eval::hce::context::Context;
 use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::lines;
 use crate::eval::hce::sink::Sink;
 
 /// Pins.
@@ -45,8 +46,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 /// The sliders of both kinds on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
-    (attacks::bishop_attacks(square, Bitboard::EMPTY) & diagonal)
-        | (attacks::rook_attacks(square, Bitboard::EMPTY) & straight)
+    (lines::diagonals(square) & diagonal) | (lines::file_and_rank(square) & straight)
 }
 
 /// The only piece between two squares.

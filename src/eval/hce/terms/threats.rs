@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
 use crate::eval::hce::context::{Context, beside, relative};
 use crate::eval::hce::layout::{self, Part, Term};
+use crate::eval::hce::lines;
 use crate::eval::hce::sink::Sink;
 
 /// Threats.
@@ -73,8 +74,8 @@ fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S
     let safe = c.useful[us] & !strong;
     for queen in c.pieces(us.other(), Role::Queen) {
         let occupied = c.board.occupied();
-        let sliders = (ours.bishop & attacks::bishop_attacks(queen, occupied))
-            | (ours.rook & attacks::rook_attacks(queen, occupied));
+        let sliders = (ours.bishop & lines::diagonal(queen, occupied))
+            | (ours.rook & lines::straight(queen, occupied));
         let knights = ours.knight & attacks::knight_attacks(queen) & safe;
         sink.add(us, NEXT_ON_QUEEN, knights.count() as i32);
         sink.add(us, NEXT_ON_QUEEN + 1, (sliders & safe).count() as i32);
