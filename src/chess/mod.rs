@@ -12,6 +12,7 @@ pub mod packed;
 pub mod perft;
 pub mod score;
 pub mod see;
+pub mod sliders;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};

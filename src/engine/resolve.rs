@@ -12,8 +12,8 @@ use super::known::Memory;
 use super::ordering::Picker;
 use super::search::played;
 use super::stack::Node;
-use crate::chess::PackedMove;
 use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
+use crate::chess::{PackedMove, sliders};
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};
@@ -148,8 +148,14 @@ impl<E: Evaluator> Resolver<E> {
     }
 }
 
+fn in_check(position: &Chess) -> bool {
+    let board = position.board();
+    let attacked = |king| (sliders::attackers(board, king, board.occupied()) & position.them()).any();
+    board.king_of(position.turn()).is_some_and(attacked)
+}
+
 fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
-    Node { position: after, key: 0, ply: node.ply + 1, in_check: after.is_check() }
+    Node { position: after, key: 0, ply: node.ply + 1, in_check: in_check(after) }
 }
 
 /// Whether a side has a legal move. Generating them all is the last resort: hardly any position is without a pawn, or

@@ -5,8 +5,8 @@
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
-use super::lines;
 use super::structure::Structure;
+use crate::chess::sliders;
 
 /// A board with its attacks.
 ///
@@ -89,9 +89,9 @@ impl<'a> Context<'a> {
         let straight = occupied ^ (ours & self.board.rooks_and_queens());
         match role {
             Role::Knight => attacks::knight_attacks(square),
-            Role::Bishop => lines::diagonal(square, diagonal),
-            Role::Rook => lines::straight(square, straight),
-            _ => lines::diagonal(square, diagonal) | lines::straight(square, straight),
+            Role::Bishop => sliders::diagonal(square, diagonal),
+            Role::Rook => sliders::straight(square, straight),
+            _ => sliders::diagonal(square, diagonal) | sliders::straight(square, straight),
         }
     }
 

@@ -10,7 +10,6 @@ mod dispatch;
 pub mod export;
 mod file;
 mod layout;
-mod lines;
 mod scale;
 mod sink;
 mod structure;

@@ -6,9 +6,9 @@
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::{Context, Visit, relative};
 use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::lines;
 use crate::eval::hce::sink::Sink;
 
 /// Attack on the king.
@@ -58,8 +58,8 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 
     let ours = &c.by_role[us];
     let occupied = c.board.occupied();
-    let diagonal = lines::diagonal(king, occupied);
-    let straight = lines::straight(king, occupied);
+    let diagonal = sliders::diagonal(king, occupied);
+    let straight = sliders::straight(king, occupied);
     // A check is safe where nothing of theirs stands guard, or only the king or queen against two of ours.
     let not_ours = !c.board.by_color(us);
     let safe = not_ours & (!c.attacked[them] | (c.twice[us] & !solid));

@@ -4,9 +4,9 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::Context;
 use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::lines;
 use crate::eval::hce::sink::Sink;
 
 /// Pins.
@@ -46,7 +46,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 /// The sliders of both kinds on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
-    (lines::diagonals(square) & diagonal) | (lines::file_and_rank(square) & straight)
+    (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)
 }
 
 /// The only piece between two squares.

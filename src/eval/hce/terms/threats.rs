@@ -4,9 +4,9 @@
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::{Context, beside, relative};
 use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::lines;
 use crate::eval::hce::sink::Sink;
 
 /// Threats.
@@ -74,8 +74,8 @@ fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S
     let safe = c.useful[us] & !strong;
     for queen in c.pieces(us.other(), Role::Queen) {
         let occupied = c.board.occupied();
-        let sliders = (ours.bishop & lines::diagonal(queen, occupied))
-            | (ours.rook & lines::straight(queen, occupied));
+        let sliders = (ours.bishop & sliders::diagonal(queen, occupied))
+            | (ours.rook & sliders::straight(queen, occupied));
         let knights = ours.knight & attacks::knight_attacks(queen) & safe;
         sink.add(us, NEXT_ON_QUEEN, knights.count() as i32);
         sink.add(us, NEXT_ON_QUEEN + 1, (sliders & safe).count() as i32);
