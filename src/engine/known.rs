@@ -18,6 +18,21 @@ const SLOTS: usize = 1024;
 /// Black's pieces, or all other squares if Black is to move.
 type Planes = [u64; 4];
 
+/// A position as the memory knows it, and where it is kept.
+pub struct Place {
+    planes: Planes,
+    slot: usize,
+}
+
+impl Place {
+    /// The place of a position.
+    #[inline]
+    pub fn of(position: &Chess) -> Place {
+        let planes = planes(position);
+        Place { planes, slot: slot(&planes) }
+    }
+}
+
 /// What is known of a position.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
@@ -48,13 +63,12 @@ impl Memory {
         Memory { slots: vec![Known::nothing([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
     }
 
-    /// The entry of a position, emptied if it was that of another one.
+    /// The entry at a place, emptied if it was that of another position.
     #[inline]
-    pub fn of(&mut self, position: &Chess) -> &mut Known {
-        let planes = planes(position);
-        let known = &mut self.slots[slot(&planes)];
-        if known.planes != planes {
-            *known = Known::nothing(planes);
+    pub fn at(&mut self, place: &Place) -> &mut Known {
+        let known = &mut self.slots[place.slot];
+        if known.planes != place.planes {
+            *known = Known::nothing(place.planes);
         }
         known
     }
@@ -105,11 +119,12 @@ mod tests {
     fn an_entry_lasts_until_another_position_needs_its_place() {
         let position = fen::position("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", false).unwrap();
         let mut memory = Memory::new();
-        assert_eq!(memory.of(&position).standing, None);
-        memory.of(&position).standing = Some(7);
-        assert_eq!(memory.of(&position).standing, Some(7));
+        let place = Place::of(&position);
+        assert_eq!(memory.at(&place).standing, None);
+        memory.at(&place).standing = Some(7);
+        assert_eq!(memory.at(&place).standing, Some(7));
         let other = Known::nothing([1, 2, 3, 4]);
         memory.slots.fill(other);
-        assert_eq!(memory.of(&position).standing, None);
+        assert_eq!(memory.at(&place).standing, None);
     }
 }

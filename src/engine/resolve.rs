@@ -8,7 +8,7 @@
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
-use super::known::Memory;
+use super::known::{Memory, Place};
 use super::ordering::Picker;
 use super::search::played;
 use super::stack::Node;
@@ -69,7 +69,8 @@ impl<E: Evaluator> Resolver<E> {
     fn best_line(&mut self, node: &Node) -> Line {
         // To be mated at once is the worst that there is, so any reply to a check is better.
         let mated = node.in_check && node.ply < MAX_PLY;
-        let score = if mated { mated_in(node.ply as i32) } else { self.standing(node) };
+        let score =
+            if mated { mated_in(node.ply as i32) } else { self.standing(node, &Place::of(node.position)) };
         let mut best = Line { score, leaf: None };
         if node.ply >= MAX_PLY {
             return best;
@@ -95,15 +96,16 @@ impl<E: Evaluator> Resolver<E> {
     /// Whether the score of a node reaches a bound.
     fn at_least(&mut self, node: &Node, bound: Score) -> bool {
         // Mates are counted from the root, so what is known of them holds for one ply only.
+        let place = Place::of(node.position);
         if is_mate(bound) {
-            return self.search(node, bound);
+            return self.search(node, &place, bound);
         }
-        let known = self.memory.of(node.position);
+        let known = self.memory.at(&place);
         if known.low >= bound || known.high < bound {
             return known.low >= bound;
         }
-        let reached = self.search(node, bound);
-        let known = self.memory.of(node.position);
+        let reached = self.search(node, &place, bound);
+        let known = self.memory.at(&place);
         if reached {
             known.low = known.low.max(bound);
         } else {
@@ -113,11 +115,11 @@ impl<E: Evaluator> Resolver<E> {
     }
 
     /// The same, without what is known of the node itself.
-    fn search(&mut self, node: &Node, bound: Score) -> bool {
+    fn search(&mut self, node: &Node, place: &Place, bound: Score) -> bool {
         if node.ply >= MAX_PLY {
-            return self.standing(node) >= bound;
+            return self.standing(node, place) >= bound;
         }
-        if !node.in_check && self.standing(node) >= bound {
+        if !node.in_check && self.standing(node, place) >= bound {
             return true;
         }
         let mut moves = Picker::empty();
@@ -137,8 +139,8 @@ impl<E: Evaluator> Resolver<E> {
         false
     }
 
-    fn standing(&mut self, node: &Node) -> Score {
-        let known = self.memory.of(node.position);
+    fn standing(&mut self, node: &Node, place: &Place) -> Score {
+        let known = self.memory.at(place);
         if let Some(standing) = known.standing {
             return standing;
         }

@@ -140,6 +140,23 @@ pub fn relative_square(us: Color, square: Square) -> Square {
     }
 }
 
+/// King's moves from one square to another on an empty board.
+#[inline(always)]
+pub fn distance(from: Square, to: Square) -> usize {
+    static DISTANCES: [[u8; 64]; 64] = {
+        let mut distances = [[0; 64]; 64];
+        let mut pair = 0usize;
+        while pair < 64 * 64 {
+            let (from, to) = (pair / 64, pair % 64);
+            let (files, ranks) = ((from % 8).abs_diff(to % 8), (from / 8).abs_diff(to / 8));
+            distances[from][to] = if files > ranks { files as u8 } else { ranks as u8 };
+            pair += 1;
+        }
+        distances
+    };
+    usize::from(DISTANCES[to as usize][from as usize])
+}
+
 /// All squares above the given ones on the same files, without themselves unless one stands above another.
 #[inline(always)]
 pub fn above(squares: Bitboard) -> Bitboard {
@@ -214,6 +231,13 @@ mod tests {
                 | attacks::attacks(from, rook, board.occupied() ^ (own & board.rooks_and_queens()))
         };
         board.by_color(color).into_iter().filter(|&from| attacks(from).contains(square)).count()
+    }
+
+    #[test]
+    fn distances_are_those_of_the_rules() {
+        for from in Square::ALL {
+            assert!(Square::ALL.iter().all(|&to| distance(from, to) == from.distance(to) as usize));
+        }
     }
 
     #[test]

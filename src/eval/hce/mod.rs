@@ -89,9 +89,9 @@ fn remembered(table: &Table, cache: &mut Cache, board: &Board, turn: Color) -> S
     let mut start = material.sum;
     start += pawns.sum;
     let mut total = Total::new(table, start);
-    let mut context = Context::new(board, turn, pawns.structure);
+    let mut context = Context::new(board, turn, pawns.structure());
     terms::pieces(&mut context, &mut total);
-    finish(total.sum(), material.phase, material.scales.choose(board, &context.structure))
+    finish(total.sum(), i32::from(material.phase), material.scales.choose(board, &context.structure))
 }
 
 /// Leaves behind how often each weight counts on a board: for tuning. The evaluation is

@@ -29,11 +29,11 @@ pub struct Scales {
     /// Whether each side has one bishop.
     pub bishop_each: bool,
     /// In general.
-    pub normal: i32,
+    pub normal: u8,
     /// All pawns on one wing.
-    pub one_wing: i32,
+    pub one_wing: u8,
     /// Each side has one bishop, and they stand on squares of different colours.
-    pub opposite: i32,
+    pub opposite: u8,
 }
 
 impl Scales {
@@ -52,11 +52,11 @@ impl Scales {
         let each = |pieces: [i32; 4]| counts.iter().all(|c| c[1..] == pieces);
         let one_wing = match pawns {
             // What is left is to take the other side's pawns.
-            0 => FULL_SCALE,
+            0 => FULL_SCALE as u8,
             _ if each([0, 0, 1, 0]) => 28,
             _ => 50,
         };
-        let opposite: [i32; 6] = if each([0, 1, 0, 0]) {
+        let opposite: [u8; 6] = if each([0, 1, 0, 0]) {
             [8, 8, 8, 22, 28, 32]
         } else if each([1, 1, 0, 0]) {
             [8, 8, 12, 32, 44, 60]
@@ -65,19 +65,20 @@ impl Scales {
         } else {
             [60; 6]
         };
-        Scales { bishop_each, normal: FULL_SCALE, one_wing, opposite: opposite[pawns.min(5)] }
+        Scales { bishop_each, normal: FULL_SCALE as u8, one_wing, opposite: opposite[pawns.min(5)] }
     }
 
     /// The share that holds on a board with these pieces.
     #[inline(always)]
     pub fn choose(&self, board: &Board, structure: &Structure) -> i32 {
-        if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
+        let share = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
             self.opposite
         } else if structure.one_wing {
             self.one_wing
         } else {
             self.normal
-        }
+        };
+        i32::from(share)
     }
 }
 
