@@ -63,21 +63,24 @@ impl<'a> Context<'a> {
             zone: NONE,
             attackers: ByColor { black: 0, white: 0 },
         };
-        for us in Color::ALL {
-            let [left, right] = pawn_attacks(us, context.pieces(us, Role::Pawn));
-            let king = context.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
-            context.by_role[us].pawn = left | right;
-            context.by_role[us].king = king;
-            context.attacked[us] = left | right | king;
-            context.twice[us] = (left & right) | ((left | right) & king);
-            let blocked = context.pieces(us, Role::Pawn) | context.pieces(us, Role::King);
-            context.useful[us] = !blocked;
-            context.zone[us] = king | context.pieces(us, Role::King);
-        }
-        for us in Color::ALL {
-            context.useful[us] &= !context.by_role[us.other()].pawn;
-        }
+        context.begin(Color::White);
+        context.begin(Color::Black);
+        context.useful.white &= !context.by_role.black.pawn;
+        context.useful.black &= !context.by_role.white.pawn;
         context
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, us: Color) {
+        let [left, right] = pawn_attacks(us, self.pieces(us, Role::Pawn));
+        let king = self.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
+        self.by_role[us].pawn = left | right;
+        self.by_role[us].king = king;
+        self.attacked[us] = left | right | king;
+        self.twice[us] = (left & right) | ((left | right) & king);
+        let blocked = self.pieces(us, Role::Pawn) | self.pieces(us, Role::King);
+        self.useful[us] = !blocked;
+        self.zone[us] = king | self.pieces(us, Role::King);
     }
 
     /// What a knight, bishop, rook or queen attacks. A bishop behind its queen still bears on the diagonal, and two

@@ -34,8 +34,6 @@ const NEXT_ON_QUEEN: usize = layout::at("threats", "next_on_queen");
 const HANGING: usize = layout::at("threats", "hanging");
 const BY_PUSH: usize = layout::at("threats", "by_push");
 
-const VICTIMS: [Role; 5] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
-
 /// All threats of one side.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
@@ -48,16 +46,11 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let minor = ours.knight | ours.bishop;
     // Nothing to threaten with is common enough to be worth a look.
     if !theirs.is_disjoint(c.attacked[us]) {
-        for (i, role) in VICTIMS.into_iter().enumerate() {
-            let all = c.pieces(them, role);
-            if role != Role::Pawn {
-                sink.add(us, BY_PAWN + i - 1, (all & ours.pawn).count() as i32);
-            }
-            let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
-            sink.add(us, BY_MINOR + i, (by_minor & minor).count() as i32);
-            let by_rook = if role == Role::Queen { all } else { all & weak };
-            sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
-        }
+        by_kind(c, us, Role::Pawn, weak, sink);
+        by_kind(c, us, Role::Knight, weak, sink);
+        by_kind(c, us, Role::Bishop, weak, sink);
+        by_kind(c, us, Role::Rook, weak, sink);
+        by_kind(c, us, Role::Queen, weak, sink);
         let minors = pieces & (c.board.knights() | c.board.bishops());
         sink.add(us, MINOR_BY_MINOR, (minors & minor).count() as i32);
         sink.add(us, BY_KING, (weak & ours.king).count() as i32);
@@ -65,6 +58,21 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
     sink.add(us, BY_PUSH, (pieces & push_attacks(c, us)).without(ours.pawn).count() as i32);
     on_queens(c, us, strong, sink);
+}
+
+/// Attacks on one kind of piece by pawns, minor pieces and rooks.
+#[inline(always)]
+fn by_kind<S: Sink>(c: &Context<'_>, us: Color, role: Role, weak: Bitboard, sink: &mut S) {
+    let ours = &c.by_role[us];
+    let all = c.pieces(us.other(), role);
+    let kind = role as usize - Role::Pawn as usize;
+    if role != Role::Pawn {
+        sink.add(us, BY_PAWN + kind - 1, (all & ours.pawn).count() as i32);
+    }
+    let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
+    sink.add(us, BY_MINOR + kind, (by_minor & (ours.knight | ours.bishop)).count() as i32);
+    let by_rook = if role == Role::Queen { all } else { all & weak };
+    sink.add(us, BY_ROOK + kind, (by_rook & ours.rook).count() as i32);
 }
 
 /// Attacks on the queen, now and with the next move.
