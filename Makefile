@@ -2,6 +2,8 @@
 # make test     everything that CI runs
 # make bench    the benchmarks of the hot paths
 # make clean    removes what was built and the demo's files
+# make EXE=NAME [EVALFILE=NET]
+#               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation
 
 CARGO ?= cargo
 # The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
@@ -9,6 +11,17 @@ NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native"
 PATZER = ../target/release/patzer
 
 .PHONY: demo build test bench clean
+
+# With a name given, the engine of that name is the first goal; without one that is the demo.
+ifdef EXE
+.PHONY: engine
+engine:
+	$(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") $(NATIVE) $(CARGO) build --release --locked --bin patzer-uci
+	@cp "$${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)" "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
+
+# Executables have a suffix on Windows.
+SUFFIX = $(if $(filter Windows_NT,$(OS)),.exe)
+endif
 
 # Every step leaves its file and its result; the results together are the summary. The exit codes 10 and 11 of a
 # sequential test are verdicts too, not faults. Fixed nodes make the run the same everywhere.

@@ -1,11 +1,14 @@
 //! `patzer-uci`: the bundled engine as GUIs and match runners want it: no arguments, UCI on standard input.
 //!
-//! `patzer-uci bench` searches the fixed positions of `patzer bench`, which is how OpenBench checks a build.
+//! Arguments are commands, each one argument, and carried out in place of those of standard input:
+//! `patzer-uci bench` searches the fixed positions of `patzer bench`, which is how OpenBench checks a build, and
+//! `patzer-uci "genfens 100 seed 1 book None" "quit"` is how it asks for openings. `patzer-uci tunable` speaks UCI with
+//! the numbers of the search among its options, and `patzer-uci spsa` prints them as the input of a tuner.
 
 use std::process::ExitCode;
 
 use patzer::cli::tell;
-use patzer::engine::{bench, engine, uci};
+use patzer::engine::uci;
 use patzer::error::{Error, Result, panics_are_our_fault};
 use patzer::eval::Evaluation;
 
@@ -21,15 +24,23 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.first().map(String::as_str) {
-        None => uci::serve(Evaluation::default()),
-        Some("bench") => {
-            println!("{}", bench::run(&mut *engine(&Evaluation::default(), 16), bench::DEPTH, &mut |_| {}));
-            Ok(())
-        }
-        Some(other) => Err(Error::usage(format!(
-            "unknown argument `{other}`: patzer-uci speaks UCI on standard input; `patzer uci --help` has more"
-        ))),
+    let mut arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
+    // The only command that is commonly typed with its arguments apart.
+    if arguments.first().is_some_and(|first| first == "bench") {
+        arguments = vec![arguments.join(" ")];
     }
+    if let Some(flag) = arguments.first().filter(|first| first.starts_with('-')) {
+        return Err(Error::usage(format!(
+            "unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more"
+        )));
+    }
+    if arguments.as_slice() == ["tunable"] {
+        return uci::serve_tunable(Evaluation::default());
+    }
+    if arguments.is_empty() {
+        return uci::serve(Evaluation::default());
+    }
+    uci::carry_out(&arguments, Evaluation::default());
+    Ok(())
 }

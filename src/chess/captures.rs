@@ -17,17 +17,17 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     pieces(position, king, them, pinned, moves);
     pawns(position, king, them, pinned, moves);
     en_passant(position, king, moves);
-    king_captures(position, king, them, moves);
+    king_moves(position, king, them, moves);
 }
 
 /// Whether a pinned piece stays on the line of its pin.
 #[inline]
-fn safe(from: Square, to: Square, king: Square, pinned: Bitboard) -> bool {
+pub(super) fn safe(from: Square, to: Square, king: Square, pinned: Bitboard) -> bool {
     !pinned.contains(from) || attacks::aligned(from, to, king)
 }
 
 /// Our pieces that alone stand between our king and an enemy slider.
-fn pinned(position: &Chess, king: Square) -> Bitboard {
+pub(super) fn pinned(position: &Chess, king: Square) -> Bitboard {
     let board = position.board();
     let snipers = (sliders::file_and_rank(king) & board.rooks_and_queens())
         | (sliders::diagonals(king) & board.bishops_and_queens());
@@ -41,7 +41,14 @@ fn pinned(position: &Chess, king: Square) -> Bitboard {
     pinned
 }
 
-fn pieces(position: &Chess, king: Square, target: Bitboard, pinned: Bitboard, moves: &mut MoveList) {
+/// The legal moves of knights, bishops, rooks and queens to these squares.
+pub(super) fn pieces(
+    position: &Chess,
+    king: Square,
+    target: Bitboard,
+    pinned: Bitboard,
+    moves: &mut MoveList,
+) {
     let board = position.board();
     let occupied = board.occupied();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
@@ -108,7 +115,8 @@ fn en_passant(position: &Chess, king: Square, moves: &mut MoveList) {
     }
 }
 
-fn king_captures(position: &Chess, king: Square, target: Bitboard, moves: &mut MoveList) {
+/// The king's moves to these squares that are safe.
+pub(super) fn king_moves(position: &Chess, king: Square, target: Bitboard, moves: &mut MoveList) {
     let board = position.board();
     for to in attacks::king_attacks(king) & target {
         // Not in check, so no slider looks through the king's square.

@@ -6,10 +6,12 @@
 pub mod captures;
 pub mod fen;
 pub mod key;
+pub mod legal;
 pub mod line;
 pub mod null;
 pub mod packed;
 pub mod perft;
+pub mod quiets;
 pub mod score;
 pub mod see;
 pub mod sliders;

@@ -2,6 +2,8 @@
 //!
 //! In: a position and a depth in plies. Out: the number of leaves, in all or below each move.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
@@ -30,6 +32,26 @@ pub fn divide(position: &Chess, depth: u32) -> Vec<(Move, u64)> {
     moves.into_par_iter().map(|m| (m, below(m))).collect()
 }
 
+/// The same as [`divide`], given up when `stop` is set.
+pub fn divide_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
+    let moves: Vec<Move> = position.legal_moves().into_iter().collect();
+    let below =
+        |m: Move| perft_until(&after(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
+    moves.into_par_iter().map(below).collect()
+}
+
+fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<u64> {
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    // A smaller tree is done before anyone notices.
+    if depth < 4 {
+        return Some(perft(position, depth));
+    }
+    let moves: Vec<Move> = position.legal_moves().into_iter().collect();
+    moves.into_par_iter().map(|m| perft_until(&after(position, m), depth - 1, stop)).sum()
+}
+
 /// The same number as [`perft`], counted on all threads of the pool.
 pub fn count(position: &Chess, depth: u32) -> u64 {
     if depth == 0 { 1 } else { divide(position, depth).iter().map(|(_, leaves)| leaves).sum() }
@@ -55,6 +77,10 @@ mod tests {
         for (depth, leaves) in [(0, 1), (1, 48), (2, 2039), (3, 97_862)] {
             assert_eq!(perft(&kiwipete, depth), leaves);
             assert_eq!(count(&kiwipete, depth), leaves);
+            if depth > 0 {
+                let counts = divide_until(&kiwipete, depth, &AtomicBool::new(false)).unwrap();
+                assert_eq!(counts.iter().map(|(_, leaves)| leaves).sum::<u64>(), leaves);
+            }
         }
         assert_eq!(count(&Chess::default(), 4), 197_281);
     }
@@ -63,5 +89,10 @@ mod tests {
     fn a_finished_game_has_no_leaves() {
         let mated = fen::position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1", false).unwrap();
         assert_eq!((perft(&mated, 0), perft(&mated, 1), count(&mated, 3)), (1, 0, 0));
+    }
+
+    #[test]
+    fn a_count_can_be_given_up() {
+        assert_eq!(divide_until(&Chess::default(), 30, &AtomicBool::new(true)), None);
     }
 }

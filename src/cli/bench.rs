@@ -1,6 +1,7 @@
 //! `patzer bench`: arguments and wiring.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use crate::cli::{Status, Ui};
 use crate::engine::{bench, engine};
@@ -34,9 +35,11 @@ pub struct BenchArgs {
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     let evaluation = super::uci::load(args.evaluation.as_deref())?;
     let bar = ui.progress("searching", bench::positions().count() as u64);
-    let outcome = bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &mut |done| {
-        bar.set_position(done as u64)
-    });
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let outcome =
+        bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &NEVER, &mut |done| {
+            bar.set_position(done as u64)
+        });
     bar.finish_and_clear();
     ui.result(&outcome)?;
     Ok(Status::Done)

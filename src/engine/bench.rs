@@ -35,14 +35,18 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// Searches every position to a depth in plies, each as a new game.
-pub fn run(engine: &mut dyn Engine, depth: i32, progress: &mut dyn FnMut(usize)) -> Outcome {
-    let stop = AtomicBool::new(false);
+/// Searches every position to a depth in plies, each as a new game. Setting `stop` cuts that short.
+pub fn run(
+    engine: &mut dyn Engine,
+    depth: i32,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(usize),
+) -> Outcome {
     let limits = Limits { depth: Some(depth), ..Limits::default() };
     let (mut nodes, mut time) = (0, Duration::ZERO);
     for (index, position) in positions().enumerate() {
         engine.new_game();
-        let report = engine.search(&Line::new(position), &limits, &stop, &mut |_| {});
+        let report = engine.search(&Line::new(position), &limits, stop, &mut |_| {});
         nodes += report.nodes;
         time += report.time;
         progress(index + 1);

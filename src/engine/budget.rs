@@ -3,15 +3,21 @@
 //! In: limits, and a flag that asks for an end. Out: whether to go on, asked at every node, and whether another
 //! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 1,024 nodes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use super::{Clock, Limits};
+use super::{Clock, Limits, Ponder};
 
 /// What is left of a search's limits.
 #[derive(Debug)]
 pub struct Budget<'a> {
     stop: &'a AtomicBool,
+    /// Nodes of all threads, as far as they have told.
+    told: &'a AtomicU64,
+    /// How many nodes of this thread are told.
+    own: u64,
+    ponder: Option<Ponder>,
     start: Instant,
     nodes: u64,
     soft_nodes: u64,
@@ -20,11 +26,15 @@ pub struct Budget<'a> {
     stopped: bool,
 }
 
+/// The part of all nodes that the best move usually takes, from 0 to 1.
+pub const USUAL_SHARE: f64 = 0.65;
+
 const CHECK_EVERY: u64 = 1024;
 
 impl<'a> Budget<'a> {
-    /// The budget that limits allow, from now on.
-    pub fn new(limits: &Limits, stop: &'a AtomicBool) -> Budget<'a> {
+    /// The budget that limits allow, from now on. Threads that search together share `told`, which begins with 0;
+    /// node limits are for all of them.
+    pub fn new(limits: &Limits, stop: &'a AtomicBool, told: &'a AtomicU64) -> Budget<'a> {
         let (soft, hard) = match (limits.movetime, limits.clock) {
             (Some(time), _) => (None, Some(after_overhead(time, limits.overhead))),
             (None, Some(clock)) => {
@@ -35,6 +45,9 @@ impl<'a> Budget<'a> {
         };
         Budget {
             stop,
+            told,
+            own: 0,
+            ponder: limits.ponder.clone(),
             start: Instant::now(),
             nodes: limits.nodes.unwrap_or(u64::MAX),
             soft_nodes: limits.soft_nodes.unwrap_or(u64::MAX),
@@ -44,16 +57,33 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Whether the search has to end now, having visited this many nodes. Once true, always true.
+    /// Whether the search has to end now, this thread having visited this many nodes. Once true, always true.
     #[inline]
     pub fn spent(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
             self.stopped = true;
         } else if nodes.is_multiple_of(CHECK_EVERY) && !self.stopped {
-            self.stopped = self.stop.load(Ordering::Relaxed)
-                || self.hard.is_some_and(|hard| self.start.elapsed() >= hard);
+            self.stopped = self.look_up(nodes);
         }
         self.stopped
+    }
+
+    #[cold]
+    fn look_up(&mut self, nodes: u64) -> bool {
+        self.stop.load(Relaxed)
+            || self.total(nodes) >= self.nodes
+            || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
+    }
+
+    /// Nodes of all threads, of which this one has visited so many.
+    pub fn total(&mut self, nodes: u64) -> u64 {
+        let new = nodes - self.own;
+        self.own = nodes;
+        self.told.fetch_add(new, Relaxed) + new
+    }
+
+    fn pondering(&self) -> bool {
+        self.ponder.as_ref().is_some_and(Ponder::holds)
     }
 
     /// Whether the search was ended before it was complete.
@@ -63,12 +93,14 @@ impl<'a> Budget<'a> {
     }
 
     /// Whether another iteration is worth beginning. `stability` counts the iterations through which the best move
-    /// has stayed the same: a choice that is still changing gets more time.
-    pub fn allows_another(&self, nodes: u64, stability: usize) -> bool {
+    /// has stayed the same: a choice that is still changing gets more time. `share` is the part of all nodes that
+    /// the best move took: where the others needed little to be refuted, little is left to find out (node-based
+    /// time management, as Koivisto has it).
+    pub fn allows_another(&self, nodes: u64, stability: usize, share: f64) -> bool {
         const SCALE: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
-        let scale = SCALE[stability.min(SCALE.len() - 1)];
+        let scale = SCALE[stability.min(SCALE.len() - 1)] * (1.0 + 1.4 * (USUAL_SHARE - share)).max(0.4);
         nodes < self.soft_nodes.min(self.nodes)
-            && self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale))
+            && (self.soft.is_none_or(|soft| self.start.elapsed() < soft.mul_f64(scale)) || self.pondering())
     }
 
     /// Time since the search began.
@@ -84,10 +116,12 @@ fn after_overhead(time: Duration, overhead: Duration) -> Duration {
 
 /// The time after which no iteration begins, and the time after which the search is cut off.
 fn allot(clock: Clock, overhead: Duration) -> (Duration, Duration) {
-    let time = after_overhead(clock.time, overhead);
     // Without a time control ahead, a twentieth of what is left: the rest of a game is longer, but gets cheaper.
     let moves = clock.moves_to_go.map_or(20, |moves| moves.clamp(1, 40));
-    let soft = time / moves + clock.increment * 3 / 4;
+    // Each of these moves brings its increment and costs its overhead, so that a clock with little on it is never
+    // run down to where one late answer loses.
+    let soft = after_overhead(clock.time + clock.increment * (moves - 1), overhead * (moves + 2)) / moves;
+    let time = after_overhead(clock.time, overhead);
     // The last move before the control may use nearly everything, any other must leave something to live on.
     let most = if moves == 1 { time.mul_f64(0.9) } else { time.mul_f64(0.6) };
     let hard = (soft * 4).min(most);
@@ -120,17 +154,33 @@ mod tests {
 
     #[test]
     fn a_twentieth_and_most_of_the_increment_is_the_aim() {
-        let (soft, hard) = allot(clock(8_010, 80, None), Duration::from_millis(10));
-        assert_eq!(soft, Duration::from_millis(460));
-        assert_eq!(hard, Duration::from_millis(1840));
+        // 8 s and 19 increments of 80 ms, less 22 times 10 ms, for 20 moves.
+        let (soft, hard) = allot(clock(8_000, 80, None), Duration::from_millis(10));
+        assert_eq!(soft, Duration::from_millis(465));
+        assert_eq!(hard, Duration::from_millis(1860));
         let (soft, _) = allot(clock(40_000, 0, Some(40)), Duration::ZERO);
         assert_eq!(soft, Duration::from_millis(1000));
     }
 
     #[test]
+    fn short_increments_do_not_tempt_below_the_overhead_of_the_next_moves() {
+        // However long the game.
+        for (ms, increment) in [(200, 2), (1000, 10), (10_000, 100)] {
+            let mut left = Duration::from_millis(ms);
+            let overhead = Duration::from_millis(10);
+            for _ in 0..300 {
+                let (soft, _) = allot(clock(left.as_millis() as u64, increment, None), overhead);
+                left = left.saturating_sub(soft) + Duration::from_millis(increment);
+                assert!(left > 15 * overhead, "{ms} {increment} {left:?}");
+            }
+        }
+    }
+
+    #[test]
     fn nodes_are_counted_exactly() {
         let stop = AtomicBool::new(false);
-        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, &stop);
+        let told = AtomicU64::new(0);
+        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, &stop, &told);
         assert!(!budget.spent(1499));
         assert!(budget.spent(1500));
         assert!(budget.spent(0), "a search that has been ended does not go on");
@@ -139,8 +189,31 @@ mod tests {
     #[test]
     fn the_flag_is_seen_at_the_next_look() {
         let stop = AtomicBool::new(true);
-        let mut budget = Budget::new(&Limits::default(), &stop);
+        let told = AtomicU64::new(0);
+        let mut budget = Budget::new(&Limits::default(), &stop, &told);
         assert!(!budget.spent(1023));
         assert!(budget.spent(1024));
+    }
+
+    #[test]
+    fn threads_share_a_node_limit() {
+        let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let limits = Limits { nodes: Some(5000), ..Limits::default() };
+        let (mut one, mut two) = (Budget::new(&limits, &stop, &told), Budget::new(&limits, &stop, &told));
+        assert!(!one.spent(2048) && !two.spent(2048));
+        assert!(one.spent(3072));
+        assert_eq!(two.total(2100), 3072 + 2100);
+    }
+
+    #[test]
+    fn no_time_counts_until_the_expected_move_is_made() {
+        let (stop, told, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
+        let limits =
+            Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
+        let mut budget = Budget::new(&limits, &stop, &told);
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(!budget.spent(1024) && budget.allows_another(1024, 0, USUAL_SHARE));
+        ponder.hit();
+        assert!(budget.spent(2048));
     }
 }

@@ -1,11 +1,14 @@
-//! Which quiet moves have been good before, whatever the position.
+//! Which moves have been good before, whatever the position.
 //!
-//! In: the quiet moves that a node tried, and the one that cut it off. Out: a number for each quiet move that says
-//! how early to try it. One table knows a move by its colour and squares (butterfly history; Schaeffer, "The
+//! In: the moves that a node tried, and the one that cut it off. Out: a number for each move that says how early to
+//! try it. For quiet moves one table knows a move by its colour and squares (butterfly history; Schaeffer, "The
 //! History Heuristic and Alpha-Beta Search Enhancements in Practice", 1989), another by its piece and target and
-//! those of an earlier move that it follows (continuation history).
+//! those of an earlier move that it follows (continuation history); a third holds the reply that cut off after a
+//! move (counter moves; Uiterwijk, 1992). Captures are known by piece, target and victim.
 
-use shakmaty::{Color, Move};
+use shakmaty::{Color, Move, Role};
+
+use crate::chess::PackedMove;
 
 /// Entries stay within this, by gravity: the nearer to the end, the smaller the step towards it.
 const MAX: i32 = 16_384;
@@ -24,14 +27,16 @@ pub fn piece_to(turn: Color, m: Move) -> PieceTo {
     (piece * 64 + m.to().to_usize()) as PieceTo
 }
 
-/// The moves of one and two plies ago.
-pub type Before = [PieceTo; 2];
+/// The moves of one, two and four plies ago.
+pub type Before = [PieceTo; 3];
 
 /// The tables.
 #[derive(Debug)]
 pub struct History {
     butterfly: Box<[i16]>,
     follow: Box<[i16]>,
+    counter: Box<[PackedMove]>,
+    capture: Box<[i16]>,
 }
 
 impl History {
@@ -40,6 +45,8 @@ impl History {
         History {
             butterfly: vec![0; 2 * 64 * 64].into_boxed_slice(),
             follow: vec![0; PIECE_SQUARES * PIECE_SQUARES].into_boxed_slice(),
+            counter: vec![PackedMove::NONE; PIECE_SQUARES].into_boxed_slice(),
+            capture: vec![0; PIECE_SQUARES * Role::ALL.len()].into_boxed_slice(),
         }
     }
 
@@ -47,9 +54,11 @@ impl History {
     pub fn clear(&mut self) {
         self.butterfly.fill(0);
         self.follow.fill(0);
+        self.counter.fill(PackedMove::NONE);
+        self.capture.fill(0);
     }
 
-    /// How good a quiet move has been, within ±3 × 16,384.
+    /// How good a quiet move has been, within ±4 × 16,384.
     #[inline]
     pub fn score(&self, turn: Color, m: Move, before: Before) -> i32 {
         let moved = piece_to(turn, m);
@@ -73,6 +82,32 @@ impl History {
             }
         }
     }
+
+    /// How good a capture or promotion has been, within ±16,384.
+    #[inline]
+    pub fn capture_score(&self, turn: Color, m: Move) -> i32 {
+        i32::from(self.capture[capture_index(turn, m)])
+    }
+
+    /// Raises (`bonus` above 0) or lowers what is thought of a capture or promotion.
+    #[inline]
+    pub fn learn_capture(&mut self, turn: Color, m: Move, bonus: i32) {
+        nudge(&mut self.capture[capture_index(turn, m)], bonus);
+    }
+
+    /// The quiet reply that last cut off after a move.
+    #[inline]
+    pub fn counter(&self, earlier: PieceTo) -> PackedMove {
+        self.counter.get(usize::from(earlier)).copied().unwrap_or(PackedMove::NONE)
+    }
+
+    /// Remembers a quiet reply that cut off.
+    #[inline]
+    pub fn learn_counter(&mut self, earlier: PieceTo, m: Move) {
+        if let Some(counter) = self.counter.get_mut(usize::from(earlier)) {
+            *counter = PackedMove::pack(m);
+        }
+    }
 }
 
 #[inline]
@@ -86,6 +121,13 @@ fn follow_index(earlier: PieceTo, moved: PieceTo) -> usize {
     usize::from(earlier) * PIECE_SQUARES + usize::from(moved)
 }
 
+/// A promotion without a capture counts as one of a king, which nothing else captures.
+#[inline]
+fn capture_index(turn: Color, m: Move) -> usize {
+    let victim = m.capture().unwrap_or(Role::King) as usize - 1;
+    usize::from(piece_to(turn, m)) * Role::ALL.len() + victim
+}
+
 #[inline]
 fn nudge(entry: &mut i16, bonus: i32) {
     let value = i32::from(*entry);
@@ -95,13 +137,14 @@ fn nudge(entry: &mut i16, bonus: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::fen;
     use shakmaty::{Chess, Position};
 
     #[test]
     fn moves_that_cut_off_rise_and_never_overflow() {
         let mut history = History::new();
         let moves = Chess::default().legal_moves();
-        let before = [3, NO_MOVE];
+        let before = [3, NO_MOVE, NO_MOVE];
         for _ in 0..10_000 {
             history.learn(Color::White, moves[0], before, 1500);
             history.learn(Color::White, moves[1], before, -1500);
@@ -110,8 +153,33 @@ mod tests {
         let bad = history.score(Color::White, moves[1], before);
         assert!((MAX..=2 * MAX).contains(&good), "{good}");
         assert!((-2 * MAX..-MAX).contains(&bad), "{bad}");
-        assert_eq!(history.score(Color::Black, moves[0], [NO_MOVE; 2]), 0);
+        assert_eq!(history.score(Color::Black, moves[0], [NO_MOVE; 3]), 0);
         history.clear();
         assert_eq!(history.score(Color::White, moves[0], before), 0);
+    }
+
+    #[test]
+    fn captures_are_known_by_piece_target_and_victim() {
+        let mut history = History::new();
+        let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
+        let moves = position.legal_moves();
+        let takes: Vec<Move> = moves.iter().copied().filter(|m| m.is_capture()).collect();
+        let pushes: Vec<Move> =
+            moves.iter().copied().filter(|m| m.is_promotion() && !m.is_capture()).collect();
+        history.learn_capture(Color::White, takes[0], 900);
+        assert!(history.capture_score(Color::White, takes[0]) > 0);
+        assert_eq!(history.capture_score(Color::Black, takes[0]), 0);
+        assert!(pushes.iter().all(|&m| history.capture_score(Color::White, m) == 0));
+    }
+
+    #[test]
+    fn a_reply_is_remembered_for_the_move_that_it_answers() {
+        let mut history = History::new();
+        let m = Chess::default().legal_moves()[4];
+        history.learn_counter(7, m);
+        assert_eq!(history.counter(7), PackedMove::pack(m));
+        assert_eq!(history.counter(8), PackedMove::NONE);
+        history.learn_counter(NO_MOVE, m);
+        assert_eq!(history.counter(NO_MOVE), PackedMove::NONE);
     }
 }

@@ -6,15 +6,22 @@
 
 pub mod bench;
 mod budget;
+mod correction;
+mod extensions;
+pub mod genfens;
 mod history;
 mod known;
 mod ordering;
+pub mod params;
+mod prefetch;
 mod pruning;
 mod quiescence;
 pub mod resolve;
+mod root;
 mod search;
 mod searcher;
 mod stack;
+mod stages;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -22,7 +29,8 @@ mod testing;
 mod tests;
 pub mod uci;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use shakmaty::{Chess, Move};
@@ -33,6 +41,9 @@ use crate::eval::Evaluation;
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 pub use searcher::Searcher;
+
+/// The stack of a thread that searches: enough for the deepest line that may be looked at, several times over.
+pub(crate) const STACK_BYTES: usize = 32 << 20;
 
 /// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +57,7 @@ pub struct Clock {
 }
 
 /// When a search ends. The default sets no limit: it then runs to the greatest depth or until it is stopped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Iterations of iterative deepening, in plies.
     pub depth: Option<i32>,
@@ -54,6 +65,14 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Nodes after which no further iteration begins.
     pub soft_nodes: Option<u64>,
+    /// A mate in this many moves, whoever gives it: once one is proven, no further iteration begins.
+    pub mate: Option<u32>,
+    /// The moves to choose from; empty for all. Those that are not legal are left out.
+    pub only: Vec<Move>,
+    /// How many different first moves to report, best first; 0 counts as 1.
+    pub lines: usize,
+    /// While this holds, no time counts: the opponent is still thinking.
+    pub ponder: Option<Ponder>,
     /// Time for this move, to be used up.
     pub movetime: Option<Duration>,
     /// A clock to play by: the search decides how much of it this move is worth.
@@ -61,6 +80,42 @@ pub struct Limits {
     /// Time to keep back for the way to the GUI and back, of [`Limits::movetime`] and [`Limits::clock`] alike.
     pub overhead: Duration,
 }
+
+/// A flag for a search on the opponent's time: true until the opponent has made the expected move. Equal to itself
+/// and its clones.
+#[derive(Debug, Clone)]
+pub struct Ponder(Arc<AtomicBool>);
+
+impl Ponder {
+    /// A search that begins on the opponent's time.
+    pub fn new() -> Ponder {
+        Ponder(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// From here on the time is the engine's own.
+    pub fn hit(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it is still the opponent's time.
+    pub fn holds(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Ponder {
+    fn default() -> Ponder {
+        Ponder::new()
+    }
+}
+
+impl PartialEq for Ponder {
+    fn eq(&self, other: &Ponder) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Ponder {}
 
 /// What a search found, after each iteration and at its end.
 #[derive(Debug, Clone)]
@@ -73,7 +128,11 @@ pub struct Report {
     pub depth: i32,
     /// The longest line looked at, in plies.
     pub seldepth: i32,
-    /// Positions visited.
+    /// Which of the best lines this is, from 1.
+    pub rank: usize,
+    /// How full the transposition table is with what this search stored, in thousandths.
+    pub hashfull: u32,
+    /// Positions visited, by all threads.
     pub nodes: u64,
     /// Time since the search began.
     pub time: Duration,
@@ -86,9 +145,10 @@ pub trait Engine: Send {
     /// Forgets table and histories, so that the next search depends on nothing before it.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line until a limit or `stop` ends it, calling `info` after each iteration.
+    /// Searches the last position of a line until a limit or `stop` ends it, calling `info` after each iteration,
+    /// once for each of the lines asked for.
     ///
-    /// With a node or depth limit and after [`Engine::new_game`] the result is always the same. A legal move is
+    /// With one thread, a node or depth limit and after [`Engine::new_game`] the result is always the same. A legal move is
     /// returned whatever the limits, if there is one.
     fn search(
         &mut self,
@@ -106,7 +166,16 @@ pub trait Engine: Send {
     fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
     /// Changes the size of the transposition table, in MiB, and empties it.
-    fn resize(&mut self, hash_mb: usize);
+    ///
+    /// # Errors
+    /// If there is not so much memory; the table then has the least size.
+    fn resize(&mut self, hash_mb: usize) -> std::result::Result<(), String>;
+
+    /// Changes the numbers that the search works with.
+    fn set_params(&mut self, params: &params::Params);
+
+    /// Changes the number of threads that a search uses, at least one. Only with one are results reproducible.
+    fn set_threads(&mut self, threads: usize);
 }
 
 /// An engine with this evaluation and a transposition table of this many MiB.

@@ -1,20 +1,19 @@
-//! In which order to try moves.
+//! In which order quiescence tries moves.
 //!
-//! In: the moves of a node and what is known about them. Out: one after another, the most promising first: the
-//! table's move, captures that do not lose material by victim and attacker, killers, quiet moves by history, and
-//! captures that lose material. The exchange is worked out only for captures whose turn has come.
+//! In: the moves of a node and the table's. Out: one after another, the most promising first: the table's move,
+//! captures that do not lose material by victim and attacker, quiet replies to a check, captures that lose material.
+//! The exchange is worked out only for captures whose turn has come. Nothing that earlier searches left behind but
+//! the table's move plays a part, so that a label depends on the position alone.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
-use super::history::{Before, History};
 use super::stack::Node;
 use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, captures};
 
 const TABLE: i32 = 1 << 30;
 const GOOD: i32 = 1 << 24;
-const KILLER: i32 = 1 << 20;
 const BAD: i32 = -(1 << 24);
 
 /// Moves with their promise, handed out best first.
@@ -25,7 +24,7 @@ pub struct Picker {
 }
 
 /// shakmaty's bound on the number of moves in any position, even an absurd one.
-const CAPACITY: usize = 270;
+pub const CAPACITY: usize = 270;
 
 impl Picker {
     /// No moves yet. A picker is large, so it is filled where it stays instead of being made elsewhere and copied.
@@ -34,41 +33,18 @@ impl Picker {
         Picker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0 }
     }
 
-    /// Fills in all legal moves of a node of the main search.
-    pub fn all(
-        &mut self,
-        node: &Node,
-        best: PackedMove,
-        killers: [Option<Move>; 2],
-        history: &History,
-        before: Before,
-    ) {
-        let turn = node.position.turn();
-        self.moves = node.position.legal_moves();
-        self.rate(best, |m| {
-            if killers[0] == Some(m) {
-                KILLER + 1
-            } else if killers[1] == Some(m) {
-                KILLER
-            } else {
-                history.score(turn, m, before)
-            }
-        });
-    }
-
     /// Fills in the moves of a node of quiescence: all if it is in check, else captures and queen promotions.
-    /// Ordered by nothing that earlier searches left behind but the table's move.
     pub fn quiescence(&mut self, node: &Node, best: PackedMove) {
         if node.in_check {
             self.moves = node.position.legal_moves();
         } else {
             captures::generate(node.position, &mut self.moves);
         }
-        self.rate(best, |_| 0);
+        self.rate(best);
     }
 
     #[inline(always)]
-    fn rate(&mut self, best: PackedMove, quiet: impl Fn(Move) -> i32) {
+    fn rate(&mut self, best: PackedMove) {
         self.scores.clear();
         self.scores.extend(self.moves.iter().map(|&m| {
             if best != PackedMove::NONE && PackedMove::pack(m) == best {
@@ -76,7 +52,7 @@ impl Picker {
             } else if is_noisy(m) {
                 GOOD + victim_and_attacker(m)
             } else {
-                quiet(m)
+                0
             }
         }));
     }
@@ -131,37 +107,22 @@ fn victim_and_attacker(m: Move) -> i32 {
 mod tests {
     use super::*;
     use crate::chess::{fen, key};
-    use crate::engine::history::NO_MOVE;
 
     #[test]
-    fn moves_come_best_first_and_each_once() {
+    fn captures_come_best_first_and_quiet_moves_not_at_all() {
         let position =
             fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
                 .unwrap();
         let node = Node { position: &position, key: key::of(&position), ply: 0, in_check: false };
-        let moves = position.legal_moves();
-        let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
-        let mut history = History::new();
-        history.learn(position.turn(), quiet[5], [NO_MOVE; 2], 900);
-        let killers = [Some(quiet[3]), Some(quiet[4])];
-        let table = PackedMove::pack(quiet[7]);
+        let noisy: Vec<Move> = position.legal_moves().into_iter().filter(|&m| is_noisy(m)).collect();
         let mut picker = Picker::empty();
-        picker.all(&node, table, killers, &history, [NO_MOVE; 2]);
+        picker.quiescence(&node, PackedMove::pack(noisy[0]));
         let mut order = Vec::new();
         while let Some((m, losing)) = picker.next(&node) {
-            assert_eq!(losing, is_noisy(m) && !see_ge(&position, m, 0));
+            assert!(order.is_empty() || losing != see_ge(&position, m, 0));
             order.push(m);
         }
-        assert_eq!(order.len(), moves.len());
-        let at = |m: Move| order.iter().position(|&o| o == m).unwrap();
-        assert_eq!(at(quiet[7]), 0);
-        assert_eq!(
-            order[1].to_string(),
-            "Be2xa6",
-            "a bishop for a bishop is the best capture that does not lose"
-        );
-        assert!(at(quiet[3]) < at(quiet[4]) && at(quiet[4]) < at(quiet[5]) && at(quiet[5]) < at(quiet[6]));
-        let last = order[order.len() - 1];
-        assert!(is_noisy(last) && !see_ge(&position, last, 0));
+        assert_eq!((order.len(), order[0]), (noisy.len(), noisy[0]));
+        assert_eq!(order[1].to_string(), "Be2xa6", "a bishop for a bishop is the best that does not lose");
     }
 }

@@ -5,100 +5,192 @@
 
 use std::sync::LazyLock;
 
-use shakmaty::Position;
+use shakmaty::{MoveList, Position};
 
-use super::history::NO_MOVE;
-use super::search::{Prospect, Search, Tried};
+use super::history::{NO_MOVE, piece_to};
+use super::search::{Prospect, Search, Tried, played};
 use super::stack::Node;
+use super::table::{Bound, Entry};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
-use crate::chess::see::see_ge;
-use crate::chess::{key, null};
+use crate::chess::see::{see_ge, value};
+use crate::chess::{PackedMove, captures, key, null};
 use crate::eval::Evaluator;
 
-/// Reverse futility: so far above beta that no quiet reply within the remaining depth is likely to make up for it
-/// (Heinz, "Extended Futility Pruning", 1998, seen from the other side).
-pub fn reverse_futility(prospect: &Prospect) -> Option<Score> {
-    let Prospect { beta, depth, eval, improving, .. } = *prospect;
-    let margin = 80 * (depth - i32::from(improving));
-    (depth <= 8 && !is_mate(beta) && eval < MATE_IN_MAX && eval - margin >= beta).then_some((eval + beta) / 2)
-}
-
-/// Whether a move is not worth a search: late and quiet at low depth, hopelessly below alpha, or losing more
-/// material than the remaining depth can be hoped to win back.
-pub fn futile(node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
-    let Prospect { alpha, depth, eval, improving, .. } = *prospect;
-    if depth > 8 || node.in_check || tried.gives_check {
-        return false;
-    }
-    if tried.quiet {
-        // Late move pruning: ordered this far back, a quiet move has hardly ever been good.
-        let enough = (4 + depth * depth) as usize / if improving { 1 } else { 2 };
-        if tried.earlier > enough {
-            return true;
-        }
-        // Futility: a quiet move does not lift the evaluation by this much.
-        if eval + 120 + 90 * depth <= alpha {
-            return true;
-        }
-        return !see_ge(node.position, tried.m, -60 * depth);
-    }
-    tried.losing && !see_ge(node.position, tried.m, -100 * depth)
-}
-
-/// Reductions by depth and number of the move, in plies: the logarithms' product, as most engines have it since
-/// Fruit and Stockfish.
-static REDUCTIONS: LazyLock<[[i8; 64]; 64]> = LazyLock::new(|| {
-    let mut table = [[0; 64]; 64];
-    for (depth, row) in table.iter_mut().enumerate().skip(1) {
-        for (earlier, reduction) in row.iter_mut().enumerate().skip(1) {
-            *reduction = (0.8 + (depth as f64).ln() * (earlier as f64).ln() / 2.2) as i8;
-        }
-    }
-    table
+/// Products of logarithms by depth and number of the move, in 1/1024.
+static LOGARITHMS: LazyLock<[[i32; 64]; 64]> = LazyLock::new(|| {
+    let log = |n: usize| (n.max(1) as f64).ln();
+    std::array::from_fn(|depth| std::array::from_fn(|earlier| (1024.0 * log(depth) * log(earlier)) as i32))
 });
 
 impl<E: Evaluator> Search<'_, E> {
+    /// The ways to give up a node without trying its moves, the cheapest first.
+    pub(super) fn cut_off(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
+        self.reverse_futility(prospect)
+            .or_else(|| self.razoring(node, prospect))
+            .or_else(|| self.null_move(node, prospect))
+            .or_else(|| self.probcut(node, prospect))
+    }
+
+    /// Reverse futility: so far above beta that no quiet reply within the remaining depth is likely to make up for
+    /// it (Heinz, "Extended Futility Pruning", 1998, seen from the other side).
+    fn reverse_futility(&self, prospect: &Prospect) -> Option<Score> {
+        let Prospect { beta, depth, eval, improving, .. } = *prospect;
+        let margin = self.params.reverse_margin * (depth - i32::from(improving));
+        let far_above = depth <= self.params.reverse_depth
+            && !is_mate(beta)
+            && eval < MATE_IN_MAX
+            && eval - margin >= beta;
+        far_above.then_some((eval + beta) / 2)
+    }
+
+    /// Razoring: so far below alpha that only captures can help, which quiescence looks at (Birmingham and Kent,
+    /// "Tree-Searching and Tree-Pruning Techniques", 1977).
+    fn razoring(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
+        let Prospect { alpha, depth, eval, .. } = *prospect;
+        let margin = self.params.razor_base + self.params.razor_margin * depth * depth;
+        if depth > self.params.razor_depth || is_mate(alpha) || eval + margin > alpha {
+            return None;
+        }
+        let score = self.quiesce::<false>(node, alpha, alpha + 1);
+        (score <= alpha).then_some(score)
+    }
+
     /// Null move: if passing still fails high, a real move will too. Unsound in zugzwang, hence the material test;
     /// never twice in a row (Beal, 1989; Donninger, "Null Move and Deep Search", 1993).
-    pub(super) fn null_move(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
+    fn null_move(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
         let Prospect { beta, depth, eval, .. } = *prospect;
         let position = node.position;
         let board = position.board();
         let pieces = position.us() & !board.pawns() & !board.kings();
         let after_null = node.ply > 0 && self.stack.before(node.ply)[0] == NO_MOVE;
-        if depth < 3 || eval < beta || is_mate(beta) || pieces.is_empty() || after_null {
+        if depth < self.params.null_depth || eval < beta || is_mate(beta) || pieces.is_empty() || after_null {
             return None;
         }
-        let reduction = 3 + depth / 3 + ((eval - beta) / 200).min(3);
+        let params = self.params;
+        let reduction =
+            params.null_base + depth / params.null_slope + ((eval - beta) / params.null_eval).min(3);
         let after = null::pass(position)?;
         let key = key::after_null(position, node.key);
+        self.table.prefetch(key);
         self.stack.push(node.ply, NO_MOVE, key);
+        self.stack.frame(node.ply + 1).doubles = self.stack.frame(node.ply).doubles;
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: false };
-        let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction);
+        let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, !prospect.cut);
         self.stack.pop();
         // A mate that needs the opponent to sit still is not proven.
         (score >= beta && !self.budget.stopped()).then_some(if is_mate(score) { beta } else { score })
     }
 
+    /// ProbCut: a capture that is clearly better than beta in a shallow search will most probably be better in a
+    /// deep one too (Buro, "ProbCut: An Effective Selective Extension of the Alpha-Beta Algorithm", 1995).
+    fn probcut(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
+        let depth = prospect.depth;
+        let target = prospect.beta + self.params.probcut_margin;
+        let known_worse = |entry: Entry| entry.depth >= depth - 3 && entry.score < target;
+        if depth < self.params.probcut_depth
+            || is_mate(prospect.beta)
+            || prospect.entry.is_some_and(known_worse)
+        {
+            return None;
+        }
+        let mut moves = MoveList::new();
+        captures::generate(node.position, &mut moves);
+        moves.retain(|&mut m| see_ge(node.position, m, target - prospect.eval));
+        moves.sort_by_key(|&m| -m.capture().map_or(0, value));
+        for m in moves {
+            let after = played(node.position, m);
+            let key = key::after(node.position, node.key, m, &after);
+            let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
+            self.stack.frame(node.ply + 1).doubles = self.stack.frame(node.ply).doubles;
+            self.stack.push(node.ply, piece_to(node.position.turn(), m), key);
+            let mut score = -self.quiesce::<false>(&child, -target, -target + 1);
+            if score >= target {
+                score = -self.node::<false>(&child, -target, -target + 1, depth - 4, !prospect.cut);
+            }
+            self.stack.pop();
+            if self.budget.stopped() {
+                return None;
+            }
+            if score >= target {
+                let best = PackedMove::pack(m);
+                let eval = self.stack.frame(node.ply).raw;
+                self.table.store(
+                    node.key,
+                    node.ply,
+                    Entry { best, score, eval, depth: depth - 3, bound: Bound::Lower, pv: prospect.pv },
+                );
+                return Some(if is_mate(score) { target } else { score });
+            }
+        }
+        None
+    }
+
+    /// Late move pruning: ordered this far back, a quiet move has hardly ever been good.
+    pub(super) fn too_late(&self, prospect: &Prospect, tried: &Tried) -> bool {
+        let depth = prospect.depth;
+        let enough = (self.params.late_base + depth * depth) / if prospect.improving { 1 } else { 2 };
+        depth <= self.params.prune_depth && tried.earlier as i32 > enough
+    }
+
+    /// Whether a move is not worth a search: late and quiet at low depth, hopelessly below alpha, never any good
+    /// before, or losing more material than the remaining depth can be hoped to win back.
+    pub(super) fn futile(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+        let Prospect { alpha, depth, eval, .. } = *prospect;
+        let params = self.params;
+        if node.in_check || tried.gives_check {
+            return false;
+        }
+        if !tried.quiet {
+            return depth <= params.prune_depth
+                && tried.losing
+                && !see_ge(node.position, tried.m, -params.see_capture * depth);
+        }
+        // The depth that the move's search would have.
+        let left = (depth - 1 - self.reduction(prospect, tried) / 1024).max(0);
+        // Futility: a quiet move does not lift the evaluation by this much.
+        self.too_late(prospect, tried)
+            || (left <= params.futility_depth
+                && eval + params.futility_base + params.futility_margin * left <= alpha)
+            || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
+            || (left <= params.prune_depth
+                && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
+    }
+
+    /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.
+    fn reduction(&self, prospect: &Prospect, tried: &Tried) -> i32 {
+        let (depth, params) = (prospect.depth, self.params);
+        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][tried.earlier.min(63)];
+        params.reduction_base
+            + logarithms * 100 / params.reduction_slope
+            + if prospect.improving { 0 } else { params.reduction_worse }
+            - tried.history * 1024 / params.reduction_history
+    }
+
     /// Late move reductions: with good ordering a late quiet move rarely raises alpha, so a shallower search is
-    /// enough to confirm that it does not.
+    /// enough to confirm that it does not. By the logarithms' product, as most engines have it since Fruit and
+    /// Stockfish, more or less by what else is known.
     pub(super) fn late_move_reduction<const PV: bool>(
         &self,
         node: &Node,
         prospect: &Prospect,
         tried: &Tried,
     ) -> i32 {
-        let depth = prospect.depth;
-        if depth < 3 || tried.earlier < 1 + usize::from(PV) || !(tried.quiet || tried.losing) {
+        let (depth, params) = (prospect.depth, self.params);
+        if depth < 2 || tried.earlier < 1 + usize::from(PV) {
             return 0;
         }
-        let mut reduction = i32::from(REDUCTIONS[depth.clamp(0, 63) as usize][tried.earlier.min(63)]);
-        reduction -= i32::from(PV) + i32::from(tried.gives_check) + i32::from(node.in_check);
-        reduction += i32::from(!prospect.improving);
-        if tried.quiet {
-            let before = self.stack.before(node.ply);
-            reduction -= self.history.score(node.position.turn(), tried.m, before) / 12_000;
-        }
-        reduction.clamp(0, depth - 2)
+        let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
+        let noisy_first = prospect.first.is_some_and(|m| m.is_capture());
+        let reduction = self.reduction(prospect, tried)
+            - when(PV, params.reduction_pv)
+            - when(prospect.pv, params.reduction_known)
+            + when(prospect.cut, params.reduction_cut)
+            - when(tried.gives_check, params.reduction_check)
+            - when(node.in_check, 1024)
+            + when(noisy_first, params.reduction_noisy)
+            + when(self.stack.cutoffs(node.ply + 1) > 3, params.reduction_cutoffs)
+            - when(tried.hinted, params.reduction_killer)
+            - when(!tried.quiet && !tried.losing, params.reduction_capture);
+        (reduction / 1024).clamp(0, depth - 2)
     }
 }

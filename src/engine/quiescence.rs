@@ -8,11 +8,12 @@
 use shakmaty::Position;
 
 use super::history::NO_MOVE;
-use super::ordering::Picker;
+use super::ordering::{Picker, is_noisy};
 use super::search::{Search, played};
 use super::stack::Node;
 use super::table::{Bound, Entry};
-use crate::chess::score::{INFINITE, MAX_PLY, Score, mated_in};
+use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
+use crate::chess::see::value;
 use crate::chess::{PackedMove, key};
 use crate::eval::Evaluator;
 
@@ -47,10 +48,11 @@ impl<E: Evaluator> Search<'_, E> {
         let mut eval = None;
         if !node.in_check {
             let stored = entry.and_then(|entry| entry.eval);
-            let standing = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
-            eval = Some(standing);
-            best = standing;
-            alpha = alpha.max(standing);
+            let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
+            eval = Some(raw);
+            let standing = if PV { raw } else { self.corrected(node, raw) };
+            best = entry.filter(|_| self.selective).map_or(standing, |entry| entry.refine(standing));
+            alpha = alpha.max(best);
         }
         let mut best_move = PackedMove::NONE;
         if best < beta {
@@ -64,7 +66,14 @@ impl<E: Evaluator> Search<'_, E> {
             self.table.store(
                 node.key,
                 node.ply,
-                Entry { best: best_move, score: best, eval, depth: 0, bound },
+                Entry {
+                    best: best_move,
+                    score: best,
+                    eval,
+                    depth: 0,
+                    bound,
+                    pv: entry.is_some_and(|entry| entry.pv),
+                },
             );
         }
         best
@@ -85,13 +94,32 @@ impl<E: Evaluator> Search<'_, E> {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
         let mut best_move = PackedMove::NONE;
+        let futile = self.futility_in_quiescence::<PV>(node, best);
+        let mut replies = 0;
         while let Some((m, losing)) = picker.next(node) {
             // Ordered last, so all that follow lose material too.
             if losing && !node.in_check {
                 break;
             }
+            // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.
+            if !PV && self.selective && best > -MATE_IN_MAX && !is_noisy(m) {
+                replies += 1;
+                if replies > self.params.quiescence_replies {
+                    continue;
+                }
+            }
+            if let Some(limit) = futile.filter(|_| !m.is_promotion()) {
+                let most = limit + m.capture().map_or(0, value);
+                if most <= alpha {
+                    best = best.max(most);
+                    continue;
+                }
+            }
             let after = played(node.position, m);
             let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
+            if !PV {
+                self.table.prefetch(key);
+            }
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
             self.stack.push(node.ply, NO_MOVE, key);
             let score = -self.quiesce::<PV>(&child, -beta, -alpha);
@@ -114,5 +142,13 @@ impl<E: Evaluator> Search<'_, E> {
             }
         }
         (best, best_move)
+    }
+
+    /// The most that a capture can be expected to lift the position to, short of the captured piece (delta pruning;
+    /// Schaeffer's "futility cut-off" in quiescence). `None` where everything is to be looked at: for labels, and in
+    /// check.
+    #[inline]
+    fn futility_in_quiescence<const PV: bool>(&self, node: &Node, standing: Score) -> Option<Score> {
+        (!PV && self.selective && !node.in_check).then_some(standing + self.params.quiescence_margin)
     }
 }

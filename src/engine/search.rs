@@ -1,29 +1,35 @@
-//! The search: iterative deepening over principal variation search.
+//! The search below the root: principal variation search.
 //!
-//! In: a game line and a budget. Out: a report with the best move. Each technique is a function with its reason,
-//! here or in [`super::pruning`]; quiescence is in [`super::quiescence`]. Source of the whole: Knuth and Moore, "An
-//! Analysis of Alpha-Beta Pruning" (1975); Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees"
-//! (1982), for the principal variation search.
+//! In: a node, a window and a depth. Out: its score. Each technique is a function with its reason, here, in
+//! [`super::pruning`] or in [`super::extensions`]; iterative deepening is in [`super::root`], quiescence in
+//! [`super::quiescence`]. Source of the whole: Knuth and Moore, "An Analysis of Alpha-Beta Pruning" (1975); Marsland
+//! and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982), for the principal variation search.
 
-use shakmaty::{Chess, Move, MoveList, Position};
+use arrayvec::ArrayVec;
+use shakmaty::{Chess, Move, Position};
 
 use super::budget::Budget;
+use super::correction::{Correction, Place};
+use super::extensions::Extension;
 use super::history::{History, piece_to};
-use super::ordering::{Picker, is_noisy};
-use super::pruning::{futile, reverse_futility};
+use super::ordering::is_noisy;
+use super::params::Params;
+use super::root::RootMove;
 use super::stack::{Node, Stack};
+use super::stages::{Hints, Stages};
 use super::table::{Bound, Entry, Table};
-use super::{Limits, Report};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{Line, PackedMove, key};
+use crate::chess::{PackedMove, key, legal};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
 pub struct Search<'a, E> {
     pub(super) evaluator: &'a mut E,
-    pub(super) table: &'a mut Table,
+    pub(super) table: &'a Table,
     pub(super) history: &'a mut History,
+    pub(super) correction: &'a mut Correction,
     pub(super) stack: &'a mut Stack,
+    pub(super) params: &'a Params,
     pub(super) budget: Budget<'a>,
     /// Whether to prune, reduce and cut off by the table. Without that a search of depth `n` is exactly an
     /// alpha-beta search of depth `n`, which tests compare with plain negamax.
@@ -31,9 +37,15 @@ pub struct Search<'a, E> {
     pub(super) nodes: u64,
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
+    /// The moves at the root, best first.
+    pub(super) moves: Vec<RootMove>,
+    /// The line that is being searched: the moves before it are already placed.
+    pub(super) rank: usize,
+    /// Whether some legal moves are not to be played.
+    pub(super) restricted: bool,
 }
 
-/// A move that has been made at a node.
+/// A move that is about to be made at a node.
 pub(super) struct Tried {
     pub m: Move,
     pub quiet: bool,
@@ -42,7 +54,14 @@ pub(super) struct Tried {
     pub gives_check: bool,
     /// How many moves were tried before it.
     pub earlier: usize,
+    /// Whether it is a killer or the counter move.
+    pub hinted: bool,
+    /// What the histories say of it.
+    pub history: i32,
 }
+
+/// Moves that did not cut off.
+type Vain = ArrayVec<Move, 48>;
 
 /// What a node's move loop works with.
 pub(super) struct Prospect {
@@ -51,96 +70,30 @@ pub(super) struct Prospect {
     pub depth: i32,
     /// The static evaluation, refined by the table.
     pub eval: Score,
+    /// Whether the node is or has been part of a principal variation.
+    pub pv: bool,
     pub improving: bool,
+    /// Whether the node is expected to be cut off by its first move (Knuth and Moore's type 2).
+    pub cut: bool,
+    /// What the table knows.
+    pub entry: Option<Entry>,
+    /// The table's move.
+    pub first: Option<Move>,
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Iterative deepening: each iteration orders the moves of the next, and one is always complete when time ends.
-    pub fn run(&mut self, line: &Line, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
-        let position = line.position();
-        let root = Node { position, key: line.key(), ply: 0, in_check: position.is_check() };
-        let legal = position.legal_moves();
-        let mut report = Report {
-            best: legal.first().copied(),
-            score: if legal.is_empty() && root.in_check { mated_in(0) } else { 0 },
-            depth: 0,
-            seldepth: 0,
-            nodes: 0,
-            time: self.budget.elapsed(),
-            pv: legal.first().copied().into_iter().collect(),
-        };
-        if legal.is_empty() {
-            return report;
-        }
-        self.stack.start(line);
-        self.table.grow_older();
-        let deepest = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
-        let mut stability = 0;
-        for depth in 1..=deepest {
-            self.root_depth = depth;
-            let score = self.aspiration(&root, depth, report.score);
-            let complete = !self.budget.stopped();
-            // An iteration that was cut short still counts as far as it improved on the previous best move.
-            if let Some(&best) = self.stack.line(0).first() {
-                stability = if report.best == Some(best) { stability + 1 } else { 0 };
-                report.best = Some(best);
-                report.pv = self.stack.line(0).to_vec();
-            }
-            report.nodes = self.nodes;
-            report.time = self.budget.elapsed();
-            report.seldepth = self.seldepth as i32;
-            if !complete {
-                break;
-            }
-            report.score = score;
-            report.depth = depth;
-            info(&report);
-            let forced = legal.len() == 1 && limits.clock.is_some();
-            if forced || !self.budget.allows_another(self.nodes, stability) {
-                break;
-            }
-        }
-        report
-    }
-
-    /// Aspiration windows: the score rarely changes much from one iteration to the next, and a narrow window cuts
-    /// off more. Widened on the side on which it failed.
-    fn aspiration(&mut self, root: &Node, depth: i32, previous: Score) -> Score {
-        let mut delta = 20;
-        let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= 4 && self.selective {
-            alpha = (previous - delta).max(-INFINITE);
-            beta = (previous + delta).min(INFINITE);
-        }
-        loop {
-            let score = self.node::<true>(root, alpha, beta, depth);
-            if self.budget.stopped() {
-                return score;
-            }
-            if score <= alpha && alpha > -INFINITE {
-                alpha = (score - delta).max(-INFINITE);
-            } else if score >= beta && beta < INFINITE {
-                beta = (score + delta).min(INFINITE);
-            } else {
-                return score;
-            }
-            delta *= 2;
-        }
-    }
-
     /// The score of a node, fail-soft, to a depth in plies. `PV` nodes have an open window and their exact score
-    /// matters; all others have a window of one centipawn and are only to be shown wrong.
+    /// matters; all others have a window of one centipawn and are only to be shown wrong, `cut` ones by their first
+    /// move.
     pub(super) fn node<const PV: bool>(
         &mut self,
         node: &Node,
         mut alpha: Score,
         mut beta: Score,
-        mut depth: i32,
+        depth: i32,
+        cut: bool,
     ) -> Score {
-        // Check extension: replies to a check are few and forced, and the horizon must not lie between.
-        if node.in_check && (node.ply as i32) < 2 * self.root_depth {
-            depth += 1;
-        }
+        let excluded = self.stack.frame(node.ply).excluded;
         if PV {
             self.stack.clear_line(node.ply);
         }
@@ -171,6 +124,7 @@ impl<E: Evaluator> Search<'_, E> {
         if let Some(entry) = entry
             && !PV
             && self.selective
+            && excluded.is_none()
             && entry.depth >= depth
             && entry.decides(alpha, beta)
             // Near the fifty-move rule a position's past matters, which the table does not know.
@@ -180,32 +134,66 @@ impl<E: Evaluator> Search<'_, E> {
         }
         let eval = self.static_eval(node, entry);
         let improving = self.stack.improving(node.ply);
+        let pv = PV
+            || entry.is_some_and(|entry| entry.pv)
+            || (excluded.is_some() && self.stack.frame(node.ply).pv);
+        self.stack.frame(node.ply).pv = pv;
         self.stack.frame(node.ply + 1).killers = [None; 2];
-        let prospect =
-            Prospect { alpha, beta, depth, eval: entry.map_or(eval, |entry| entry.refine(eval)), improving };
-        if !PV && !node.in_check && self.selective {
-            let cut = reverse_futility(&prospect).or_else(|| self.null_move(node, &prospect));
-            if let Some(score) = cut {
-                return score;
-            }
+        self.stack.frame(node.ply + 2).cutoffs = 0;
+        let eval = entry.map_or(eval, |entry| entry.refine(eval));
+        let first = self.first_move(node, entry);
+        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first };
+        if !PV
+            && !node.in_check
+            && self.selective
+            && excluded.is_none()
+            && let Some(score) = self.cut_off(node, &prospect)
+        {
+            return score;
         }
-        let best = entry.map_or(PackedMove::NONE, |entry| entry.best);
         // Internal iterative reduction: without a move to try first, a deep search here is costly and probably of
         // little interest; a shallower one finds that move for the next time (Rebel's "IIR").
-        let reduced = i32::from(self.selective && depth >= 4 && best == PackedMove::NONE);
-        self.expand::<PV>(node, best, Prospect { depth: depth - reduced, ..prospect })
+        if self.selective && depth >= self.params.iir_depth && first.is_none() && (PV || cut) {
+            prospect.depth -= 1;
+        }
+        self.expand::<PV>(node, prospect)
     }
 
-    /// The static evaluation of a node, from the table where it has it; meaningless in check.
+    /// The move to try first: that of the line being searched at the root, elsewhere the table's. A table may hold
+    /// another position's move, if only by an accident that never happens, so it is looked at whether it is legal.
+    fn first_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
+        if node.ply == 0 {
+            return self.moves.get(self.rank).map(|known| known.m);
+        }
+        entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
+    }
+
+    /// The static evaluation of a node, from the table where it has it, corrected by what searches found in
+    /// positions like it; meaningless in check.
     fn static_eval(&mut self, node: &Node, entry: Option<Entry>) -> Score {
-        let eval = if node.in_check {
+        if self.stack.frame(node.ply).excluded.is_some() {
+            return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
+        }
+        let raw = if node.in_check {
             None
         } else {
             let stored = entry.and_then(|entry| entry.eval);
             Some(stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply)))
         };
-        self.stack.frame(node.ply).eval = eval;
+        let eval = raw.map(|raw| self.corrected(node, raw));
+        let frame = self.stack.frame(node.ply);
+        (frame.raw, frame.eval) = (raw, eval);
         eval.unwrap_or(-INFINITE)
+    }
+
+    /// An evaluation with what searches found beyond it in positions like this one.
+    #[inline]
+    pub(super) fn corrected(&self, node: &Node, raw: Score) -> Score {
+        if !self.selective {
+            return raw;
+        }
+        let correction = self.correction.at(Place::of(node.position), self.params);
+        (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
     /// Draws by repetition, by the fifty-move rule unless it is mate first, and by lack of material.
@@ -217,26 +205,40 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Tries the moves of a node.
-    fn expand<const PV: bool>(&mut self, node: &Node, first: PackedMove, mut prospect: Prospect) -> Score {
-        let killers = self.stack.frame(node.ply).killers;
-        let before = self.stack.before(node.ply);
-        let mut picker = Picker::empty();
-        picker.all(node, first, killers, self.history, before);
+    fn expand<const PV: bool>(&mut self, node: &Node, mut prospect: Prospect) -> Score {
+        let excluded = self.stack.frame(node.ply).excluded;
+        let mut stages = Stages::new(node, self.hints(node, prospect.first));
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
         let mut best_move = None;
-        let mut quiets = MoveList::new();
+        let (mut quiets, mut noisy) = (Vain::new(), Vain::new());
         let mut earlier = 0;
-        while let Some((m, losing)) = picker.next(node) {
-            let after = played(node.position, m);
-            let tried = Tried { m, quiet: !is_noisy(m), losing, gives_check: after.is_check(), earlier };
-            earlier += 1;
-            if node.ply > 0 && self.selective && best > -MATE_IN_MAX && futile(node, &prospect, &tried) {
+        let mut no_quiets = false;
+        while let Some((m, losing)) = stages.next(node, self.history, no_quiets) {
+            if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
                 continue;
             }
-            let score = self.child::<PV>(node, &after, &prospect, &tried);
+            let after = played(node.position, m);
+            let tried = self.tried(node, &stages, &after, m, losing, earlier);
+            earlier += 1;
+            if node.ply > 0 && self.selective && best > -MATE_IN_MAX && self.futile(node, &prospect, &tried) {
+                no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
+                continue;
+            }
+            let extension = match self.extension::<PV>(node, &prospect, m) {
+                Extension::Plies(plies) => plies,
+                Extension::Cut(score) => return score,
+            };
             if self.budget.stopped() {
                 return 0;
+            }
+            let nodes = self.nodes;
+            let score = self.child::<PV>(node, &after, &prospect, &tried, best, extension);
+            if self.budget.stopped() {
+                return 0;
+            }
+            if node.ply == 0 {
+                self.judge(m, score, prospect.alpha, self.nodes - nodes);
             }
             if score > best {
                 best = score;
@@ -246,34 +248,96 @@ impl<E: Evaluator> Search<'_, E> {
                     if PV {
                         self.stack.extend_line(node.ply, m);
                     }
-                }
-                if score >= beta {
-                    if tried.quiet {
-                        self.reward(node, prospect.depth, m, &quiets);
+                    if score >= beta {
+                        self.stack.frame(node.ply).cutoffs += 1;
+                        break;
                     }
-                    break;
+                    // A second move that is better still is not worth so much.
+                    if self.selective && node.ply > 0 && (3..14).contains(&prospect.depth) {
+                        prospect.depth -= self.params.raised;
+                    }
                 }
             }
-            if tried.quiet {
-                quiets.push(m);
-            }
+            let vain = if tried.quiet { &mut quiets } else { &mut noisy };
+            // So many moves of a kind are rarely tried, and what is said of the last of them matters little.
+            let _ = vain.try_push(m);
         }
         if earlier == 0 {
-            return if node.in_check { mated_in(node.ply as i32) } else { 0 };
+            return match excluded {
+                // All that is known is that nothing else is there.
+                Some(_) => start,
+                None if node.in_check => mated_in(node.ply as i32),
+                None => 0,
+            };
         }
         let bound = match best {
             _ if best >= beta => Bound::Lower,
             _ if best > start => Bound::Exact,
             _ => Bound::Upper,
         };
-        let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
-        let eval = self.stack.frame(node.ply).eval;
-        self.table.store(
-            node.key,
-            node.ply,
-            Entry { best: best_move, score: best, eval, depth: prospect.depth, bound },
-        );
+        match best_move {
+            Some(m) => self.reward(node, prospect.depth, m, &quiets, &noisy),
+            None if excluded.is_none() => self.reward_before(node, prospect.depth),
+            None => {}
+        }
+        if excluded.is_none() {
+            self.remember(node, &prospect, best, best_move, bound);
+        }
         best
+    }
+
+    /// Stores what was found about a node, in the table and as a correction of the evaluation.
+    fn remember(
+        &mut self,
+        node: &Node,
+        prospect: &Prospect,
+        best: Score,
+        best_move: Option<Move>,
+        bound: Bound,
+    ) {
+        let frame = *self.stack.frame(node.ply);
+        if let Some(eval) = frame.eval
+            && best_move.is_none_or(|m| !is_noisy(m))
+            && best.abs() < MATE_IN_MAX
+            && !(bound == Bound::Lower && best <= eval)
+            && !(bound == Bound::Upper && best >= eval)
+        {
+            self.correction.learn(Place::of(node.position), best - eval, prospect.depth);
+        }
+        // With some moves left out, the score is not that of the position.
+        if node.ply > 0 || self.rank == 0 && !self.restricted {
+            let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
+            let (depth, pv) = (prospect.depth, prospect.pv);
+            let entry = Entry { best: best_move, score: best, eval: frame.raw, depth, bound, pv };
+            self.table.store(node.key, node.ply, entry);
+        }
+    }
+
+    /// What is known about the moves of a node before they are generated.
+    fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
+        let before = self.stack.before(node.ply);
+        let killers = self.stack.frame(node.ply).killers;
+        Hints { first, killers, counter: self.history.counter(before[0]), before }
+    }
+
+    fn tried(
+        &self,
+        node: &Node,
+        stages: &Stages,
+        after: &Chess,
+        m: Move,
+        losing: bool,
+        earlier: usize,
+    ) -> Tried {
+        let turn = node.position.turn();
+        let quiet = !is_noisy(m);
+        let history = if quiet {
+            self.history.score(turn, m, stages.hints().before)
+        } else {
+            self.history.capture_score(turn, m)
+        };
+        let hinted = quiet && stages.hints().rank(m) > 0;
+        Tried { m, quiet, losing, gives_check: after.is_check(), earlier, hinted, history }
     }
 
     /// The score of one move. Principal variation search: after the first move the others are expected to be worse,
@@ -284,38 +348,68 @@ impl<E: Evaluator> Search<'_, E> {
         after: &Chess,
         prospect: &Prospect,
         tried: &Tried,
+        best: Score,
+        extension: i32,
     ) -> Score {
-        let (alpha, beta, depth) = (prospect.alpha, prospect.beta, prospect.depth - 1);
-        let turn = node.position.turn();
+        let (alpha, beta) = (prospect.alpha, prospect.beta);
+        let full = prospect.depth - 1 + extension;
         let key = key::after(node.position, node.key, tried.m, after);
+        self.table.prefetch(key);
         let child = Node { position: after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };
-        self.stack.push(node.ply, piece_to(turn, tried.m), key);
-        let mut score = alpha + 1;
+        let doubles = self.stack.frame(node.ply).doubles + u8::from(extension > 1);
+        self.stack.frame(node.ply + 1).doubles = doubles;
+        self.stack.push(node.ply, piece_to(node.position.turn(), tried.m), key);
+        self.stack.frame(node.ply).quiet = Some(tried.m).filter(|_| tried.quiet);
+        let (mut score, mut depth, mut reduced) = (alpha + 1, full, i32::MIN);
         if reduction > 0 {
-            score = -self.node::<false>(&child, -alpha - 1, -alpha, depth - reduction);
+            reduced = (full - reduction).max(1);
+            score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced, true);
+            // Much better than expected: look deeper. Hardly better than the best so far: not so deep.
+            let (deeper, shallower) = (score > best + self.params.deeper_margin, score < best + 8);
+            depth += i32::from(deeper) - i32::from(shallower);
         }
-        if score > alpha && (!PV || tried.earlier > 0) {
-            score = -self.node::<false>(&child, -alpha - 1, -alpha, depth);
+        if score > alpha && depth > reduced && (!PV || tried.earlier > 0) {
+            score = -self.node::<false>(&child, -alpha - 1, -alpha, depth, !prospect.cut);
         }
         if PV && (tried.earlier == 0 || score > alpha) {
-            score = -self.node::<true>(&child, -beta, -alpha, depth);
+            score = -self.node::<true>(&child, -beta, -alpha, depth, false);
         }
         self.stack.pop();
         score
     }
 
-    /// Remembers a quiet move that cut off as a killer and in the histories, and holds it against the quiet moves
-    /// that were tried before it in vain.
-    fn reward(&mut self, node: &Node, depth: i32, m: Move, in_vain: &[Move]) {
+    /// Remembers a node's best move, in the histories and a quiet one also as a killer and counter move, and holds
+    /// it against the others that they were tried in vain.
+    fn reward(&mut self, node: &Node, depth: i32, m: Move, quiets: &[Move], noisy: &[Move]) {
         let turn = node.position.turn();
         let before = self.stack.before(node.ply);
-        let bonus = (150 * depth).min(1500);
-        self.stack.add_killer(node.ply, m);
-        self.history.learn(turn, m, before, bonus);
-        for &other in in_vain {
-            self.history.learn(turn, other, before, -bonus);
+        let bonus = (self.params.bonus_slope * depth).min(self.params.bonus_max);
+        if is_noisy(m) {
+            self.history.learn_capture(turn, m, bonus);
+        } else {
+            self.stack.add_killer(node.ply, m);
+            self.history.learn_counter(before[0], m);
+            self.history.learn(turn, m, before, bonus);
+            for &other in quiets.iter().filter(|&&other| other != m) {
+                self.history.learn(turn, other, before, -bonus);
+            }
+        }
+        for &other in noisy.iter().filter(|&&other| other != m) {
+            self.history.learn_capture(turn, other, -bonus);
+        }
+    }
+
+    /// Remembers a quiet move to which no reply was good enough.
+    fn reward_before(&mut self, node: &Node, depth: i32) {
+        let Some(above) = node.ply.checked_sub(1) else { return };
+        if let Some(m) = self.stack.frame(above).quiet
+            && self.params.bonus_before > 0
+        {
+            let before = self.stack.before(above);
+            let bonus = (self.params.bonus_slope * depth / 2).min(self.params.bonus_max / 2);
+            self.history.learn(!node.position.turn(), m, before, bonus);
         }
     }
 }

@@ -2,68 +2,103 @@
 //!
 //! In: an evaluation. Out: an [`Engine`].
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
 use super::budget::Budget;
+use super::correction::Correction;
 use super::history::History;
+use super::params::Params;
 use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::Table;
-use super::{Engine, Limits, Report};
+use super::{Engine, Limits, Report, STACK_BYTES};
 use crate::chess::Line;
 use crate::chess::score::{INFINITE, Score, mated_in};
 use crate::eval::Evaluator;
 
-/// Evaluator, transposition table, histories and stack of one searching thread.
-pub struct Searcher<E: Evaluator> {
+/// What one searching thread remembers for itself.
+struct Worker<E> {
     evaluator: E,
-    table: Table,
     history: History,
+    correction: Correction,
     stack: Stack,
+}
+
+impl<E: Evaluator> Worker<E> {
+    fn new(evaluator: E) -> Worker<E> {
+        Worker { evaluator, history: History::new(), correction: Correction::new(), stack: Stack::new() }
+    }
+
+    fn forget(&mut self) {
+        self.history.clear();
+        self.correction.clear();
+    }
+
+    fn begin<'a>(&'a mut self, shared: &'a Shared, budget: Budget<'a>) -> Search<'a, E> {
+        Search {
+            evaluator: &mut self.evaluator,
+            table: &shared.table,
+            history: &mut self.history,
+            correction: &mut self.correction,
+            stack: &mut self.stack,
+            params: &shared.params,
+            budget,
+            selective: shared.selective,
+            nodes: 0,
+            seldepth: 0,
+            root_depth: 0,
+            moves: Vec::new(),
+            rank: 0,
+            restricted: false,
+        }
+    }
+}
+
+/// What all threads of a search share.
+struct Shared {
+    table: Table,
+    params: Params,
     selective: bool,
 }
 
+/// A transposition table and the threads that search with it; the first is the one that asks.
+pub struct Searcher<E: Evaluator> {
+    shared: Shared,
+    first: Worker<E>,
+    helpers: Vec<Worker<E>>,
+}
+
 impl<E: Evaluator> Searcher<E> {
-    /// An engine with a table of this many MiB, at least one.
+    /// An engine of one thread with a table of this many MiB, at least one. Without the memory for that, the table
+    /// has the least size.
     pub fn new(evaluator: E, hash_mb: usize) -> Searcher<E> {
-        Searcher {
-            evaluator,
-            table: Table::new(hash_mb),
-            history: History::new(),
-            stack: Stack::new(),
-            selective: true,
-        }
+        let table = Table::new(hash_mb).unwrap_or_else(|_| Table::least());
+        let shared = Shared { table, params: Params::default(), selective: true };
+        Searcher { shared, first: Worker::new(evaluator), helpers: Vec::new() }
     }
 
     /// An engine that looks at everything: no pruning, no reductions, no cut-offs by the table.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
-        Searcher { selective: false, ..Searcher::new(evaluator, 1) }
-    }
-
-    fn begin<'a>(&'a mut self, limits: &Limits, stop: &'a AtomicBool) -> Search<'a, E> {
-        Search {
-            evaluator: &mut self.evaluator,
-            table: &mut self.table,
-            history: &mut self.history,
-            stack: &mut self.stack,
-            budget: Budget::new(limits, stop),
-            selective: self.selective,
-            nodes: 0,
-            seldepth: 0,
-            root_depth: 0,
-        }
+        let mut searcher = Searcher::new(evaluator, 1);
+        searcher.shared.selective = false;
+        searcher
     }
 }
 
 impl<E: Evaluator> Engine for Searcher<E> {
     fn new_game(&mut self) {
-        self.table.clear();
-        self.history.clear();
+        self.shared.table.clear();
+        self.first.forget();
+        self.helpers.iter_mut().for_each(Worker::forget);
     }
 
+    /// With several threads, each searches the same position with the same table and memory of its own, so that
+    /// they find out different things for each other ("Lazy SMP", as Stockfish has it since 2016). The first one
+    /// decides when to end and what to play.
     fn search(
         &mut self,
         line: &Line,
@@ -71,18 +106,41 @@ impl<E: Evaluator> Engine for Searcher<E> {
         stop: &AtomicBool,
         info: &mut dyn FnMut(&Report),
     ) -> Report {
-        self.begin(limits, stop).run(line, limits, info)
+        let shared = &self.shared;
+        shared.table.grow_older();
+        let told = AtomicU64::new(0);
+        let mut search = self.first.begin(shared, Budget::new(limits, stop, &told));
+        if self.helpers.is_empty() {
+            return search.run(line, limits, 0, info);
+        }
+        let done = AtomicBool::new(false);
+        let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
+        std::thread::scope(|scope| {
+            for (index, helper) in self.helpers.iter_mut().enumerate() {
+                let mut search = helper.begin(shared, Budget::new(&endless, &done, &told));
+                let (endless, mut ignore) = (&endless, |_: &Report| {});
+                let work = move || search.run(line, endless, index + 1, &mut ignore);
+                // Without one of the helpers the others still search.
+                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            }
+            let report = search.run(line, limits, 0, info);
+            done.store(true, Relaxed);
+            report
+        })
     }
 
     fn evaluate(&mut self, position: &Chess) -> Score {
-        self.evaluator.evaluate(position, 0)
+        self.first.evaluator.evaluate(position, 0)
     }
 
     fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)> {
         static NEVER: AtomicBool = AtomicBool::new(false);
+        let told = AtomicU64::new(0);
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
-        let value = self.begin(&Limits::default(), &NEVER).quiesce::<true>(&root, -INFINITE, INFINITE);
-        let line = self.stack.line(0);
+        let budget = Budget::new(&Limits::default(), &NEVER, &told);
+        let mut search = self.first.begin(&self.shared, budget);
+        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
+        let line = self.first.stack.line(0);
         let mut leaf = position.clone();
         for &m in line {
             leaf.play_unchecked(m);
@@ -95,10 +153,19 @@ impl<E: Evaluator> Engine for Searcher<E> {
         Some((leaf, score))
     }
 
-    fn resize(&mut self, hash_mb: usize) {
+    fn resize(&mut self, hash_mb: usize) -> Result<(), String> {
         // The old table goes first, so that the two are never in memory together.
-        self.table = Table::new(1);
-        self.table = Table::new(hash_mb);
+        self.shared.table = Table::least();
+        self.shared.table = Table::new(hash_mb)?;
+        Ok(())
+    }
+
+    fn set_params(&mut self, params: &Params) {
+        self.shared.params = params.clone();
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.helpers.resize_with(threads.saturating_sub(1), || Worker::new(self.first.evaluator.clone()));
     }
 }
 

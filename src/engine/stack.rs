@@ -25,17 +25,40 @@ pub struct Node<'a> {
 /// One ply of the line.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// The static evaluation, `None` in check.
+    /// The static evaluation as the evaluator gave it, `None` in check.
+    pub raw: Option<Score>,
+    /// The same, corrected by what searches found in positions like it.
     pub eval: Option<Score>,
+    /// The move that a singular extension leaves out.
+    pub excluded: Option<Move>,
+    /// Extensions by two plies on the way here.
+    pub doubles: u8,
     /// The last two quiet moves that cut off at this distance from the root.
     pub killers: [Option<Move>; 2],
     /// The move being looked at.
     pub moved: PieceTo,
+    /// The same, if it is quiet.
+    pub quiet: Option<Move>,
+    /// Whether the node is or has been part of a principal variation.
+    pub pv: bool,
+    /// How many nodes of this ply were cut off since the node two plies above began.
+    pub cutoffs: u16,
     /// Plies back to the last null move or the start of the line: no repetition reaches further.
     reversible: usize,
 }
 
-const NEW_FRAME: Frame = Frame { eval: None, killers: [None; 2], moved: NO_MOVE, reversible: 0 };
+const NEW_FRAME: Frame = Frame {
+    raw: None,
+    eval: None,
+    excluded: None,
+    doubles: 0,
+    killers: [None; 2],
+    moved: NO_MOVE,
+    quiet: None,
+    pv: false,
+    cutoffs: 0,
+    reversible: 0,
+};
 
 /// The line from the root to the position that the search is at.
 #[derive(Debug)]
@@ -48,9 +71,9 @@ pub struct Stack {
 impl Stack {
     /// An empty line.
     pub fn new() -> Stack {
-        // Two more than the longest line: its last node clears the killers of its children.
+        // More than the longest line: its last node clears what its children and theirs find.
         Stack {
-            frames: vec![NEW_FRAME; MAX_PLY + 2],
+            frames: vec![NEW_FRAME; MAX_PLY + 3],
             lines: (0..MAX_PLY + 2).map(|_| Vec::with_capacity(MAX_PLY + 2)).collect(),
             keys: Vec::new(),
         }
@@ -70,11 +93,17 @@ impl Stack {
         &mut self.frames[ply]
     }
 
-    /// The moves made one and two plies above this one.
+    /// How many nodes of a ply were cut off since the node two plies above began.
+    #[inline]
+    pub fn cutoffs(&self, ply: usize) -> u16 {
+        self.frames[ply].cutoffs
+    }
+
+    /// The moves made one, two and four plies above this one.
     #[inline]
     pub fn before(&self, ply: usize) -> Before {
         let moved = |back: usize| ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved);
-        [moved(1), moved(2)]
+        [moved(1), moved(2), moved(4)]
     }
 
     /// Whether the side to move stands better than two plies ago.
@@ -83,8 +112,8 @@ impl Stack {
         ply >= 2
             && match (self.frames[ply].eval, self.frames[ply - 2].eval) {
                 (Some(now), Some(then)) => now > then,
-                // It was in check then and is not now.
-                (Some(_), None) => true,
+                // It was in check then: better than before that?
+                (Some(now), None) => ply < 4 || self.frames[ply - 4].eval.is_none_or(|earlier| now > earlier),
                 _ => false,
             }
     }
@@ -94,6 +123,7 @@ impl Stack {
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
         self.frames[ply].moved = moved;
+        self.frames[ply].quiet = None;
         self.frames[ply + 1].reversible = if moved == NO_MOVE { 0 } else { self.frames[ply].reversible + 1 };
     }
 

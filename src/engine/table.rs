@@ -2,7 +2,14 @@
 //!
 //! In: a position's key with what was found. Out: the same again, unless a more useful entry took the place.
 //! Four entries of 16 bytes share a cache line; the whole key is stored, so two positions never share an entry.
+//! All threads of a search share one table.
 
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU64};
+
+use rayon::prelude::*;
+
+use super::prefetch;
 use crate::chess::PackedMove;
 use crate::chess::score::{MATE_IN_MAX, Score};
 
@@ -31,6 +38,8 @@ pub struct Entry {
     pub depth: i32,
     /// What the score means.
     pub bound: Bound,
+    /// Whether the position has been part of a principal variation.
+    pub pv: bool,
 }
 
 impl Entry {
@@ -77,21 +86,42 @@ fn to_root(score: i16, ply: usize) -> Score {
 }
 
 const NO_EVAL: i16 = i16::MIN;
-/// Ages count modulo this; they share a byte with the two bits of the bound.
-const AGES: u8 = 64;
+/// Ages count modulo this; they share a byte with the two bits of the bound and the one of the variation.
+const AGES: u8 = 32;
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Slot {
-    key: u64,
+/// What a slot holds beside the key, as 64 bits: move, score, evaluation, depth, kind.
+#[derive(Debug, Clone, Copy)]
+struct Data {
     best: PackedMove,
     score: i16,
     eval: i16,
     depth: u8,
-    /// Age × 4 + bound; 0 is an empty slot.
+    /// Age × 8 + variation × 4 + bound; 0 is an empty slot.
     kind: u8,
 }
 
-impl Slot {
+impl Data {
+    #[inline]
+    fn pack(self) -> u64 {
+        u64::from(self.best.0)
+            | u64::from(self.score as u16) << 16
+            | u64::from(self.eval as u16) << 32
+            | u64::from(self.depth) << 48
+            | u64::from(self.kind) << 56
+    }
+
+    #[inline]
+    fn unpack(bits: u64) -> Data {
+        Data {
+            best: PackedMove(bits as u16),
+            score: (bits >> 16) as i16,
+            eval: (bits >> 32) as i16,
+            depth: (bits >> 48) as u8,
+            kind: (bits >> 56) as u8,
+        }
+    }
+
+    #[inline]
     fn bound(self) -> Option<Bound> {
         match self.kind & 3 {
             1 => Some(Bound::Exact),
@@ -101,43 +131,100 @@ impl Slot {
         }
     }
 
-    /// How much this slot is worth keeping: deep and recent.
+    /// How much this is worth keeping: deep and recent.
+    #[inline]
     fn worth(self, age: u8) -> i32 {
         if self.kind == 0 {
             return i32::MIN;
         }
-        let searches_ago = (AGES + age - (self.kind >> 2)) % AGES;
+        let searches_ago = (AGES + age - (self.kind >> 3)) % AGES;
         i32::from(self.depth) - 4 * i32::from(searches_ago)
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+/// One entry, shared by all threads without locks. The key is stored combined with the data by exclusive or, so an
+/// entry of which two threads wrote one half each does not match any key (Hyatt and Mann, "A Lockless Transposition
+/// Table Implementation for Parallel Search", 2002).
+#[derive(Debug, Default)]
+struct Slot {
+    check: AtomicU64,
+    data: AtomicU64,
+}
+
+impl Slot {
+    /// The key and what is known about it.
+    #[inline]
+    fn load(&self) -> (u64, Data) {
+        let data = self.data.load(Relaxed);
+        (self.check.load(Relaxed) ^ data, Data::unpack(data))
+    }
+
+    #[inline]
+    fn store(&self, key: u64, data: u64) {
+        self.check.store(key ^ data, Relaxed);
+        self.data.store(data, Relaxed);
+    }
+}
+
+#[derive(Debug, Default)]
 #[repr(align(64))]
 struct Cluster([Slot; 4]);
+
+/// Clusters that one thread clears at a time.
+const CLEAR_AT_ONCE: usize = 1 << 16;
 
 /// The table.
 #[derive(Debug)]
 pub struct Table {
     clusters: Vec<Cluster>,
-    age: u8,
+    age: AtomicU8,
 }
 
 impl Table {
     /// A table of this many MiB, at least one.
-    pub fn new(mb: usize) -> Table {
-        let clusters = (mb.max(1) << 20) / size_of::<Cluster>();
-        Table { clusters: vec![Cluster::default(); clusters], age: 0 }
+    ///
+    /// # Errors
+    /// If there is not so much memory.
+    pub fn new(mb: usize) -> Result<Table, String> {
+        let count = (mb.max(1) << 20) / size_of::<Cluster>();
+        let mut clusters = Vec::new();
+        clusters.try_reserve_exact(count).map_err(|_| format!("no memory for a table of {mb} MiB"))?;
+        clusters.resize_with(count, Cluster::default);
+        Ok(Table { clusters, age: AtomicU8::new(0) })
+    }
+
+    /// The smallest table there is.
+    pub fn least() -> Table {
+        let clusters = (0..(1 << 20) / size_of::<Cluster>()).map(|_| Cluster::default()).collect();
+        Table { clusters, age: AtomicU8::new(0) }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.clusters.fill(Cluster::default());
-        self.age = 0;
+        let empty = |clusters: &mut [Cluster]| clusters.fill_with(Cluster::default);
+        self.clusters.par_chunks_mut(CLEAR_AT_ONCE).for_each(empty);
+        self.age = AtomicU8::new(0);
     }
 
     /// Begins a new search: what is there already becomes older by one.
-    pub fn grow_older(&mut self) {
-        self.age = (self.age + 1) % AGES;
+    pub fn grow_older(&self) {
+        self.age.store((self.age() + 1) % AGES, Relaxed);
+    }
+
+    #[inline]
+    fn age(&self) -> u8 {
+        self.age.load(Relaxed)
+    }
+
+    /// How much of the table this search has filled, in thousandths, judged by its first thousand entries.
+    pub fn hashfull(&self) -> u32 {
+        let slots = self.clusters.iter().take(250).flat_map(|cluster| &cluster.0);
+        let age = self.age();
+        let fresh = |slot: &&Slot| {
+            let (_, data) = slot.load();
+            data.kind != 0 && data.kind >> 3 == age
+        };
+        slots.filter(fresh).count() as u32
     }
 
     #[inline]
@@ -145,45 +232,54 @@ impl Table {
         ((u128::from(key) * self.clusters.len() as u128) >> 64) as usize
     }
 
+    /// Begins to fetch what is known about a position, which is asked for soon.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        prefetch::prefetch(&self.clusters[self.index(key)]);
+    }
+
     /// What is known about a position that stands `ply` plies from the root.
     #[inline]
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
-        let slot = self.clusters[self.index(key)].0.into_iter().find(|slot| slot.key == key)?;
+        let slots = &self.clusters[self.index(key)].0;
+        let (_, data) = slots.iter().map(Slot::load).find(|&(found, _)| found == key)?;
         Some(Entry {
-            best: slot.best,
-            score: to_root(slot.score, ply),
-            eval: (slot.eval != NO_EVAL).then_some(Score::from(slot.eval)),
-            depth: i32::from(slot.depth),
-            bound: slot.bound()?,
+            best: data.best,
+            score: to_root(data.score, ply),
+            eval: (data.eval != NO_EVAL).then_some(Score::from(data.eval)),
+            depth: i32::from(data.depth),
+            bound: data.bound()?,
+            pv: data.kind & 4 != 0,
         })
     }
 
     /// Stores what was found about a position, in place of the least useful entry of its cluster.
     ///
     /// A shallower result about the same position does not replace a deeper one of this search unless it is exact.
-    pub fn store(&mut self, key: u64, ply: usize, entry: Entry) {
-        let (index, age) = (self.index(key), self.age);
-        let slots = &mut self.clusters[index].0;
-        let at = match slots.iter().position(|slot| slot.key == key) {
+    pub fn store(&self, key: u64, ply: usize, entry: Entry) {
+        let age = self.age();
+        let slots = &self.clusters[self.index(key)].0;
+        let held: [(u64, Data); 4] = std::array::from_fn(|i| slots[i].load());
+        let at = match held.iter().position(|&(found, _)| found == key) {
             Some(at) => at,
-            None => (0..slots.len()).min_by_key(|&i| slots[i].worth(age)).unwrap_or(0),
+            None => (0..held.len()).min_by_key(|&i| held[i].1.worth(age)).unwrap_or(0),
         };
-        let slot = &mut slots[at];
-        let same = slot.key == key && slot.kind != 0;
-        let fresh = slot.kind >> 2 == age;
-        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(slot.depth) {
+        let (found, old) = held[at];
+        let same = found == key && old.kind != 0;
+        let fresh = old.kind >> 3 == age;
+        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) {
             return;
         }
         // A search that found no good move does not forget the move of one that did.
-        let best = if same && entry.best == PackedMove::NONE { slot.best } else { entry.best };
-        *slot = Slot {
-            key,
+        let best = if same && entry.best == PackedMove::NONE { old.best } else { entry.best };
+        let data = Data {
             best,
             score: from_root(entry.score, ply) as i16,
             eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
             depth: entry.depth.clamp(0, 255) as u8,
-            kind: age << 2 | entry.bound as u8,
+            kind: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,
         };
+        slots[at].store(key, data.pack());
     }
 }
 
@@ -193,32 +289,32 @@ mod tests {
     use crate::chess::score::mate_in;
 
     fn entry(score: Score, depth: i32) -> Entry {
-        Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower }
+        Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower, pv: true }
     }
 
     #[test]
     fn entries_are_sixteen_bytes_four_to_a_cache_line() {
         assert_eq!(size_of::<Slot>(), 16);
         assert_eq!(size_of::<Cluster>(), 64);
-        assert_eq!(Table::new(3).clusters.len() * size_of::<Cluster>(), 3 << 20);
+        assert_eq!(Table::new(3).unwrap().clusters.len() * size_of::<Cluster>(), 3 << 20);
     }
 
     #[test]
     fn what_is_stored_is_found_again() {
-        let mut table = Table::new(1);
+        let mut table = Table::new(1).unwrap();
         assert!(table.probe(99, 0).is_none());
         assert!(table.probe(0, 0).is_none(), "an empty slot is not an entry for key 0");
         table.store(99, 0, entry(120, 5));
         let found = table.probe(99, 3).unwrap();
         assert_eq!((found.score, found.eval, found.depth), (120, Some(-3), 5));
-        assert_eq!((found.best, found.bound), (PackedMove(7), Bound::Lower));
+        assert_eq!((found.best, found.bound, found.pv), (PackedMove(7), Bound::Lower, true));
         table.clear();
         assert!(table.probe(99, 0).is_none());
     }
 
     #[test]
     fn mates_are_counted_from_the_position() {
-        let mut table = Table::new(1);
+        let table = Table::new(1).unwrap();
         // Seen 4 plies from the root, mate at ply 7 of the line: a mate in 3 plies from the position.
         table.store(5, 4, entry(mate_in(7), 9));
         assert_eq!(table.probe(5, 0).unwrap().score, mate_in(3));
@@ -229,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_oldest_and_shallowest_entry_gives_way() {
-        let mut table = Table::new(1);
+        let table = Table::new(1).unwrap();
         // Small keys share the first cluster.
         for key in 1..=4 {
             table.store(key, 0, entry(0, 10 + key as i32));

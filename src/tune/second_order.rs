@@ -13,10 +13,6 @@ use crate::optim::{Cholesky, dot};
 /// Least damping, as a share of each diagonal entry: below anything that data can tell, above what rounding does.
 const DAMPING: f64 = 1e-9;
 
-/// Damping of the first step, a tenth of it of the second, and so on down to the least. Far from the optimum the
-/// parabola is wrong where data say little, and a whole step would throw such values out to their bounds.
-const FIRST_DAMPING: f64 = 1e-3;
-
 /// Done when a step is to lower the loss by less than this share of it.
 const TOLERANCE: f64 = 1e-8;
 
@@ -30,7 +26,7 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
     let mut here = start;
     let (mut loss, mut gradient) = objective.gradient(&here);
     tracker.passes += 1;
-    let mut damping = FIRST_DAMPING;
+    let mut damping = DAMPING;
     let mut kept: Option<Factored> = None;
     loop {
         let held: Vec<bool> = (0..here.len()).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
@@ -40,35 +36,20 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
         let Some(factored) = factored else { return };
         let step = factored.step(&gradient);
         let promise = -dot(&gradient, &step);
-        if promise.is_nan() {
+        if promise.is_nan() || promise < 2.0 * TOLERANCE * loss {
             return;
-        }
-        if promise < 2.0 * TOLERANCE * loss {
-            if factored.damping <= DAMPING {
-                return;
-            }
-            damping = DAMPING;
-            continue;
         }
         match descend(objective, &here, loss, promise, &step, tracker) {
             Some(next) => {
                 let gain = loss - next.loss;
                 (here, loss, gradient) = (next.parameters, next.loss, next.gradient);
                 damping = (damping / 10.0).max(DAMPING);
-                if !tracker.epoch(&here, loss, next.share) {
+                if !tracker.epoch(&here, loss, next.share) || gain < TOLERANCE * loss {
                     return;
-                }
-                if gain < TOLERANCE * loss {
-                    if factored.damping <= DAMPING {
-                        return;
-                    }
-                    damping = DAMPING;
-                    continue;
                 }
                 // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
                 let as_promised = next.share == 1.0 && gain > 0.25 * promise;
-                let least = factored.damping <= DAMPING;
-                kept = (gain < KEEP * loss && as_promised && least).then_some(factored);
+                kept = (gain < KEEP * loss && as_promised).then_some(factored);
             }
             // The old matrix does not fit any more: the next turn makes another.
             None if is_reused => {}
@@ -117,8 +98,6 @@ struct Factored {
     factor: Cholesky,
     /// Values at a bound, which do not move.
     held: Vec<bool>,
-    /// The damping that is in it.
-    damping: f64,
 }
 
 impl Factored {
@@ -145,7 +124,7 @@ impl Factored {
                 // A value that no position counts stays where it is.
                 *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + damping) } else { 1.0 };
             }
-            Some(Factored { factor: Cholesky::new(matrix, size)?, held: held.clone(), damping })
+            Some(Factored { factor: Cholesky::new(matrix, size)?, held: held.clone() })
         })
     }
 

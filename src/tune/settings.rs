@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::chunk::CHUNK;
+use super::traces::Traces;
 use crate::error::{Error, Result};
 use crate::optim::{Decay, Schedule};
 
@@ -104,6 +105,9 @@ pub struct Settings {
     pub patience: usize,
     /// Pull towards the initial weights: the loss added for a value 100 centipawns away from its start.
     pub l2: f64,
+    /// A pull beside it that wanes as data grow, so that it decides only where they say little: this over the sum
+    /// of the positions' weights.
+    pub prior: f64,
     /// K of the sigmoid; `None` to fit it to the initial weights.
     pub k: Option<f64>,
     /// Seed of the order of positions.
@@ -121,6 +125,7 @@ impl Default for Settings {
             decay: Decay::Cosine,
             patience: 15,
             l2: 0.0,
+            prior: 0.0,
             k: None,
             seed: 0,
         }
@@ -142,10 +147,15 @@ impl Settings {
         above_zero("the learning rate", self.learning_rate.unwrap_or(1.0).into())?;
         above_zero("the share of the learning rate that is left", self.final_share.into())?;
         above_zero("K", self.k.unwrap_or(1.0))?;
-        if !self.l2.is_finite() || self.l2 < 0.0 {
-            return Err(Error::usage(format!("the pull towards the start cannot be {}", self.l2)));
+        if let Some(wrong) = [self.l2, self.prior].into_iter().find(|pull| !pull.is_finite() || *pull < 0.0) {
+            return Err(Error::usage(format!("the pull towards the start cannot be {wrong}")));
         }
         Ok(())
+    }
+
+    /// The whole pull of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
+    pub fn pull(&self, traces: &Traces) -> f64 {
+        self.l2 + self.prior / traces.total_weight().max(1.0)
     }
 
     /// Positions in a chunk of traces, so that batches come out as asked, and of several chunks each where that
@@ -194,6 +204,7 @@ mod tests {
             Settings { final_share: f32::NAN, ..default() },
             Settings { k: Some(-1.0), ..default() },
             Settings { l2: -1.0, ..default() },
+            Settings { prior: -1.0, ..default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }

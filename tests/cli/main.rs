@@ -23,6 +23,7 @@ mod rate;
 mod scale;
 mod sprt;
 mod tune;
+mod uci_dialogue;
 mod uci_players;
 mod wdl;
 

@@ -30,9 +30,10 @@ pub(super) struct FitArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(super) fix: Vec<String>,
 
-    /// Pull towards the initial weights: the loss added for a weight 100 centipawns away from its start
-    #[arg(long, value_name = "LOSS", default_value_t = 0.0, allow_negative_numbers = true)]
-    l2: f64,
+    /// Pull towards the initial weights: the loss added for a weight 100 centipawns away from its start [default: 0.1 /
+    /// positions, too little to matter where data speak; 0 with --traces or --plain-taper]
+    #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
+    l2: Option<f64>,
 
     /// Stop when the validation loss has not fallen for so many epochs
     #[arg(long, value_name = "N", default_value_t = Settings::default().patience)]
@@ -59,6 +60,11 @@ pub(super) struct FitArgs {
     no_errors: bool,
 }
 
+/// Pull of the bundled evaluation's start. With it, 100 centipawns are one standard deviation of what a weight may be
+/// before the data are seen, for residuals of the usual size (a mean square near 0.1); without it, weights that few
+/// positions count run off to their bounds.
+const PRIOR: f64 = 0.1;
+
 impl FitArgs {
     /// The settings of a fit.
     pub(super) fn settings(&self, args: &TuneArgs) -> Settings {
@@ -70,7 +76,8 @@ impl FitArgs {
             learning_rate: args.learning_rate,
             decay: self.schedule,
             patience: self.patience,
-            l2: self.l2,
+            l2: self.l2.unwrap_or(default.l2),
+            prior: if self.l2.is_none() && args.has_prior() { PRIOR } else { default.prior },
             k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default
@@ -232,7 +239,7 @@ fn judge(
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     log.finish()?;
     let counts = seen(model, space, &train.seen(space.kept.len()));
-    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2 };
+    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.pull(train) };
     let parameters = space.parameters();
     let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
     let known = (!args.fit.no_errors && parameters <= LARGEST && enough)

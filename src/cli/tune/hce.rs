@@ -38,7 +38,7 @@ pub(super) struct HceArgs {
 
     /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners
     #[arg(long, requires = "hce")]
-    plain_taper: bool,
+    pub(super) plain_taper: bool,
 }
 
 fn terms_help() -> String {

@@ -216,6 +216,12 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 impl TuneArgs {
+    /// Whether the start says something of what weights may be. It does in the bundled evaluation, but comparisons
+    /// with other tuners want the optimum of the data alone, and other engines' units are unknown.
+    fn has_prior(&self) -> bool {
+        self.hce && !self.hce_args.plain_taper
+    }
+
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.
     fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));

@@ -1,10 +1,14 @@
 //! The `go` command.
 //!
-//! In: what follows `go`, and whose move it is. Out: what to do, with its limits.
+//! In: what follows `go`, and the position that it is about. Out: what to do, with its limits, and what was not
+//! understood. A GUI that asked waits for a move, so nothing in here is refused: a word that means nothing is left
+//! out, and a limit without its number becomes the least there is.
 
+use std::str::SplitWhitespace;
 use std::time::Duration;
 
-use shakmaty::Color;
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
 
 use crate::engine::{Clock, Limits};
 
@@ -15,101 +19,181 @@ pub enum Go {
     Search(Limits),
     /// Search until `stop`, within these limits.
     Endless(Limits),
+    /// Search on the opponent's time; these limits hold from `ponderhit` on.
+    Ponder(Limits),
     /// Count leaves to this depth in plies.
     Perft(u32),
 }
 
-/// Reads the arguments. Negative times, as GUIs send them for overdrawn clocks, count as nothing left.
-///
-/// # Errors
-/// Which argument is not understood.
-pub fn parse(arguments: &str, turn: Color, overhead: Duration) -> std::result::Result<Go, String> {
+/// Reads the arguments. Negative times, as GUIs send them for overdrawn clocks, count as nothing left. Second comes
+/// what was not understood, a line each.
+pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
+    let mut reader = Reader { words: arguments.split_whitespace(), held: None, faults: Vec::new() };
     let mut limits = Limits { overhead, ..Limits::default() };
-    let (mut time, mut any_clock) = (Duration::ZERO, false);
-    let (mut increment, mut moves_to_go) = (Duration::ZERO, None);
-    let mut endless = false;
-    let mut words = arguments.split_whitespace();
-    while let Some(word) = words.next() {
-        let mut number = || -> std::result::Result<u64, String> {
-            let text = words.next().ok_or_else(|| format!("go {word}: a number is missing"))?;
-            let number: i64 = text.parse().map_err(|_| format!("go {word} {text}: not a number"))?;
-            Ok(number.max(0) as u64)
-        };
+    let white = position.turn().is_white();
+    let (mut time, mut increment, mut moves_to_go) = (None, Duration::ZERO, None);
+    let (mut endless, mut ponder) = (false, false);
+    while let Some(word) = reader.next() {
         match word {
-            "infinite" | "ponder" => endless = true,
-            "depth" => limits.depth = Some(number()?.clamp(1, 1000) as i32),
-            "nodes" => limits.nodes = Some(number()?),
-            "movetime" => limits.movetime = Some(Duration::from_millis(number()?)),
+            "infinite" => endless = true,
+            "ponder" => ponder = true,
+            "depth" => limits.depth = Some(reader.number(word).clamp(1, 1000) as i32),
+            "nodes" => limits.nodes = Some(reader.number(word)),
+            "mate" => limits.mate = Some(reader.number(word).clamp(1, 1000) as u32),
+            "movetime" => limits.movetime = Some(Duration::from_millis(reader.number(word))),
             // Some runners write 0 where there is no time control ahead.
-            "movestogo" => moves_to_go = Some(number()?.min(1000) as u32).filter(|&moves| moves > 0),
-            "perft" => return Ok(Go::Perft(number()?.min(100) as u32)),
+            "movestogo" => {
+                moves_to_go = Some(reader.number(word).min(1000) as u32).filter(|&moves| moves > 0)
+            }
+            "perft" => return (Go::Perft(reader.number(word).min(100) as u32), reader.faults),
+            "searchmoves" => reader.moves(position, &mut limits),
             "wtime" | "btime" => {
-                let left = Duration::from_millis(number()?);
-                any_clock = true;
-                if (word == "wtime") == turn.is_white() {
-                    time = left;
-                }
+                let left = Duration::from_millis(reader.number(word));
+                let own = (word == "wtime") == white;
+                // A clock of the other side alone still means that this one is timed.
+                time = if own { Some(left) } else { time.or(Some(Duration::ZERO)) };
             }
             "winc" | "binc" => {
-                let added = Duration::from_millis(number()?);
-                if (word == "winc") == turn.is_white() {
+                let added = Duration::from_millis(reader.number(word));
+                if (word == "winc") == white {
                     increment = added;
                 }
             }
-            _ => return Err(format!("go {word}: not supported")),
+            _ => reader.faults.push(format!("go {word}: not known, and left out")),
         }
     }
-    if any_clock {
-        limits.clock = Some(Clock { time, increment, moves_to_go });
-    }
+    limits.clock = time.map(|time| Clock { time, increment, moves_to_go });
     let bounded = limits.depth.is_some()
         || limits.nodes.is_some()
+        || limits.mate.is_some()
         || limits.movetime.is_some()
         || limits.clock.is_some();
-    Ok(if endless || !bounded { Go::Endless(limits) } else { Go::Search(limits) })
+    let go = match (endless, ponder) {
+        (false, true) => Go::Ponder(limits),
+        (false, false) if bounded => Go::Search(limits),
+        _ => Go::Endless(limits),
+    };
+    (go, reader.faults)
+}
+
+/// The words of the command, one of which may have been read too early.
+struct Reader<'a> {
+    words: SplitWhitespace<'a>,
+    held: Option<&'a str>,
+    faults: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        self.held.take().or_else(|| self.words.next())
+    }
+
+    /// The number after a word, at least 0; 0 with a fault where there is none.
+    fn number(&mut self, word: &str) -> u64 {
+        let Some(text) = self.next() else {
+            self.faults.push(format!("go {word}: the number is missing, taken as the least"));
+            return 0;
+        };
+        match text.parse::<i128>() {
+            // Durations add up, so none may come near the end of what a clock can count.
+            Ok(number) => number.clamp(0, i128::from(u32::MAX) * 1000) as u64,
+            Err(_) => {
+                self.faults.push(format!("go {word} {text}: not a number, taken as the least"));
+                0
+            }
+        }
+    }
+
+    /// All moves that follow. One that cannot be a move ends the list; one that is not legal is a fault.
+    fn moves(&mut self, position: &Chess, limits: &mut Limits) {
+        while let Some(text) = self.next() {
+            match text.parse::<UciMove>().map(|uci| uci.to_move(position)) {
+                Ok(Ok(m)) if !limits.only.contains(&m) => limits.only.push(m),
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) => self.faults.push(format!("go searchmoves {text}: not legal, and left out")),
+                Err(_) => {
+                    self.held = Some(text);
+                    return;
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::fen;
 
     const MS: Duration = Duration::from_millis(1);
+
+    fn white(arguments: &str) -> (Go, Vec<String>) {
+        parse(arguments, &Chess::default(), MS)
+    }
+
+    fn limits(arguments: &str) -> Limits {
+        match white(arguments) {
+            (Go::Search(limits), faults) if faults.is_empty() => limits,
+            other => panic!("{other:?}"),
+        }
+    }
 
     #[test]
     fn each_side_gets_its_own_clock() {
         let text = "wtime 1000 btime 2000 winc 10 binc 20 movestogo 5";
-        for (turn, time, increment) in [(Color::White, 1000, 10), (Color::Black, 2000, 20)] {
-            let Ok(Go::Search(limits)) = parse(text, turn, MS) else { panic!() };
+        let black =
+            fen::position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", false).unwrap();
+        for (position, time, increment) in [(&Chess::default(), 1000, 10), (&black, 2000, 20)] {
+            let (Go::Search(limits), _) = parse(text, position, MS) else { panic!() };
             let clock = Clock { time: time * MS, increment: increment * MS, moves_to_go: Some(5) };
             assert_eq!(limits, Limits { clock: Some(clock), overhead: MS, ..Limits::default() });
         }
+        assert_eq!(limits("btime 9 winc 3").clock.unwrap().time, Duration::ZERO);
     }
 
     #[test]
     fn no_moves_to_go_are_no_time_control_ahead() {
-        let Ok(Go::Search(limits)) = parse("wtime 60000 movestogo 0", Color::White, MS) else { panic!() };
-        assert_eq!(limits.clock.unwrap().moves_to_go, None);
+        assert_eq!(limits("wtime 60000 movestogo 0").clock.unwrap().moves_to_go, None);
     }
 
     #[test]
     fn without_a_limit_only_stop_ends_it() {
-        for text in ["", "infinite", "infinite depth 5"] {
-            assert!(matches!(parse(text, Color::White, MS), Ok(Go::Endless(_))), "{text}");
+        for text in ["", "infinite", "infinite depth 5", "searchmoves e2e4"] {
+            assert!(matches!(white(text).0, Go::Endless(_)), "{text}");
         }
-        assert!(matches!(parse("depth 5", Color::White, MS), Ok(Go::Search(_))));
-        assert_eq!(parse("perft 4", Color::White, MS), Ok(Go::Perft(4)));
+        assert!(matches!(white("depth 5").0, Go::Search(_)));
+        assert!(matches!(white("ponder wtime 5 btime 5").0, Go::Ponder(_)));
+        assert_eq!(white("perft 4"), (Go::Perft(4), vec![]));
     }
 
     #[test]
-    fn an_overdrawn_clock_has_nothing_left() {
-        let Ok(Go::Search(limits)) = parse("wtime -50 btime 9", Color::White, MS) else { panic!() };
-        assert_eq!(limits.clock.unwrap().time, Duration::ZERO);
+    fn numbers_out_of_range_are_the_nearest_that_is_in_range() {
+        assert_eq!(limits("wtime -50 btime 9").clock.unwrap().time, Duration::ZERO);
+        let far = "9".repeat(30);
+        assert!(limits(&format!("movetime {far}")).movetime.unwrap() > Duration::from_secs(1_000_000));
+        assert_eq!(limits("depth -3").depth, Some(1));
+        assert_eq!(limits("mate 0").mate, Some(1));
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
-        for text in ["depth", "depth x", "sideways", "searchmoves e2e4"] {
-            assert!(parse(text, Color::White, MS).is_err(), "{text}");
+    fn moves_to_choose_from_end_with_the_next_word() {
+        let limits = limits("searchmoves e2e4 d2d4 e2e4 depth 3");
+        assert_eq!(limits.only.len(), 2);
+        assert_eq!(limits.depth, Some(3));
+        let (_, faults) = white("searchmoves e2e5 depth 3");
+        assert_eq!(faults, ["go searchmoves e2e5: not legal, and left out"]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named_and_does_not_make_a_search_endless() {
+        for (text, fault) in [
+            ("depth", "go depth: the number is missing, taken as the least"),
+            ("depth x", "go depth x: not a number, taken as the least"),
+            ("sideways depth 1", "go sideways: not known, and left out"),
+        ] {
+            let (go, faults) = white(text);
+            assert_eq!(faults, [fault]);
+            assert!(matches!(go, Go::Search(Limits { depth: Some(1), .. })), "{text}");
         }
     }
 }

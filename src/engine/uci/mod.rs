@@ -9,7 +9,8 @@ mod notation;
 mod options;
 mod session;
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
@@ -21,26 +22,92 @@ use session::Session;
 /// # Errors
 /// If standard input cannot be read.
 pub fn serve(evaluation: Evaluation) -> Result<()> {
-    serve_on(std::io::stdin().lock(), Out::new(std::io::stdout()), evaluation)
+    serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), evaluation)
 }
 
-fn serve_on(mut input: impl BufRead, out: Out, evaluation: Evaluation) -> Result<()> {
-    let mut session = Session::new(out.clone(), evaluation);
+/// As [`serve`], with the numbers of the search among the options, for a tuner to set.
+///
+/// # Errors
+/// If standard input cannot be read.
+pub fn serve_tunable(evaluation: Evaluation) -> Result<()> {
+    let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
+    serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
+}
+
+/// Carries out these commands up to `quit`, each to its end, and answers on standard output. Reads nothing.
+pub fn carry_out(commands: &[String], evaluation: Evaluation) {
+    let (sender, events) = channel();
+    let lines = commands.iter().take_while(|command| command.trim() != "quit");
+    let lines = lines.map(|command| Event::Line(command.clone()));
+    for event in lines.chain([Event::End]) {
+        // The receiver lives as long as this function.
+        let _ = sender.send(event);
+    }
+    let out = Out::new(std::io::stdout());
+    // Nothing was read, so nothing of that can fail.
+    let _ = respond(&events, Session::new(out.clone(), sender, evaluation), &out);
+}
+
+/// What a session is told about.
+enum Event {
+    /// A command, without its line end.
+    Line(String),
+    /// The work of this number is done.
+    Done(u64),
+    /// There are no more commands.
+    End,
+    /// The input cannot be read.
+    Broken(std::io::Error),
+}
+
+fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> Result<()> {
+    let (sender, events) = channel();
+    let session = Session::new(out.clone(), sender.clone(), evaluation);
+    // On a thread of its own, so that commands are heard while something is waited for. It ends with the program.
+    let reader = std::thread::Builder::new().spawn(move || read(input, &sender));
+    reader.map_err(|e| Error::io("standard input", e))?;
+    respond(&events, session, &out)
+}
+
+/// Passes on line after line, ends of Windows and bytes that are not UTF-8 included.
+fn read(mut input: impl BufRead, events: &Sender<Event>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        let read = input.read_until(b'\n', &mut bytes).map_err(|e| Error::io("standard input", e))?;
-        let text = String::from_utf8_lossy(&bytes);
-        if read == 0 {
-            // Commands from a pipe: what they began is worth finishing, unless it has no end.
-            session.settle();
-            return Ok(());
-        }
-        if !session.command(text.trim()) || out.closed() {
-            session.halt();
-            return Ok(());
+        let event = match input.read_until(b'\n', &mut bytes) {
+            Ok(0) => Event::End,
+            Ok(_) => Event::Line(String::from_utf8_lossy(&bytes).trim().to_owned()),
+            Err(error) => Event::Broken(error),
+        };
+        let last = !matches!(event, Event::Line(_));
+        if events.send(event).is_err() || last {
+            return;
         }
     }
+}
+
+fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> Result<()> {
+    for event in events {
+        match event {
+            Event::Line(text) => {
+                if !session.receive(&text) {
+                    break;
+                }
+            }
+            Event::Done(number) => session.finished(number),
+            // Commands from a pipe: what they began is worth finishing, unless it has no end.
+            Event::End => {
+                session.finish();
+                return Ok(());
+            }
+            Event::Broken(error) => return Err(Error::io("standard input", error)),
+        }
+        if out.closed() {
+            break;
+        }
+    }
+    session.halt();
+    Ok(())
 }
 
 /// Where answers go, from the session and from searches alike: whole lines, at once.
@@ -112,7 +179,7 @@ mod tests {
         assert!(answers[0].starts_with("id name patzer "));
         for option in [
             "option name Hash type spin default 16 min 1 max 65536",
-            "option name Threads type spin default 1 min 1 max 1",
+            "option name Threads type spin default 1 min 1 max 1024",
             "option name EvalFile type string default <embedded>",
             "option name UCI_Chess960 type check default false",
             "option name Move Overhead type spin default 10 min 0 max 5000",
@@ -199,11 +266,92 @@ mod tests {
         serve_on(input, Out::new(Gone), Evaluation::default_hce()).unwrap();
     }
 
+    fn best_moves(commands: &str) -> usize {
+        answers(commands).iter().filter(|line| line.starts_with("bestmove")).count()
+    }
+
     #[test]
     fn an_endless_search_ends_with_stop_and_with_quit() {
         for end in ["stop\n", "quit\n", ""] {
-            let answers = answers(&format!("go infinite\nisready\n{end}"));
-            assert_eq!(answers.iter().filter(|line| line.starts_with("bestmove")).count(), 1, "{end}");
+            assert_eq!(best_moves(&format!("go infinite\nisready\n{end}")), 1, "{end}");
         }
+    }
+
+    #[test]
+    fn every_go_is_answered_once_whatever_comes_between() {
+        assert_eq!(best_moves("stop\nstop\ngo depth 2\n"), 1);
+        assert_eq!(best_moves("go infinite\ngo infinite\ngo depth 1\n"), 3);
+        assert_eq!(best_moves("go depth 90\ngo depth 90\nstop\n"), 2);
+        assert_eq!(best_moves("go infinite\nsetoption name Hash value 2\ngo depth 1\nquit\n"), 2);
+        assert_eq!(best_moves("go depth 3\nucinewgame\nposition startpos moves e2e4\ngo depth 3\n"), 2);
+        assert_eq!(best_moves("go wtime 0 btime 0\ngo movetime 0\ngo nodes 0\ngo depth x\n"), 4);
+    }
+
+    #[test]
+    fn pondering_lasts_until_the_move_is_made() {
+        assert_eq!(best_moves("go ponder wtime 0 btime 0\nisready\nponderhit\n"), 1);
+        assert_eq!(best_moves("go ponder wtime 0 btime 0\nisready\nstop\nponderhit\nquit\n"), 1);
+        assert_eq!(best_moves("ponderhit\ngo depth 1\n"), 1);
+    }
+
+    #[test]
+    fn a_position_that_waits_is_set_before_the_search_that_follows_it() {
+        let answers = answers("go infinite\nposition fen 7k/5K2/8/8/8/8/8/6Q1 w - - 0 1\ngo depth 3\n");
+        assert!(answers.iter().any(|line| line.contains(" score mate 1 ")), "{answers:?}");
+    }
+
+    #[test]
+    fn the_moves_to_choose_from_are_kept_to() {
+        assert_eq!(best_move("go depth 4 searchmoves a2a3\n"), "a2a3");
+        assert_eq!(best_move("go searchmoves h2h4 depth 4\n"), "h2h4");
+        // The only mate is not among them.
+        let fen = "position fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1\n";
+        assert_eq!(best_move(&format!("{fen}go depth 3 searchmoves g2g3\ngo depth 3\n")), "d1d8");
+    }
+
+    #[test]
+    fn several_lines_begin_with_different_moves() {
+        let answers = answers("setoption name MultiPV value 3\ngo depth 4\n");
+        let last: Vec<&str> =
+            answers.iter().filter(|line| line.contains(" depth 4 ")).map(|s| s.as_str()).collect();
+        assert_eq!(last.len(), 3, "{answers:?}");
+        let mut first: Vec<&str> =
+            last.iter().filter_map(|line| line.split(" pv ").nth(1)?.split(' ').next()).collect();
+        assert!(last[0].contains(" multipv 1 ") && last[2].contains(" multipv 3 "));
+        first.sort();
+        first.dedup();
+        assert_eq!(first.len(), 3);
+    }
+
+    #[test]
+    fn a_mate_that_was_asked_for_ends_the_search() {
+        let commands = "position fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1\ngo mate 1\n";
+        assert_eq!(best_move(commands), "d1d8");
+    }
+
+    #[test]
+    fn several_threads_find_a_move_and_stop() {
+        let commands = "setoption name Threads value 3\ngo nodes 20000\ngo infinite\nstop\n";
+        assert_eq!(best_moves(commands), 2);
+    }
+
+    #[test]
+    fn options_do_not_depend_on_case_and_spaces() {
+        let answers = answers(
+            "setoption   NAME  uci_chess960  VALUE  TRUE\nsetoption name move   OVERHEAD value 20\n\
+             setoption name clear hash\nposition fen 4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1\ngo perft 1\n",
+        );
+        assert!(answers.contains(&"e1h1: 1".to_owned()), "{answers:?}");
+        assert!(!answers.iter().any(|line| line.starts_with("info string")), "{answers:?}");
+    }
+
+    #[test]
+    fn commands_of_openbench_are_understood() {
+        let answers = answers("genfens 3 seed 5 book None\nquit\nisready\n");
+        assert!(answers.len() <= 3, "quit ends it: {answers:?}");
+        let answers = super::tests::answers("genfens 3 seed 5 book None\nbench 1\n");
+        assert_eq!(answers.iter().filter(|line| line.starts_with("info string genfens ")).count(), 3);
+        let words: Vec<&str> = answers.last().unwrap().split(' ').collect();
+        assert!(matches!(words[..], [_, "nodes", _, "nps"]), "{words:?}");
     }
 }

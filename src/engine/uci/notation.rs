@@ -14,10 +14,9 @@ use crate::engine::Report;
 /// # Errors
 /// What is wrong. With a fault in a move, the line up to it comes with the fault.
 pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
-    let (setup, moves) = match arguments.split_once("moves") {
-        Some((setup, moves)) => (setup.trim(), moves),
-        None => (arguments.trim(), ""),
-    };
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let end = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
+    let setup = words[..end].join(" ");
     let start = if setup == "startpos" {
         Ok(Chess::default())
     } else if let Some(text) = setup.strip_prefix("fen ") {
@@ -29,7 +28,7 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
         Ok(start) => Line::new(start),
         Err(reason) => return (None, Some(reason)),
     };
-    for text in moves.split_whitespace() {
+    for &text in words.iter().skip(end + 1) {
         match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
             Some(m) => line.play(m),
             None => {
@@ -64,11 +63,22 @@ pub fn info(report: &Report, mode: CastlingMode) -> String {
     let speed = (report.nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
     let pv: Vec<String> = report.pv.iter().map(|&m| text(m, mode)).collect();
     format!(
-        "info depth {} seldepth {} score {score} nodes {} nps {speed} time {} pv {}",
+        "info depth {} seldepth {} multipv {} score {score} nodes {} nps {speed} hashfull {} time {} pv {}",
         report.depth,
         report.seldepth,
+        report.rank,
         report.nodes,
+        report.hashfull,
         report.time.as_millis(),
         pv.join(" ")
     )
+}
+
+/// The `bestmove` line of a report, with the reply that it expects.
+pub fn best_move(report: &Report, mode: CastlingMode) -> String {
+    let best = report.best.map_or_else(|| "(none)".to_owned(), |m| text(m, mode));
+    match report.pv.get(1) {
+        Some(&reply) => format!("bestmove {best} ponder {}", text(reply, mode)),
+        None => format!("bestmove {best}"),
+    }
 }

@@ -17,9 +17,10 @@ pub struct UciOption {
 
 /// The value of an option, its default and its bounds.
 enum Kind {
-    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) },
+    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), String> },
     Check { default: bool, set: fn(&mut Session, bool) },
-    Text { default: &'static str, set: fn(&mut Session, &str) -> std::result::Result<(), String> },
+    Text { default: &'static str, set: fn(&mut Session, &str) -> Result<(), String> },
+    Button { set: fn(&mut Session) },
 }
 
 /// The value of `EvalFile` for the evaluation that the program carries in itself.
@@ -41,8 +42,33 @@ pub const OPTIONS: &[UciOption] = &[
             set: |session, mb| session.set_hash(mb as usize),
         },
     },
-    // One thread is all there is; runners set the option whether or not.
-    UciOption { name: "Threads", kind: Kind::Spin { default: 1, min: 1, max: 1, set: |_, _| () } },
+    UciOption {
+        name: "Threads",
+        kind: Kind::Spin {
+            default: 1,
+            min: 1,
+            max: 1024,
+            set: |session, threads| {
+                session.set_threads(threads as usize);
+                Ok(())
+            },
+        },
+    },
+    UciOption { name: "Clear Hash", kind: Kind::Button { set: Session::clear_hash } },
+    // Whether to ponder is the GUI's decision; that it is declared says that the engine can.
+    UciOption { name: "Ponder", kind: Kind::Check { default: false, set: |_, _| () } },
+    UciOption {
+        name: "MultiPV",
+        kind: Kind::Spin {
+            default: 1,
+            min: 1,
+            max: 256,
+            set: |session, lines| {
+                session.lines = lines as usize;
+                Ok(())
+            },
+        },
+    },
     UciOption { name: "EvalFile", kind: Kind::Text { default: EMBEDDED, set: load } },
     UciOption {
         name: "UCI_Chess960",
@@ -54,12 +80,15 @@ pub const OPTIONS: &[UciOption] = &[
             default: OVERHEAD_MS,
             min: 0,
             max: 5_000,
-            set: |session, ms| session.overhead = Duration::from_millis(ms),
+            set: |session, ms| {
+                session.overhead = Duration::from_millis(ms);
+                Ok(())
+            },
         },
     },
 ];
 
-fn load(session: &mut Session, file: &str) -> std::result::Result<(), String> {
+fn load(session: &mut Session, file: &str) -> Result<(), String> {
     let evaluation = if file.is_empty() || file == EMBEDDED {
         Evaluation::default()
     } else {
@@ -79,13 +108,14 @@ impl UciOption {
             }
             Kind::Check { default, .. } => format!("option name {name} type check default {default}"),
             Kind::Text { default, .. } => format!("option name {name} type string default {default}"),
+            Kind::Button { .. } => format!("option name {name} type button"),
         }
     }
 
-    fn set(&self, session: &mut Session, value: &str) -> std::result::Result<(), String> {
+    fn set(&self, session: &mut Session, value: &str) -> Result<(), String> {
         match self.kind {
             Kind::Spin { min, max, set, .. } => match value.parse() {
-                Ok(number) if (min..=max).contains(&number) => set(session, number),
+                Ok(number) if (min..=max).contains(&number) => return set(session, number),
                 _ => return Err(format!("{} takes a number from {min} to {max}, not `{value}`", self.name)),
             },
             Kind::Check { set, .. } => match value.to_ascii_lowercase().as_str() {
@@ -94,25 +124,52 @@ impl UciOption {
                 _ => return Err(format!("{} takes true or false, not `{value}`", self.name)),
             },
             Kind::Text { set, .. } => return set(session, value),
+            Kind::Button { set } => set(session),
         }
         Ok(())
     }
 }
 
-/// Carries out `setoption`, given what follows that word. Names do not depend on case and may hold spaces.
+/// Carries out `setoption`, given what follows that word. Names do not depend on case or on the number of spaces.
 ///
 /// # Errors
 /// What is wrong with the name or the value.
-pub fn set(session: &mut Session, arguments: &str) -> std::result::Result<(), String> {
-    let Some(rest) = arguments.strip_prefix("name ") else {
+pub fn set(session: &mut Session, arguments: &str) -> Result<(), String> {
+    let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+    if !first.eq_ignore_ascii_case("name") {
         return Err("setoption needs: name NAME value VALUE".to_owned());
-    };
-    let (name, value) = match rest.split_once(" value ") {
-        Some((name, value)) => (name.trim(), value.trim()),
-        None => (rest.trim().trim_end_matches(" value"), ""),
-    };
-    match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name)) {
+    }
+    let (name, value) = name_and_value(rest);
+    match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(&name)) {
         Some(option) => option.set(session, value),
-        None => Err(format!("no option `{name}`")),
+        None => session.set_number(&name, value).unwrap_or_else(|| Err(format!("no option `{name}`"))),
+    }
+}
+
+/// The words up to `value`, a space between each, and all that follows it as it is: a path may hold anything.
+fn name_and_value(text: &str) -> (String, &str) {
+    let mut name = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        rest = after.trim();
+        if word.eq_ignore_ascii_case("value") {
+            break;
+        }
+        name.push(word);
+    }
+    (name.join(" "), rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_keeps_its_spaces() {
+        let (name, value) = name_and_value("  Eval   file value /a  b/value c.nnue ");
+        assert_eq!((name.as_str(), value), ("Eval file", "/a  b/value c.nnue"));
+        assert_eq!(name_and_value("Clear Hash"), ("Clear Hash".to_owned(), ""));
+        assert_eq!(name_and_value("Hash VALUE"), ("Hash".to_owned(), ""));
     }
 }

@@ -1,86 +1,175 @@
 //! What a UCI session knows, and what each command does to it.
 //!
-//! In: one command at a time. Out: answers, and at most one search at a time, which has the engine while it runs.
+//! In: one command at a time. Out: answers, and at most one piece of work at a time, which has the engine while it
+//! runs on a thread of its own. Commands that arrive meanwhile and need the engine wait in line; `stop`, `isready`,
+//! `ponderhit` and `quit` are heard at once.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Position};
+use shakmaty::{Chess, EnPassantMode};
 
 use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
-use super::{Out, notation, options};
+use super::{Event, Out, notation, options};
 use crate::chess::{Line, perft};
-use crate::engine::{Engine, Limits, Report, bench, engine};
+use crate::engine::genfens::{self, Request};
+use crate::engine::params::{Params, ROWS, Row};
+use crate::engine::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
 use crate::eval::Evaluation;
-
-/// Enough for the deepest line that the search may look at, several times over.
-const STACK_BYTES: usize = 32 << 20;
 
 /// The state between commands.
 pub struct Session {
     out: Out,
+    /// Where the end of a piece of work is told.
+    events: Sender<Event>,
     evaluation: Evaluation,
-    /// Away while a search has it, and made anew when it is needed.
+    /// Away while something runs, and made anew when it is needed.
     engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
+    /// Pieces of work begun so far.
+    begun: u64,
+    waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
+    threads: usize,
+    params: Params,
+    /// Whether the numbers of the search are declared as options.
+    tunable: bool,
     /// Whether castling is written as king takes rook.
     pub chess960: bool,
     /// Time kept back from every move.
     pub overhead: Duration,
+    /// How many lines to report.
+    pub lines: usize,
 }
 
+/// Work that is being done.
 struct Running {
-    search: JoinHandle<Box<dyn Engine>>,
+    number: u64,
+    work: JoinHandle<Box<dyn Engine>>,
     stop: Arc<AtomicBool>,
-    endless: bool,
+    hold: Hold,
+}
+
+/// How long an answer is kept back.
+#[derive(Clone)]
+enum Hold {
+    /// Not at all.
+    No,
+    /// Until `stop`.
+    Endless,
+    /// Until `ponderhit` or `stop`.
+    Ponder(Ponder),
+}
+
+impl Hold {
+    fn holds(&self) -> bool {
+        match self {
+            Hold::No => false,
+            Hold::Endless => true,
+            Hold::Ponder(ponder) => ponder.holds(),
+        }
+    }
 }
 
 impl Session {
     /// A session at the start position.
-    pub fn new(out: Out, evaluation: Evaluation) -> Session {
+    pub fn new(out: Out, events: Sender<Event>, evaluation: Evaluation) -> Session {
         Session {
             out,
+            events,
             evaluation,
             engine: None,
             running: None,
+            begun: 0,
+            waiting: VecDeque::new(),
             line: Line::new(Chess::default()),
             hash_mb: HASH_MB,
+            threads: 1,
+            params: Params::default(),
+            tunable: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
+            lines: 1,
         }
     }
 
-    /// Carries out one command; false after `quit`.
-    pub fn command(&mut self, text: &str) -> bool {
-        let (command, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let arguments = arguments.trim();
+    /// Takes a command and carries it out, now or when the work before it is done; false after `quit`.
+    pub fn receive(&mut self, text: &str) -> bool {
+        let (command, _) = split(text);
         match command {
-            "" | "debug" | "register" | "ponderhit" => {}
+            "" | "debug" | "register" => {}
+            "quit" => return false,
             "uci" => self.introduce(),
-            "isready" => {
-                // A large table takes a while to make, which must not come out of the first move's time.
-                if self.running.is_none() {
-                    self.engine();
+            "tunable" => self.tunable = true,
+            "isready" => self.answer_ready(),
+            "ponderhit" => self.ponderhit(),
+            "stop" => {
+                self.halt();
+                // Meant for everything that was asked for so far.
+                if !self.waiting.is_empty() {
+                    self.waiting.push_back(text.to_owned());
                 }
-                self.out.say("readyok");
             }
+            _ => {
+                // Work without an end gives way to new work; anything else waits for its turn.
+                let held = self.running.as_ref().is_some_and(|running| running.hold.holds());
+                if held && !matches!(command, "position" | "d" | "eval") {
+                    self.halt();
+                }
+                self.waiting.push_back(text.to_owned());
+            }
+        }
+        self.proceed();
+        true
+    }
+
+    /// The work of this number has come to its end: what waited for it is done.
+    pub fn finished(&mut self, number: u64) {
+        if self.running.as_ref().is_some_and(|running| running.number == number) {
+            self.settle();
+        }
+        self.proceed();
+    }
+
+    /// No command will come any more: does what was asked for, without waiting for a `stop`.
+    pub fn finish(&mut self) {
+        self.settle();
+        while !self.waiting.is_empty() {
+            self.proceed();
+            self.settle();
+        }
+    }
+
+    /// Carries out what waits, up to the next piece of work.
+    fn proceed(&mut self) {
+        while let Some(text) = self.waiting.front() {
+            let stop = split(text).0 == "stop";
+            if self.running.is_some() && !stop {
+                return;
+            }
+            let Some(text) = self.waiting.pop_front() else { return };
+            if stop { self.halt() } else { self.carry_out(&text) }
+        }
+    }
+
+    fn carry_out(&mut self, text: &str) {
+        let (command, arguments) = split(text);
+        match command {
             "ucinewgame" => self.engine().new_game(),
             "setoption" => {
-                self.settle();
                 if let Err(reason) = options::set(self, arguments) {
                     self.out.explain(reason);
                 }
             }
             "position" => self.set_position(arguments),
             "go" => self.go(arguments),
-            "stop" => self.halt(),
-            "quit" => return false,
             "d" => self.describe(),
             "eval" => {
                 let position = self.line.position().clone();
@@ -88,9 +177,10 @@ impl Session {
                 self.out.explain(format_args!("evaluation {score} cp from the side to move"));
             }
             "bench" => self.bench(arguments),
+            "genfens" => self.genfens(arguments),
+            "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
             _ => self.out.explain(format_args!("unknown command `{command}`")),
         }
-        true
     }
 
     fn introduce(&self) {
@@ -99,7 +189,25 @@ impl Session {
         for option in OPTIONS {
             self.out.say(option.declaration());
         }
+        if self.tunable {
+            ROWS.iter().for_each(|row| self.out.say(row.declaration()));
+        }
         self.out.say("uciok");
+    }
+
+    fn answer_ready(&mut self) {
+        // A large table takes a while to make, which must not come out of the first move's time.
+        if self.running.is_none() {
+            self.engine();
+        }
+        self.out.say("readyok");
+    }
+
+    fn ponderhit(&mut self) {
+        if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
+            ponder.hit();
+            work.thread().unpark();
+        }
     }
 
     fn set_position(&mut self, arguments: &str) {
@@ -113,66 +221,123 @@ impl Session {
     }
 
     fn go(&mut self, arguments: &str) {
-        self.settle();
-        match go::parse(arguments, self.line.position().turn(), self.overhead) {
-            Ok(Go::Search(limits)) => self.start(limits, false),
-            Ok(Go::Endless(limits)) => self.start(limits, true),
-            Ok(Go::Perft(depth)) => self.perft(depth),
-            Err(reason) => self.out.explain(reason),
+        let (go, faults) = go::parse(arguments, self.line.position(), self.overhead);
+        faults.into_iter().for_each(|fault| self.out.explain(fault));
+        match go {
+            Go::Search(limits) => self.search(limits, Hold::No),
+            Go::Endless(limits) => self.search(limits, Hold::Endless),
+            Go::Ponder(limits) => {
+                let ponder = Ponder::new();
+                self.search(Limits { ponder: Some(ponder.clone()), ..limits }, Hold::Ponder(ponder));
+            }
+            Go::Perft(depth) => self.perft(depth),
         }
     }
 
-    /// Starts a search on a thread of its own.
-    fn start(&mut self, limits: Limits, endless: bool) {
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut engine = self.take_engine();
-        let (out, line, stopped) = (self.out.clone(), self.line.clone(), stop.clone());
+    fn search(&mut self, limits: Limits, hold: Hold) {
+        let limits = Limits { lines: self.lines, ..limits };
+        let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
-        let work = move || {
+        self.start(hold, move |engine, stop| {
             let mut tell = |report: &Report| {
                 out.say(notation::info(report, mode));
                 if out.closed() {
                     // Whoever asked has gone, perhaps without `quit`.
-                    stopped.store(true, Ordering::Relaxed);
+                    stop.store(true, Ordering::Relaxed);
                 }
             };
-            let report = engine.search(&line, &limits, &stopped, &mut tell);
+            let report = engine.search(&line, &limits, stop, &mut tell);
             // Told to go on until it is stopped, an engine may not answer earlier, even with nothing left to do.
-            while endless && !stopped.load(Ordering::Relaxed) {
+            while held.holds() && !stop.load(Ordering::Relaxed) {
                 std::thread::park();
             }
-            let best = report.best.map_or_else(|| "(none)".to_owned(), |m| notation::text(m, mode));
-            out.say(format_args!("bestmove {best}"));
+            out.say(notation::best_move(&report, mode));
+        });
+    }
+
+    fn perft(&mut self, depth: u32) {
+        let (out, position) = (self.out.clone(), self.line.position().clone());
+        let mode = notation::mode(&position, self.chess960);
+        self.start(Hold::No, move |_, stop| {
+            if depth == 0 {
+                return out.say("Nodes searched: 1");
+            }
+            let Some(counts) = perft::divide_until(&position, depth, stop) else { return };
+            for &(m, leaves) in &counts {
+                out.say(format_args!("{}: {leaves}", notation::text(m, mode)));
+            }
+            let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
+            out.say(format_args!("Nodes searched: {total}"));
+        });
+    }
+
+    fn bench(&mut self, arguments: &str) {
+        let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
+        let out = self.out.clone();
+        self.start(Hold::No, move |engine, stop| out.say(bench::run(engine, depth, stop, &mut |_| {})));
+    }
+
+    fn genfens(&mut self, arguments: &str) {
+        let out = self.out.clone();
+        let request = match Request::parse(arguments) {
+            Ok(request) => request,
+            Err(reason) => return self.out.explain(reason),
+        };
+        self.start(Hold::No, move |engine, stop| {
+            let made = genfens::generate(&request, engine, stop, &mut |fen| {
+                out.explain(format_args!("genfens {fen}"));
+            });
+            if let Err(reason) = made {
+                out.explain(reason);
+            }
+        });
+    }
+
+    /// Starts work on a thread of its own and lends it the engine.
+    fn start(&mut self, hold: Hold, work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut engine = self.take_engine();
+        let (stopped, events) = (stop.clone(), self.events.clone());
+        self.begun += 1;
+        let number = self.begun;
+        let job = move || {
+            work(engine.as_mut(), &stopped);
+            // With the session gone there is nobody to tell.
+            let _ = events.send(Event::Done(number));
             engine
         };
-        match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
-            Ok(search) => self.running = Some(Running { search, stop, endless }),
+        match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(job) {
+            Ok(work) => self.running = Some(Running { number, work, stop, hold }),
             Err(error) => self.out.explain(format_args!("no thread for the search: {error}")),
         }
     }
 
-    /// Ends a running search at once; its best move is printed before this returns.
+    /// Ends running work at once; its answer is printed before this returns.
     pub fn halt(&mut self) {
-        if let Some(running) = &mut self.running {
-            running.endless = true;
+        if let Some(running) = &self.running {
+            running.stop.store(true, Ordering::Relaxed);
         }
         self.settle();
     }
 
-    /// Lets a running search come to its end, and ends it where it has none of its own.
-    pub fn settle(&mut self) {
+    /// Waits for running work, and ends it where it has no end of its own.
+    fn settle(&mut self) {
         let Some(running) = self.running.take() else { return };
-        if running.endless {
+        if running.hold.holds() {
             running.stop.store(true, Ordering::Relaxed);
-            running.search.thread().unpark();
         }
-        // A search that panicked took its engine along; the next command makes another one.
-        self.engine = running.search.join().ok();
+        running.work.thread().unpark();
+        // Work that panicked took its engine along; the next command makes another one.
+        self.engine = running.work.join().ok();
     }
 
     fn take_engine(&mut self) -> Box<dyn Engine> {
-        self.settle();
-        self.engine.take().unwrap_or_else(|| engine(&self.evaluation, self.hash_mb))
+        self.engine.take().unwrap_or_else(|| {
+            let mut engine = engine(&self.evaluation, self.hash_mb);
+            engine.set_threads(self.threads);
+            engine.set_params(&self.params);
+            engine
+        })
     }
 
     fn engine(&mut self) -> &mut dyn Engine {
@@ -181,11 +346,27 @@ impl Session {
     }
 
     /// Changes the size of the table, in MiB.
-    pub fn set_hash(&mut self, mb: usize) {
+    ///
+    /// # Errors
+    /// If there is not so much memory.
+    pub fn set_hash(&mut self, mb: usize) -> Result<(), String> {
+        self.engine().resize(mb)?;
         self.hash_mb = mb;
-        if let Some(engine) = &mut self.engine {
-            engine.resize(mb);
-        }
+        Ok(())
+    }
+
+    /// Changes the number of threads that search.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
+        self.engine().set_threads(threads);
+    }
+
+    /// Sets a number of the search; `None` if there is none of this name.
+    pub fn set_number(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+        let result = self.params.set(name, value)?;
+        let params = self.params.clone();
+        self.engine().set_params(&params);
+        Some(result)
     }
 
     /// Changes the evaluation.
@@ -194,30 +375,21 @@ impl Session {
         self.engine = None;
     }
 
+    /// Forgets what earlier searches found out.
+    pub fn clear_hash(&mut self) {
+        self.engine().new_game();
+    }
+
     fn describe(&mut self) {
-        let position = self.line.position().clone();
-        let fen = Fen::from_position(&position, EnPassantMode::Legal);
+        let fen = Fen::from_position(self.line.position(), EnPassantMode::Legal);
         self.out.explain(format_args!("fen {fen}"));
         self.out.explain(format_args!("key {:016x}", self.line.key()));
     }
+}
 
-    fn perft(&self, depth: u32) {
-        let position = self.line.position();
-        let mode = notation::mode(position, self.chess960);
-        if depth == 0 {
-            return self.out.say("Nodes searched: 1");
-        }
-        let counts = perft::divide(position, depth);
-        for &(m, leaves) in &counts {
-            self.out.say(format_args!("{}: {leaves}", notation::text(m, mode)));
-        }
-        let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
-        self.out.say(format_args!("Nodes searched: {total}"));
-    }
-
-    fn bench(&mut self, arguments: &str) {
-        let depth = arguments.parse().unwrap_or(bench::DEPTH);
-        let outcome = bench::run(self.engine(), depth, &mut |_| {});
-        self.out.say(outcome);
-    }
+/// The first word of a command, and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (command, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (command, arguments.trim())
 }

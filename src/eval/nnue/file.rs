@@ -40,8 +40,9 @@ struct Header {
     body_sha256: String,
 }
 
-/// The network that patzer plays with unless told otherwise; NETS.md has its lineage.
-const EMBEDDED: &[u8] = include_bytes!("../default.nnue");
+/// The network that patzer plays with unless told otherwise; NETS.md has its lineage. `make EVALFILE=...` puts another
+/// one in its place.
+const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
 
 impl Network {
     /// The embedded network.

@@ -1,0 +1,97 @@
+//! Whether a move out of a table can be played.
+//!
+//! In: a position and a move whose pieces stand where it says ([`super::PackedMove::unpack`] makes such). Out: yes or
+//! no, for the most common moves without generating any.
+
+use shakmaty::{Bitboard, Chess, Move, Position, Rank, Role, Square, attacks};
+
+use super::captures::{pinned, safe};
+
+/// Whether a move of the side to move is legal, where `in_check` says whether that side is in check.
+#[inline]
+pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
+    let Move::Normal { role, from, capture, to, promotion } = m else { return position.is_legal(m) };
+    if in_check || position.us().contains(to) {
+        return in_check && position.is_legal(m);
+    }
+    let board = position.board();
+    let Some(king) = board.king_of(position.turn()) else { return false };
+    let occupied = board.occupied();
+    let reach = match role {
+        Role::Pawn => pawn_reach(position, from),
+        Role::Knight => attacks::knight_attacks(from),
+        Role::Bishop => attacks::bishop_attacks(from, occupied),
+        Role::Rook => attacks::rook_attacks(from, occupied),
+        Role::Queen => attacks::queen_attacks(from, occupied),
+        // Not in check, so no slider looks through the king's square.
+        Role::King => {
+            let attacked = board.attacks_to(to, !position.turn(), occupied).any();
+            return promotion.is_none() && !attacked && attacks::king_attacks(from).contains(to);
+        }
+    };
+    let promotes = role == Role::Pawn && Bitboard::BACKRANKS.contains(to);
+    let right_promotion = match promotion {
+        Some(piece) => promotes && !matches!(piece, Role::Pawn | Role::King),
+        None => !promotes,
+    };
+    right_promotion
+        && reach.contains(to)
+        && capture == board.role_at(to)
+        && safe(from, to, king, pinned(position, king))
+}
+
+/// Where a pawn may push to or take a piece, without en passant.
+#[inline]
+fn pawn_reach(position: &Chess, from: Square) -> Bitboard {
+    let turn = position.turn();
+    let empty = !position.board().occupied();
+    let forward = turn.fold_wb(8, -8);
+    let single = Bitboard::from_square(from).shift(forward) & empty;
+    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    single | double | (attacks::pawn_attacks(turn, from) & position.them())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::{PackedMove, fen};
+    use crate::rng::Rng;
+
+    /// Whatever 16 bits say, the answer is that of the rules.
+    fn check(position: &Chess) {
+        let in_check = position.is_check();
+        for bits in 0..=u16::MAX {
+            if let Some(m) = PackedMove(bits).unpack(position) {
+                assert_eq!(is_legal(position, m, in_check), position.is_legal(m), "{position:?} {m:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_move_is_legal_if_the_rules_say_so() {
+        for text in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
+            "8/8/8/K2pP2r/8/8/8/4k3 w - d6 0 1",
+            "4k3/8/8/8/8/2b1b3/3P4/4K3 w - - 0 1",
+            "1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1",
+            "4k3/8/8/8/4r3/8/8/R3K2R w KQ - 0 1",
+        ] {
+            check(&fen::position(text, true).unwrap());
+        }
+        let mut rng = Rng::new(6);
+        for _ in 0..6 {
+            let mut position = Chess::default();
+            for ply in 0..100 {
+                if ply % 10 == 0 {
+                    check(&position);
+                }
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[rng.below(moves.len())]);
+            }
+        }
+    }
+}

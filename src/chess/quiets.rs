@@ -1,0 +1,102 @@
+//! The legal moves that leave the material as it is: neither captures nor promotions.
+//!
+//! In: a position whose side to move is not in check. Out: exactly those of its legal moves. Together with
+//! [`super::captures`] these are all legal moves but promotions to lesser pieces. A search that has tried the
+//! captures generates these only when none of them was good enough.
+
+use shakmaty::{Bitboard, CastlingSide, Chess, Move, MoveList, Position, Rank, Role, Square};
+
+use super::captures::{king_moves, pieces, pinned, safe};
+
+/// Appends the legal moves of a side that is not in check that neither capture nor promote.
+pub fn generate(position: &Chess, moves: &mut MoveList) {
+    let Some(king) = position.board().king_of(position.turn()) else { return };
+    let pinned = pinned(position, king);
+    let empty = !position.board().occupied();
+    pawns(position, king, empty, pinned, moves);
+    pieces(position, king, empty, pinned, moves);
+    king_moves(position, king, empty, moves);
+    if position.castles().has_color(position.turn()) {
+        for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
+            // Few positions have the way clear, and only these pay for a list of moves.
+            let path = position.castles().path(position.turn(), side);
+            if (path & !empty).is_empty() {
+                moves.extend(position.castling_moves(side));
+            }
+        }
+    }
+}
+
+/// Pushes by one and by two squares.
+fn pawns(position: &Chess, king: Square, empty: Bitboard, pinned: Bitboard, moves: &mut MoveList) {
+    let turn = position.turn();
+    let forward = turn.fold_wb(8, -8);
+    let pawns = position.our(Role::Pawn) & !Bitboard::from_rank(turn.relative_rank(Rank::Seventh));
+    let single = pawns.shift(forward) & empty;
+    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    for (targets, back) in [(single, -forward), (double, -2 * forward)] {
+        for to in targets {
+            let Some(from) = to.offset(back) else { continue };
+            if safe(from, to, king, pinned) {
+                moves.push(Move::Normal { role: Role::Pawn, from, capture: None, to, promotion: None });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use crate::rng::Rng;
+
+    fn check(position: &Chess) {
+        if position.is_check() {
+            return;
+        }
+        let sorted = |moves: MoveList| {
+            let mut texts: Vec<String> = moves.iter().map(|m| format!("{m:?}")).collect();
+            texts.sort();
+            texts
+        };
+        let mut expected = position.legal_moves();
+        expected.retain(|m| !m.is_capture() && !m.is_promotion());
+        let mut moves = MoveList::new();
+        generate(position, &mut moves);
+        assert_eq!(sorted(moves), sorted(expected), "{position:?}");
+    }
+
+    #[test]
+    fn quiet_moves_are_the_legal_moves_that_change_no_material() {
+        for text in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            // Chess960: rooks inside, a king that castles onto its own square, a rook that shields it from a rook.
+            "1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1",
+            "6kr/8/8/8/8/8/8/R5KR w HAh - 0 1",
+            "k7/8/8/8/8/8/8/rRK5 w B - 0 1",
+            // Castling out of, through and into attacks.
+            "4k3/8/8/8/1b6/8/8/R3K2R w KQ - 0 1",
+            "3rk3/8/8/8/8/8/8/R3K2R w KQ - 0 1",
+            "1r2k1r1/8/8/8/8/8/8/R3K2R w KQ - 0 1",
+        ] {
+            check(&fen::position(text, true).unwrap());
+        }
+    }
+
+    #[test]
+    fn quiet_moves_are_right_all_along_random_games() {
+        let mut rng = Rng::new(4);
+        for _ in 0..60 {
+            let mut position = Chess::default();
+            for _ in 0..150 {
+                check(&position);
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[rng.below(moves.len())]);
+            }
+        }
+    }
+}

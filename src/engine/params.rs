@@ -1,0 +1,205 @@
+//! The numbers of the search: one row each.
+//!
+//! In: nothing, or a name and a value. Out: the numbers that the techniques read. A row is a name, its default, the
+//! least and the greatest value that make sense, and what it is for. The same table is offered as UCI options and as
+//! the input of a tuner by simultaneous perturbation (SPSA; Spall, "Multivariate Stochastic Approximation Using a
+//! Simultaneous Perturbation Gradient Approximation", 1992), whose step is a twentieth of the range.
+//!
+//! Depths are in plies, scores and margins in centipawns, and reductions in 1/1024 of a ply. A row with the range 0
+//! to 1 is a technique that can be switched off, so that its worth can be measured.
+
+/// One number.
+pub struct Row {
+    /// Its name, as an option too.
+    pub name: &'static str,
+    /// What it is unless set.
+    pub default: i32,
+    /// The least value.
+    pub min: i32,
+    /// The greatest value.
+    pub max: i32,
+    set: fn(&mut Params, i32),
+}
+
+macro_rules! parameters {
+    ($($(#[doc = $doc:literal])+ $name:ident = $default:literal, $min:literal to $max:literal;)+) => {
+        /// All numbers of the search.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Params {
+            $($(#[doc = $doc])+ pub $name: i32,)+
+        }
+
+        impl Default for Params {
+            fn default() -> Params {
+                Params { $($name: $default,)+ }
+            }
+        }
+
+        /// The table.
+        pub const ROWS: &[Row] = &[
+            $(Row {
+                name: stringify!($name),
+                default: $default,
+                min: $min,
+                max: $max,
+                set: |params, value| params.$name = value,
+            },)+
+        ];
+    };
+}
+
+parameters! {
+    /// Aspiration: half the first window.
+    window = 14, 5 to 50;
+    /// Reverse futility: deepest.
+    reverse_depth = 8, 0 to 12;
+    /// Reverse futility: margin per ply.
+    reverse_margin = 80, 30 to 150;
+    /// Razoring: deepest; 0 switches it off.
+    razor_depth = 3, 0 to 6;
+    /// Razoring: margin.
+    razor_base = 250, 50 to 600;
+    /// Razoring: margin per square of the depth.
+    razor_margin = 250, 50 to 500;
+    /// Null move: shallowest.
+    null_depth = 3, 1 to 8;
+    /// Null move: reduction.
+    null_base = 4, 2 to 6;
+    /// Null move: plies for one more of reduction.
+    null_slope = 3, 2 to 8;
+    /// Null move: centipawns above beta for one more of reduction.
+    null_eval = 200, 80 to 400;
+    /// ProbCut: shallowest; 100 switches it off.
+    probcut_depth = 5, 3 to 100;
+    /// ProbCut: how far above beta.
+    probcut_margin = 200, 80 to 400;
+    /// Internal iterative reduction: shallowest; 100 switches it off.
+    iir_depth = 4, 2 to 100;
+    /// Singular extension: shallowest; 100 switches it off.
+    singular_depth = 6, 4 to 100;
+    /// Singular extension: how far below the table's score the others must stay, in 1/16 centipawn per ply.
+    singular_margin = 20, 4 to 80;
+    /// Singular extension: how much farther below for two plies.
+    double_margin = 20, 0 to 80;
+    /// Late move pruning, and pruning by exchange: deepest.
+    prune_depth = 8, 1 to 16;
+    /// Late move pruning: moves at depth 0.
+    late_base = 4, 1 to 12;
+    /// Futility: deepest, in plies left after the reduction.
+    futility_depth = 8, 0 to 16;
+    /// Futility: margin.
+    futility_base = 100, 20 to 300;
+    /// Futility: margin per ply left after the reduction.
+    futility_margin = 80, 30 to 200;
+    /// Pruning by exchange, quiet moves: what may be lost per square of the plies left after the reduction.
+    see_quiet = 25, 10 to 150;
+    /// Pruning by exchange, captures: what may be lost per ply.
+    see_capture = 100, 30 to 200;
+    /// History pruning: deepest; 0 switches it off.
+    history_depth = 4, 0 to 8;
+    /// History pruning: how bad per ply.
+    history_margin = 4000, 500 to 10000;
+    /// Late move reduction: constant.
+    reduction_base = 800, 0 to 2000;
+    /// Late move reduction: divisor of the logarithms' product, in hundredths.
+    reduction_slope = 220, 120 to 400;
+    /// Late move reduction: less in nodes with an open window.
+    reduction_pv = 1024, 0 to 3000;
+    /// Late move reduction: more where a cut-off is expected.
+    reduction_cut = 1400, 0 to 3000;
+    /// Late move reduction: less for a move that gives check.
+    reduction_check = 1024, 0 to 3000;
+    /// Late move reduction: more where the position does not improve.
+    reduction_worse = 1024, 0 to 3000;
+    /// Late move reduction: more where the table's move is a capture.
+    reduction_noisy = 700, 0 to 3000;
+    /// Late move reduction: less for killers and the counter move.
+    reduction_killer = 800, 0 to 3000;
+    /// Late move reduction: less in nodes that have been part of a principal variation.
+    reduction_known = 1024, 0 to 3000;
+    /// Late move reduction: more where several moves of the child's siblings were cut off.
+    reduction_cutoffs = 800, 0 to 3000;
+    /// Late move reduction: less for captures that do not lose material.
+    reduction_capture = 1500, 0 to 6000;
+    /// Late move reduction: history for one ply less.
+    reduction_history = 11000, 3000 to 30000;
+    /// In a node with an open window: plies less for the moves after one that raised alpha.
+    raised = 1, 0 to 3;
+    /// After a reduced search: how much better than the best for a ply more.
+    deeper_margin = 50, 10 to 150;
+    /// History: bonus per ply.
+    bonus_slope = 150, 50 to 400;
+    /// History: greatest bonus.
+    bonus_max = 1500, 500 to 4000;
+    /// History: whether a quiet move that left no good reply is rewarded.
+    bonus_before = 1, 0 to 1;
+    /// Correction history: weight of the pawns', in 1/128; 0 switches it off.
+    correct_pawns = 64, 0 to 200;
+    /// Correction history: weight of each side's pieces', in 1/128.
+    correct_pieces = 48, 0 to 200;
+    /// Quiescence: quiet replies to a check.
+    quiescence_replies = 2, 1 to 200;
+    /// Quiescence: futility margin; 10000 switches it off.
+    quiescence_margin = 150, 20 to 10000;
+    /// Time: whether the best move's share of nodes counts.
+    time_nodes = 1, 0 to 1;
+}
+
+impl Params {
+    /// Sets a number by name; names do not depend on case.
+    ///
+    /// # Errors
+    /// `None` if there is no such number, else the range that the value is not in.
+    pub fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+        let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
+        Some(match value.parse() {
+            Ok(number) if (row.min..=row.max).contains(&number) => {
+                (row.set)(self, number);
+                Ok(())
+            }
+            _ => Err(format!("{name} takes a number from {} to {}, not `{value}`", row.min, row.max)),
+        })
+    }
+}
+
+impl Row {
+    /// The option as UCI declares it.
+    pub fn declaration(&self) -> String {
+        let Row { name, default, min, max, .. } = self;
+        format!("option name {name} type spin default {default} min {min} max {max}")
+    }
+
+    /// The line of the tuner's input, as OpenBench takes it: name, type, value, bounds, step at the end, learning
+    /// rate at the end. Switches are not tuned.
+    pub fn spsa(&self) -> Option<String> {
+        let Row { name, default, min, max, .. } = self;
+        let step = (f64::from(max - min) / 20.0).max(0.5);
+        (max - min > 1).then(|| format!("{name}, int, {default}, {min}, {max}, {step}, 0.002"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_in_range_and_names_are_different() {
+        for (index, row) in ROWS.iter().enumerate() {
+            assert!((row.min..=row.max).contains(&row.default), "{}", row.name);
+            assert!(ROWS[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+            let mut params = Params::default();
+            assert_eq!(params.set(row.name, &row.default.to_string()), Some(Ok(())));
+            assert_eq!(params, Params::default());
+        }
+    }
+
+    #[test]
+    fn a_number_is_set_by_its_name_within_its_range() {
+        let mut params = Params::default();
+        assert_eq!(params.set("Reverse_Margin", "70"), Some(Ok(())));
+        assert_eq!(params.reverse_margin, 70);
+        assert!(matches!(params.set("reverse_margin", "7000"), Some(Err(_))));
+        assert_eq!(params.set("Hash", "16"), None);
+        assert_eq!(ROWS[0].spsa().unwrap(), "window, int, 14, 5, 50, 2.25, 0.002");
+    }
+}

@@ -1,0 +1,309 @@
+//! In which order the main search tries moves, generated no sooner than they are needed.
+//!
+//! In: a node and what is known about its moves. Out: one after another, the most promising first: the table's
+//! move, captures that do not lose material by victim and history, killers and the counter move, quiet moves by
+//! history, captures that lose material. Most nodes are cut off by the first move or by a capture, and then the
+//! others are never generated.
+
+use arrayvec::ArrayVec;
+use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
+
+use super::history::{Before, History};
+use super::ordering::{CAPACITY, is_noisy};
+use super::stack::Node;
+use crate::chess::see::{see_ge, value};
+use crate::chess::{PackedMove, captures, quiets};
+
+const KILLER: i32 = 1 << 20;
+/// Captures of a side in check come before all quiet replies.
+const NOISY: i32 = 1 << 24;
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    First,
+    Captures,
+    Quiets,
+    Losing,
+    Replies,
+}
+
+/// What makes a quiet move promising beyond its history.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    /// The move of the table, or none.
+    pub first: Option<Move>,
+    /// The quiet moves that last cut off at this distance from the root, the newer first.
+    pub killers: [Option<Move>; 2],
+    /// The quiet move that last answered the opponent's.
+    pub counter: PackedMove,
+    /// What was played before.
+    pub before: Before,
+}
+
+impl Hints {
+    /// Whether a quiet move is a killer or the counter move: the greater, the more promising; 0 if it is neither.
+    #[inline]
+    pub fn rank(&self, m: Move) -> i32 {
+        if self.killers[0] == Some(m) {
+            3
+        } else if self.killers[1] == Some(m) {
+            2
+        } else {
+            i32::from(self.counter != PackedMove::NONE && PackedMove::pack(m) == self.counter)
+        }
+    }
+}
+
+/// The moves of a node, handed out best first.
+pub struct Stages {
+    hints: Hints,
+    stage: Stage,
+    /// Whether the moves of this stage are generated.
+    filled: bool,
+    moves: MoveList,
+    scores: ArrayVec<i32, CAPACITY>,
+    next: usize,
+    /// How many captures at the beginning of the list lose material; the quiet moves follow them.
+    losing: usize,
+}
+
+impl Stages {
+    /// The moves of a node, none of them generated yet.
+    #[inline(always)]
+    pub fn new(node: &Node, hints: Hints) -> Stages {
+        let stage = match hints.first {
+            Some(_) => Stage::First,
+            None => after_first(node),
+        };
+        Stages {
+            hints,
+            stage,
+            filled: false,
+            moves: MoveList::new(),
+            scores: ArrayVec::new(),
+            next: 0,
+            losing: 0,
+        }
+    }
+
+    /// What was known beforehand.
+    pub fn hints(&self) -> &Hints {
+        &self.hints
+    }
+
+    /// The next move, and whether it is a capture or promotion that loses material. With `no_quiets`, quiet moves and
+    /// lesser promotions that are not generated yet are left out.
+    #[inline]
+    pub fn next(&mut self, node: &Node, history: &History, no_quiets: bool) -> Option<(Move, bool)> {
+        loop {
+            match self.stage {
+                Stage::First => {
+                    self.stage = after_first(node);
+                    return self.hints.first.map(|m| (m, false));
+                }
+                Stage::Captures => {
+                    self.fill(node, history);
+                    while let Some(m) = self.take_best() {
+                        if Some(m) == self.hints.first {
+                            continue;
+                        }
+                        if see_ge(node.position, m, 0) {
+                            return Some((m, false));
+                        }
+                        self.moves[self.losing] = m;
+                        self.losing += 1;
+                    }
+                    self.go_on(Stage::Quiets);
+                }
+                Stage::Quiets => {
+                    if !no_quiets {
+                        self.fill(node, history);
+                        while let Some(m) = self.take_best() {
+                            if Some(m) != self.hints.first {
+                                return Some((m, false));
+                            }
+                        }
+                    }
+                    self.go_on(Stage::Losing);
+                }
+                Stage::Losing => {
+                    let m = *self.moves[..self.losing].get(self.next)?;
+                    self.next += 1;
+                    return Some((m, true));
+                }
+                Stage::Replies => {
+                    self.fill(node, history);
+                    loop {
+                        let m = self.take_best()?;
+                        if Some(m) != self.hints.first {
+                            return Some((m, false));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn go_on(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.filled = false;
+        self.next = 0;
+    }
+
+    fn fill(&mut self, node: &Node, history: &History) {
+        if self.filled {
+            return;
+        }
+        self.filled = true;
+        let position = node.position;
+        let turn = position.turn();
+        let hints = &self.hints;
+        // Between equals the least valuable attacker comes first.
+        let capture = |m: Move| {
+            6 - m.role() as i32
+                + 16 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value))
+                + history.capture_score(turn, m)
+        };
+        let quiet = |m: Move| match hints.rank(m) {
+            0 => history.score(turn, m, hints.before),
+            rank => KILLER + rank,
+        };
+        self.scores.clear();
+        if self.stage == Stage::Captures {
+            captures::generate(position, &mut self.moves);
+            self.scores.extend(self.moves.iter().map(|&m| capture(m)));
+            return;
+        }
+        if self.stage == Stage::Replies {
+            let score = |&m: &Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
+            self.moves = position.legal_moves();
+            self.scores.extend(self.moves.iter().map(score));
+            return;
+        }
+        self.moves.truncate(self.losing);
+        // Promotions to a lesser piece hardly ever matter, and come last.
+        if may_promote(position) {
+            let promotions = position.promotion_moves().into_iter();
+            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && Some(m) != hints.first));
+            self.losing = self.moves.len();
+        }
+        quiets::generate(position, &mut self.moves);
+        self.scores
+            .extend(self.moves.iter().enumerate().map(|(i, &m)| if i < self.losing { 0 } else { quiet(m) }));
+        self.next = self.losing;
+    }
+
+    #[inline]
+    fn take_best(&mut self) -> Option<Move> {
+        let left = &self.scores[self.next..];
+        let mut best = 0;
+        let mut score = *left.first()?;
+        for (i, &other) in left.iter().enumerate().skip(1) {
+            if other > score {
+                (best, score) = (i, other);
+            }
+        }
+        self.moves.swap(self.next, self.next + best);
+        self.scores.swap(self.next, self.next + best);
+        self.next += 1;
+        Some(self.moves[self.next - 1])
+    }
+}
+
+/// Whether a pawn stands on its seventh rank.
+#[inline]
+fn may_promote(position: &Chess) -> bool {
+    let seventh = Bitboard::from_rank(position.turn().relative_rank(Rank::Seventh));
+    (position.our(Role::Pawn) & seventh).any()
+}
+
+#[inline]
+fn after_first(node: &Node) -> Stage {
+    if node.in_check { Stage::Replies } else { Stage::Captures }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::{fen, key};
+    use crate::engine::history::NO_MOVE;
+    use crate::rng::Rng;
+
+    fn hints(first: Option<Move>) -> Hints {
+        Hints { first, killers: [None; 2], counter: PackedMove::NONE, before: [NO_MOVE; 3] }
+    }
+
+    fn order(node: &Node, hints: Hints, history: &History) -> Vec<(Move, bool)> {
+        let mut stages = Stages::new(node, hints);
+        std::iter::from_fn(|| stages.next(node, history, false)).collect()
+    }
+
+    fn node(position: &Chess) -> Node<'_> {
+        Node { position, key: key::of(position), ply: 0, in_check: position.is_check() }
+    }
+
+    #[test]
+    fn moves_come_best_first() {
+        let position =
+            fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
+                .unwrap();
+        let node = node(&position);
+        let moves = position.legal_moves();
+        let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
+        let mut history = History::new();
+        history.learn(position.turn(), quiet[5], [NO_MOVE; 3], 900);
+        let killers = [Some(quiet[3]), Some(quiet[4])];
+        let counter = PackedMove::pack(quiet[2]);
+        let hints = Hints { killers, counter, ..hints(Some(quiet[7])) };
+        let order = order(&node, hints, &history);
+        let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
+        assert_eq!(at(quiet[7]), 0);
+        assert_eq!(order[1].0.to_string(), "Be2xa6", "a bishop for a bishop is the best that does not lose");
+        let expected = [3, 4, 2, 5, 6].map(|i| at(quiet[i]));
+        assert!(expected.is_sorted(), "{expected:?}");
+        let last = order[order.len() - 1];
+        assert!(last.1 && !see_ge(&position, last.0, 0));
+    }
+
+    #[test]
+    fn each_legal_move_comes_once_whatever_comes_first() {
+        let mut rng = Rng::new(9);
+        let history = History::new();
+        for start in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
+        ] {
+            for _ in 0..20 {
+                let mut position = fen::position(start, false).unwrap();
+                for _ in 0..80 {
+                    let mut legal: Vec<String> =
+                        position.legal_moves().iter().map(|m| format!("{m:?}")).collect();
+                    if legal.is_empty() {
+                        break;
+                    }
+                    let moves = position.legal_moves();
+                    let first = (rng.below(3) > 0).then(|| moves[rng.below(moves.len())]);
+                    let order = order(&node(&position), hints(first), &history);
+                    let mut given: Vec<String> = order.iter().map(|(m, _)| format!("{m:?}")).collect();
+                    assert!(first.is_none() || order[0].0 == first.unwrap());
+                    legal.sort();
+                    given.sort();
+                    assert_eq!(given, legal, "{position:?}");
+                    position.play_unchecked(moves[rng.below(moves.len())]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_quiet_moves_only_those_that_change_material_are_left() {
+        let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
+        let node = node(&position);
+        let mut stages = Stages::new(&node, hints(None));
+        let history = History::new();
+        let given: Vec<Move> =
+            std::iter::from_fn(|| stages.next(&node, &history, true)).map(|(m, _)| m).collect();
+        assert!(given.len() >= 5 && given.iter().all(|&m| is_noisy(m)));
+    }
+}

@@ -1,0 +1,160 @@
+//! A GUI's side of UCI: what is said waits for what was answered, so a program that forgets an answer is caught.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+const PATZER_UCI: &str = env!("CARGO_BIN_EXE_patzer-uci");
+
+struct Gui {
+    child: std::sync::Arc<std::sync::Mutex<Child>>,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Gui {
+    fn new() -> Gui {
+        let mut child =
+            Command::new(PATZER_UCI).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let child = std::sync::Arc::new(std::sync::Mutex::new(child));
+        // A program that hangs is ended, and the test that waits for its answer then fails.
+        let watched = child.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(120));
+            let _ = watched.lock().unwrap().kill();
+        });
+        Gui { child, to, from }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.to.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Reads up to the line that begins so.
+    fn hear(&mut self, begin: &str) -> String {
+        let mut line = String::new();
+        while !line.starts_with(begin) {
+            line.clear();
+            assert!(self.from.read_line(&mut line).unwrap() > 0, "ended without `{begin}`");
+        }
+        line
+    }
+
+    fn ask(&mut self, text: &str, begin: &str) -> String {
+        self.say(text);
+        self.hear(begin)
+    }
+
+    fn quit(mut self) {
+        self.say("quit\n");
+        let mut rest = String::new();
+        while self.from.read_line(&mut rest).unwrap() > 0 {}
+        assert!(self.child.lock().unwrap().wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_game_is_played_move_by_move() {
+    let mut gui = Gui::new();
+    gui.ask("uci\r\n", "uciok");
+    for _ in 0..3 {
+        gui.ask("ucinewgame\nisready\n", "readyok");
+        let mut moves = String::new();
+        for ply in 0..6 {
+            let clocks = if ply % 2 == 0 { "wtime 40 btime 40" } else { "btime 30 winc 10 wtime 30 binc 10" };
+            let answer = gui.ask(&format!("position startpos moves{moves}\ngo {clocks}\n"), "bestmove");
+            let best = answer.split_whitespace().nth(1).unwrap();
+            moves.push_str(&format!(" {best}"));
+        }
+    }
+    gui.quit();
+}
+
+#[test]
+fn everything_is_heard_while_a_search_runs() {
+    let mut gui = Gui::new();
+    gui.ask("go infinite\nisready\n", "readyok");
+    // It takes effect once the search is over, which it brings about.
+    gui.ask("setoption name Hash value 4\n", "bestmove");
+    gui.ask("go depth 99\nisready\n", "readyok");
+    gui.ask("position startpos moves e2e4\nsetoption name Threads value 2\nisready\n", "readyok");
+    gui.ask("stop\n", "bestmove");
+    gui.ask("go ponder wtime 100 btime 100\nisready\n", "readyok");
+    gui.ask("ponderhit\n", "bestmove");
+    gui.ask("go perft 12\nisready\n", "readyok");
+    gui.say("go infinite\n");
+    gui.quit();
+}
+
+#[test]
+fn quit_ends_a_long_search_at_once() {
+    for search in ["go depth 99\n", "go infinite\n", "go movetime 1000000\n", "bench 99\n", "go perft 15\n"] {
+        let mut gui = Gui::new();
+        gui.ask(&format!("{search}isready\n"), "readyok");
+        gui.quit();
+    }
+}
+
+#[test]
+fn garbage_does_no_harm() {
+    let mut gui = Gui::new();
+    for junk in [
+        "position",
+        "position fen",
+        "position fen 8/8/8/8/8/8/8/8 w - - 0 1",
+        "position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 999999999999 0",
+        "position fen kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - - 0 1",
+        "position startpos moves e2e4 e7e5 e1e3 0000 xyz",
+        "setoption",
+        "setoption name",
+        "setoption name Hash value -1",
+        "setoption name Hash value 99999999999999999999",
+        "setoption name MultiPV value 500",
+        "setoption value 3 name Hash",
+        "\u{fffd}\u{0}\u{7f}",
+        "go searchmoves",
+        "go searchmoves e2e5 a1a1 nodes 10",
+        "go depth -1",
+        "go wtime -1000 btime -1000 winc -5 movestogo -3",
+        "go movetime 99999999999999999999999999 nodes 1",
+        "go mate 1 nodes 50",
+        "genfens",
+        "genfens 1 seed",
+        "ponderhit",
+        "stop",
+    ] {
+        gui.ask(&format!("{junk}\nstop\nisready\n"), "readyok");
+    }
+    gui.ask("ucinewgame\nposition startpos\ngo nodes 500\n", "bestmove");
+    gui.quit();
+}
+
+#[test]
+fn openbench_gets_its_openings_and_its_bench() {
+    let output =
+        Command::new(PATZER_UCI).args(["genfens 4 seed 9 book None extra", "quit"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("info string genfens ")).count(), 4, "{text}");
+    let output = Command::new(PATZER_UCI).args(["bench", "2"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
+    assert!(matches!(words[..], [_, "nodes", _, "nps"]), "{text}");
+}
+
+#[test]
+fn the_numbers_of_the_search_are_options_only_when_asked_for() {
+    let output = |arguments: &[&str]| {
+        let output = Command::new(PATZER_UCI).args(arguments).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(output(&["spsa"]).lines().all(|line| line.split(", ").count() == 7));
+    assert!(!output(&["uci"]).contains("reverse_margin"));
+    let mut child =
+        Command::new(PATZER_UCI).arg("tunable").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let commands = b"uci\nsetoption name reverse_margin value 70\nsetoption name reverse_margin value x\n";
+    child.stdin.take().unwrap().write_all(commands).unwrap();
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(text.contains("option name reverse_margin type spin default "), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("info string")).count(), 1, "{text}");
+}
