@@ -14,7 +14,7 @@ use super::structure::Structure;
 use super::terms;
 
 /// Pawn structures remembered; enough for most of a search, and small enough for a processor's own memory.
-const STRUCTURES: usize = 1024;
+const STRUCTURES: usize = 4096;
 
 /// Balances of material remembered.
 const MATERIALS: usize = 1024;
