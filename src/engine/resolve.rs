@@ -1,0 +1,228 @@
+//! The leaf of a position: where its exchanges end if both sides play them as well as they can.
+//!
+//! In: a position. Out: the end of the principal variation of the quiescence search, and its evaluation. The tree is
+//! that of [`super::quiescence`] with an open window, which looks at the same moves in the same order and is the plain
+//! twin of this module; only the way through it is another one. A label needs one line, so nearly all nodes
+//! are asked a yes-or-no question: is the score at least so much? That takes fewer nodes, and fewer of them have to
+//! be evaluated. Source: J. Pearl, "SCOUT: A Simple Game-Searching Algorithm with Proven Optimal Properties" (1980).
+
+use shakmaty::{Bitboard, Chess, Position, attacks};
+
+use super::known::{Memory, Place};
+use super::ordering::Picker;
+use super::search::played;
+use super::stack::Node;
+use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
+use crate::chess::{PackedMove, sliders};
+use crate::eval::hce::Hce;
+use crate::eval::nnue::Nnue;
+use crate::eval::{Evaluation, Evaluator};
+
+/// Something that resolves positions, whatever it evaluates them with.
+pub trait Resolve: Send {
+    /// The leaf of a position, and its static evaluation in centipawns from the side to move there or a mate score.
+    /// `None` if the leaf is a stalemate, which no evaluation describes.
+    fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)>;
+}
+
+/// A resolver with this evaluation.
+pub fn resolver(evaluation: &Evaluation) -> Box<dyn Resolve> {
+    match evaluation {
+        Evaluation::Hce(weights) => Box::new(Resolver::new(Hce::new(weights.clone()))),
+        Evaluation::Nnue(network) => Box::new(Resolver::new(Nnue::new(network.clone()))),
+    }
+}
+
+struct Resolver<E> {
+    evaluator: E,
+    memory: Memory,
+}
+
+impl<E: Evaluator> Resolver<E> {
+    fn new(evaluator: E) -> Resolver<E> {
+        Resolver { evaluator, memory: Memory::new() }
+    }
+}
+
+/// Where the best line of a node leads.
+struct Line {
+    /// The score of the node.
+    score: Score,
+    /// The leaf and what it is worth to its side to move; `None` if the node itself is the leaf.
+    leaf: Option<(Chess, Score)>,
+}
+
+impl<E: Evaluator> Resolve for Resolver<E> {
+    fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)> {
+        let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
+        let line = self.best_line(&root);
+        let (leaf, score) = line.leaf.unwrap_or_else(|| (position.clone(), line.score));
+        if can_move(&leaf) {
+            return Some((leaf, score));
+        }
+        leaf.is_check().then(|| (leaf, mated_in(0)))
+    }
+}
+
+impl<E: Evaluator> Resolver<E> {
+    /// The exact score of a node and its leaf. Of moves that lead to the same score the first counts.
+    fn best_line(&mut self, node: &Node) -> Line {
+        // To be mated at once is the worst that there is, so any reply to a check is better.
+        let mated = node.in_check && node.ply < MAX_PLY;
+        let score =
+            if mated { mated_in(node.ply as i32) } else { self.standing(node, &Place::of(node.position)) };
+        let mut best = Line { score, leaf: None };
+        if node.ply >= MAX_PLY {
+            return best;
+        }
+        let mut moves = Picker::empty();
+        moves.quiescence(node, PackedMove::NONE);
+        while let Some((m, losing)) = moves.next(node) {
+            if losing && !node.in_check {
+                break;
+            }
+            let after = played(node.position, m);
+            let child = below(node, &after);
+            if self.at_least(&child, -best.score) {
+                continue;
+            }
+            let line = self.best_line(&child);
+            best.score = -line.score;
+            best.leaf = Some(line.leaf.unwrap_or_else(|| (after.clone(), line.score)));
+        }
+        best
+    }
+
+    /// Whether the score of a node reaches a bound.
+    fn at_least(&mut self, node: &Node, bound: Score) -> bool {
+        // Mates are counted from the root, so what is known of them holds for one ply only.
+        let place = Place::of(node.position);
+        if is_mate(bound) {
+            return self.search(node, &place, bound);
+        }
+        let known = self.memory.at(&place);
+        if known.low >= bound || known.high < bound {
+            return known.low >= bound;
+        }
+        let reached = self.search(node, &place, bound);
+        let known = self.memory.at(&place);
+        if reached {
+            known.low = known.low.max(bound);
+        } else {
+            known.high = known.high.min(bound - 1);
+        }
+        reached
+    }
+
+    /// The same, without what is known of the node itself.
+    fn search(&mut self, node: &Node, place: &Place, bound: Score) -> bool {
+        if node.ply >= MAX_PLY {
+            return self.standing(node, place) >= bound;
+        }
+        if !node.in_check && self.standing(node, place) >= bound {
+            return true;
+        }
+        let mut moves = Picker::empty();
+        moves.quiescence(node, PackedMove::NONE);
+        if node.in_check && moves.is_empty() {
+            return mated_in(node.ply as i32) >= bound;
+        }
+        while let Some((m, losing)) = moves.next(node) {
+            if losing && !node.in_check {
+                break;
+            }
+            let after = played(node.position, m);
+            if !self.at_least(&below(node, &after), 1 - bound) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn standing(&mut self, node: &Node, place: &Place) -> Score {
+        let known = self.memory.at(place);
+        if let Some(standing) = known.standing {
+            return standing;
+        }
+        let standing = self.evaluator.evaluate(node.position, node.ply);
+        known.standing = Some(standing);
+        standing
+    }
+}
+
+fn in_check(position: &Chess) -> bool {
+    let board = position.board();
+    let attacked = |king| (sliders::attackers(board, king, board.occupied()) & position.them()).any();
+    board.king_of(position.turn()).is_some_and(attacked)
+}
+
+fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
+    Node { position: after, key: 0, ply: node.ply + 1, in_check: in_check(after) }
+}
+
+/// Whether a side has a legal move. Generating them all is the last resort: hardly any position is without a pawn, or
+/// a knight off the king's lines, that can simply move.
+fn can_move(position: &Chess) -> bool {
+    let free = |king| {
+        let board = position.board();
+        let lines = attacks::queen_attacks(king, Bitboard::EMPTY);
+        let ours = position.us();
+        let pawns = ours & board.pawns() & !lines;
+        let steps = pawns.shift(position.turn().fold_wb(8, -8)) & !board.occupied();
+        let leaps = (ours & board.knights() & !lines)
+            .into_iter()
+            .any(|from| !attacks::knight_attacks(from).is_subset(ours));
+        steps.any() || leaps
+    };
+    let king = position.board().king_of(position.turn());
+    (!position.is_check() && king.is_some_and(free)) || !position.legal_moves().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use crate::engine::engine;
+    use crate::rng::Rng;
+
+    /// Positions of random games; captures are played more often than not, so that pieces hang and kings are bare.
+    fn along_random_games(games: usize, mut check: impl FnMut(&Chess)) {
+        let mut rng = Rng::new(6);
+        for _ in 0..games {
+            let mut position = Chess::default();
+            for _ in 0..150 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[rng.below(moves.len())]);
+                check(&position);
+            }
+        }
+    }
+
+    #[test]
+    fn the_leaf_is_that_of_the_quiescence_search_that_plays() {
+        for (evaluation, games) in [(Evaluation::default_hce(), 12), (Evaluation::default(), 6)] {
+            let mut plain = engine(&evaluation, 1);
+            let mut fast = resolver(&evaluation);
+            along_random_games(games, |position| {
+                assert_eq!(fast.resolve(position), plain.resolve(position), "{position:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_side_can_move_if_it_has_a_legal_move() {
+        along_random_games(20, |position| assert_eq!(can_move(position), !position.legal_moves().is_empty()));
+        for (text, expected) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", false),
+            ("7k/5Q2/6K1/8/7p/8/8/8 b - - 0 1", true),
+            // The only pawn is blocked; then also a knight, which is pinned.
+            ("k7/8/1Q6/8/8/7p/7P/K7 b - - 0 1", false),
+            ("k1n4R/8/1Q6/8/8/7p/7P/7K b - - 0 1", false),
+        ] {
+            assert_eq!(can_move(&fen::position(text, false).unwrap()), expected, "{text}");
+        }
+    }
+}
