@@ -1,6 +1,6 @@
 # make          builds the release binary and runs the whole loop on the bundled games, in demo/
 # make test     everything that CI runs
-# make bench    the benchmarks of the hot paths
+# make bench    the benchmarks of the hot paths; bench-train only those of the network trainer
 # make clean    removes what was built and the demo's files
 # make EXE=NAME [EVALFILE=NET]
 #               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation
@@ -10,7 +10,7 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native"
 PATZER = ../target/release/patzer
 
-.PHONY: demo build test bench clean
+.PHONY: demo build test bench bench-train clean
 
 # With a name given, the engine of that name is the first goal; without one that is the demo.
 ifdef EXE
@@ -51,6 +51,10 @@ test:
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked
+
+# Positions a second of the network trainer, on all threads.
+bench-train:
+	$(NATIVE) $(CARGO) bench --locked --bench train -- training
 
 clean:
 	$(CARGO) clean

@@ -1,18 +1,19 @@
 //! How fast networks evaluate and train.
 //!
 //! `cargo bench --bench train`. Inference: positions of random games, evaluated along the game (incremental) and
-//! each from nothing (refresh). Training: one epoch of the same kind of positions on all threads.
+//! each from nothing (refresh). Training: one epoch of the same kind of positions on all threads; at the end the ratio
+//! of the two forward passes.
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer::chess::PackedBoard;
 use patzer::eval::Evaluator;
 use patzer::eval::nnue::Nnue;
 use patzer::rng::Rng;
-use patzer::train::{Settings, TrainItem, fit, random_network};
+use patzer::train::{Epoch, Settings, TrainItem, fit, random_network};
 use shakmaty::{Chess, Position};
 
 /// Games of at most 80 random moves from the start position.
@@ -66,24 +67,67 @@ fn inference(c: &mut Criterion) {
     group.finish();
 }
 
-fn training(c: &mut Criterion) {
+fn items() -> Vec<TrainItem> {
     let item = |position: &Chess| TrainItem {
         board: PackedBoard::pack(position),
         turn: position.turn(),
         score: Some(0),
         result: 0,
     };
-    let items: Vec<TrainItem> = games(2500).iter().flatten().map(item).collect();
+    games(2500).iter().flatten().map(item).collect()
+}
+
+fn training(c: &mut Criterion) {
+    let items = items();
     let mut group = c.benchmark_group("training");
     group.throughput(Throughput::Elements(items.len() as u64)).sample_size(10);
-    for (hidden, batch) in [(32, 2048), (32, 16_384), (256, 16_384)] {
-        let settings = Settings { hidden, batch, epochs: 1, ..Settings::default() };
-        group.bench_function(format!("{hidden} neurons, batch {batch}"), |b| {
-            b.iter(|| fit(&items, &[], &settings, &mut |_| ()).expect("it trains"));
+    let plain = |hidden, batch| Settings { hidden, batch, epochs: 1, ..Settings::default() };
+    let changed = |hidden, changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+        plain(hidden, 16_384).with(&changes).expect("keys that exist")
+    };
+    for (name, settings) in [
+        ("32 neurons, batch 2048", plain(32, 2048)),
+        ("256 neurons", plain(256, 16_384)),
+        ("256 neurons, sums in f32", changed(256, &["forward=f32"])),
+        ("1024 neurons", plain(1024, 16_384)),
+        ("256 neurons mirrored", changed(256, &["mirror=true"])),
+        (
+            "256 neurons bucketed",
+            changed(256, &["mirror=true", "king_buckets=five", "factoriser=true", "output_buckets=8"]),
+        ),
+        ("256 neurons pairwise, 16, 32", changed(256, &["activation=pairwise", "layers=[16, 32]"])),
+    ] {
+        group.bench_function(name, |b| {
+            b.iter(|| fit(&items, &[], &settings, &mut |_: &Epoch| ()).expect("it trains"));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, inference, training);
+/// How much faster sums in 16 bits make training, the two in turn, best of five each.
+fn ratio(_: &mut Criterion) {
+    let items = items();
+    let settings = ["i16", "f32"].map(|forward| {
+        let settings = Settings { hidden: 256, batch: 16_384, epochs: 1, ..Settings::default() };
+        settings.with(&[format!("forward={forward}")]).expect("a key that exists")
+    });
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..5 {
+        for (settings, best) in settings.iter().zip(&mut best) {
+            let start = Instant::now();
+            fit(&items, &[], settings, &mut |_: &Epoch| ()).expect("it trains");
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
+    }
+    let rate = |seconds: f64| items.len() as f64 / seconds / 1e6;
+    println!(
+        "256 neurons: {:.2} M positions/s with sums in i16, {:.2} in f32: {:.2} times as fast",
+        rate(best[0]),
+        rate(best[1]),
+        best[1] / best[0]
+    );
+}
+
+criterion_group!(benches, inference, training, ratio);
 criterion_main!(benches);

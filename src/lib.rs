@@ -29,6 +29,8 @@ pub mod train;
 
 pub mod engine;
 
+pub mod puzzles;
+
 pub mod arena;
 
 pub mod stats;

@@ -15,6 +15,7 @@ mod net;
 mod perft;
 mod play;
 mod prepare;
+mod puzzles;
 mod rate;
 mod run_folder;
 mod show;
@@ -94,6 +95,7 @@ enum Command {
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
     Net(net::NetArgs),
+    Puzzles(puzzles::PuzzlesArgs),
     Eval(eval::EvalArgs),
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
@@ -155,6 +157,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Elo(args) => elo::run(args, &ui),
         Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
+        Command::Puzzles(args) => puzzles::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),
         Command::Bench(args) => bench::run(args, &ui),

@@ -1,5 +1,7 @@
 //! `patzer net`: make, inspect and convert networks. Arguments and wiring.
 
+mod features;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ use serde::Serialize;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
-use crate::eval::nnue::{About, Network, file, material};
+use crate::eval::nnue::{About, Architecture, Network, file, material};
 use crate::train;
 
 /// Make, inspect and convert networks.
@@ -35,8 +37,14 @@ enum NetCommand {
     #[command(after_help = "Examples:\n  \
         patzer net convert new.nnue new.bin                    for an engine that embeds raw weights\n  \
         patzer net convert quantised.bin theirs.nnue           from a trainer such as bullet\n  \
-        patzer net convert quantised.bin theirs.nnue --hidden 256")]
+        patzer net convert quantised.bin theirs.nnue --hidden 256\n  \
+        patzer net convert quantised.bin theirs.nnue --recipe bucketed --set hidden=512")]
     Convert(ConvertArgs),
+    /// Count for every feature block how many features hold, and how many a move adds and removes
+    #[command(after_help = "Examples:\n  \
+        patzer net features                            the newest dataset\n  \
+        patzer net features games.binpack --limit 100000 --json")]
+    Features(features::FeaturesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +87,14 @@ struct ConvertArgs {
     /// Neurons that raw weights must have [default: what their size says]
     #[arg(long, value_name = "N")]
     hidden: Option<usize>,
+
+    /// Raw weights are of this recipe's architecture [default: (768 → N) × 2 → 1]
+    #[arg(long, value_name = "NAME|FILE")]
+    recipe: Option<String>,
+
+    /// Another value for a key of that recipe, such as output_buckets=4; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", requires = "recipe")]
+    set: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -95,7 +111,7 @@ struct Info {
     file: String,
     format: &'static str,
     architecture: String,
-    features: &'static str,
+    features: String,
     hidden: usize,
     parameters: usize,
     qa: i32,
@@ -111,8 +127,8 @@ impl Info {
         Info {
             file: path.display().to_string(),
             format: if format == Format::Nnue { "nnue" } else { "raw" },
-            architecture: network.architecture(),
-            features: "all",
+            architecture: network.architecture().to_string(),
+            features: network.architecture().features.to_string(),
             hidden: network.hidden(),
             parameters: network.parameters(),
             qa: QA,
@@ -150,6 +166,7 @@ pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
         NetCommand::Init(args) => init(args, ui),
         NetCommand::Info(args) => info(args, ui),
         NetCommand::Convert(args) => convert(args, ui),
+        NetCommand::Features(args) => features::run(args, ui),
     }
 }
 
@@ -175,20 +192,24 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
 }
 
 fn info(args: &InfoArgs, ui: &Ui) -> Result<Status> {
-    let (network, format, bytes) = read(&args.file, None)?;
+    let (network, format, bytes) = read(&args.file, None, None)?;
     ui.result(&Info::new(&args.file, format, &network, bytes))?;
     Ok(Status::Done)
 }
 
 fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
-    let (network, ..) = read(&args.input, args.hidden)?;
+    let shape = match &args.recipe {
+        Some(recipe) => Some(train::Settings::load(recipe)?.with(&args.set)?.architecture()),
+        None => None,
+    };
+    let (network, ..) = read(&args.input, args.hidden, shape)?;
     let by_name =
         if args.output.extension().is_some_and(|e| e == "nnue") { Format::Nnue } else { Format::Raw };
     write(&args.output, args.to.unwrap_or(by_name), &network, ui)
 }
 
-/// Reads a network with or without a header.
-fn read(path: &Path, hidden: Option<usize>) -> Result<(Network, Format, usize)> {
+/// Reads a network with or without a header; without one it has the given shape.
+fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
     let bytes = crate::io::read(path)?;
     let (network, format) = if file::has_magic(&bytes) {
         (Network::parse(&bytes), Format::Nnue)
@@ -197,7 +218,11 @@ fn read(path: &Path, hidden: Option<usize>) -> Result<(Network, Format, usize)> 
     } else {
         let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
         let about = About { description: format!("converted from {name}"), training: String::new() };
-        (Network::from_body(&bytes, about), Format::Raw)
+        let network = match shape {
+            Some(shape) => Network::of_body(shape, &bytes, about),
+            None => Network::from_body(&bytes, about),
+        };
+        (network, Format::Raw)
     };
     let network = network.map_err(|reason| Error::data(path, reason))?;
     match hidden {
@@ -213,7 +238,7 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
         Format::Nnue => network.to_bytes(),
         Format::Raw => network.body(),
     };
-    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.hidden()));
+    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
     crate::io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
     ui.result_beside(path, &info)?;

@@ -96,6 +96,17 @@ pub struct Prepared<T> {
 }
 
 impl<T> Prepared<T> {
+    /// The same with other items.
+    pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
+        Prepared {
+            train: items(self.train),
+            validation: items(self.validation),
+            sources: self.sources,
+            read: self.read,
+            dropped: self.dropped,
+        }
+    }
+
     /// One line for people.
     pub fn summary(&self) -> String {
         summary(self.read, &self.dropped, self.train.len(), self.validation.len())
@@ -203,6 +214,25 @@ pub type Take<'a> = dyn FnMut(&Offer) -> Result<Option<&'static str>> + 'a;
 /// # Errors
 /// If a file cannot be read, a filter is unknown, or `take` fails.
 pub fn stream(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Result<Account> {
+    read_files(args, split, ui, take, false)
+}
+
+/// The same with files in turn, a batch of each, so that all come to their ends together: for readers that cannot
+/// shuffle everything. Lines of EPD come first.
+///
+/// # Errors
+/// As [`stream`].
+pub fn interleaved(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Result<Account> {
+    read_files(args, split, ui, take, true)
+}
+
+fn read_files(
+    args: &DataArgs,
+    split: Split,
+    ui: &Ui,
+    take: &mut Take<'_>,
+    interleave: bool,
+) -> Result<Account> {
     if !(0.0..1.0).contains(&split.validation) {
         return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", split.validation)));
     }
@@ -215,13 +245,20 @@ pub fn stream(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Re
         take,
     };
     let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
         match text_lines(path)? {
             true if args.no_resolve && args.filter.is_empty() => stream.fast_lines(path)?,
             true => stream.lines(path)?,
-            false => stream.batches(path, file)?,
+            false => {
+                open.push(stream.open(path, file)?);
+                if !interleave {
+                    stream.batches(&mut open)?;
+                }
+            }
         }
     }
+    stream.batches(&mut open)?;
     let account = stream.account;
     if account.taken + account.dropped.values().sum::<u64>() != account.read {
         return Err(Error::internal("positions were lost between reading and fitting"));
@@ -246,6 +283,22 @@ struct Stream<'a, 't> {
     pipeline: Pipeline,
     account: Account,
     take: &'a mut Take<'t>,
+}
+
+/// A file that is being read.
+struct Open {
+    reader: AnyReader,
+    file: u64,
+    /// Whether it says which game a position is of.
+    games: bool,
+    read: u64,
+}
+
+impl Open {
+    /// How much of it has been read, as a share; where that is not known, so that files take turns.
+    fn share(&self) -> f64 {
+        self.read as f64 / self.reader.rows().unwrap_or(1 << 40).max(1) as f64
+    }
 }
 
 /// Lines of EPD that are resolved together.
@@ -278,20 +331,33 @@ impl Stream<'_, '_> {
     }
 
     /// A dataset, or a file of another format than lines of EPD.
-    fn batches(&mut self, path: &Path, file: usize) -> Result<()> {
-        let mut reader = resolved(path, self.args.no_resolve, self.ui)?;
+    fn open(&mut self, path: &Path, file: usize) -> Result<Open> {
+        let reader = resolved(path, self.args.no_resolve, self.ui)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let games = reader.format().carries.contains(Facts::GAME);
-        let bar = self.ui.progress("reading", reader.rows().unwrap_or(0));
+        Ok(Open { reader, file: file as u64, games, read: 0 })
+    }
+
+    /// Takes batches of open files, always of the one that is furthest from its end, until all are at theirs.
+    fn batches(&mut self, files: &mut Vec<Open>) -> Result<()> {
+        let rows = files.iter().map(|open| open.reader.rows().unwrap_or(0)).sum();
+        let bar = self.ui.progress("reading", rows);
         let mut samples = Vec::new();
-        while reader.next_batch(&mut samples)? {
+        while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
+        {
+            let open = &mut files[next];
+            if !open.reader.next_batch(&mut samples)? {
+                files.remove(next);
+                continue;
+            }
+            open.read += samples.len() as u64;
+            let (file, games) = (open.file, open.games);
             bar.inc(samples.len() as u64);
             for sample in &mut samples {
                 if self.args.no_resolve {
                     sample.leaf = None;
                 }
-                let game =
-                    if games { (file as u64) << 32 | u64::from(sample.game) } else { sample.key() as u64 };
+                let game = if games { file << 32 | u64::from(sample.game) } else { sample.key() as u64 };
                 self.offer(*sample, (sample.outcome() + 1.0) / 2.0, game, !self.args.no_resolve)?;
             }
         }

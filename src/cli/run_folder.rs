@@ -78,6 +78,15 @@ impl Log {
         }
     }
 
+    /// Writes the file as it is so far, for whoever watches.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&mut self) -> Result<()> {
+        self.writer.flush().map_err(|e| Error::io(&self.path, e))?;
+        io::write(&self.path, self.writer.get_ref())
+    }
+
     /// Writes the file.
     ///
     /// # Errors

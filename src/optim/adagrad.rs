@@ -28,6 +28,14 @@ impl Stepper for AdaGrad {
             *w -= learning_rate * g / (square.sqrt() + EPSILON);
         }
     }
+
+    fn state(&self) -> (u64, Vec<&[f32]>) {
+        (0, vec![&self.squares])
+    }
+
+    fn restore(&mut self, _steps: u64) -> Vec<&mut [f32]> {
+        vec![&mut self.squares]
+    }
 }
 
 #[cfg(test)]

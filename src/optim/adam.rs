@@ -65,6 +65,21 @@ impl Adam {
     }
 }
 
+impl super::Stepper for Adam {
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
+        Adam::step(self, weights, gradient, learning_rate);
+    }
+
+    fn state(&self) -> (u64, Vec<&[f32]>) {
+        (self.steps as u64, vec![&self.mean, &self.square])
+    }
+
+    fn restore(&mut self, steps: u64) -> Vec<&mut [f32]> {
+        self.steps = steps.min(i32::MAX as u64) as i32;
+        vec![&mut self.mean, &mut self.square]
+    }
+}
+
 /// The numbers of one step that all weights share.
 #[derive(Clone, Copy)]
 struct Step {

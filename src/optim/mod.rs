@@ -7,6 +7,7 @@ mod adagrad;
 mod adam;
 mod cholesky;
 mod flat;
+mod radam;
 mod schedule;
 mod sgd;
 
@@ -14,6 +15,7 @@ pub use adagrad::AdaGrad;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
 pub use flat::{Direction, directions};
+pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 
@@ -21,10 +23,10 @@ pub use sgd::Sgd;
 pub trait Stepper {
     /// Moves the weights one step against the gradient; all slices have the length that it was made for.
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32);
-}
 
-impl Stepper for Adam {
-    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
-        Adam::step(self, weights, gradient, learning_rate);
-    }
+    /// What it remembers: the number of steps, and one number a weight in each slice.
+    fn state(&self) -> (u64, Vec<&[f32]>);
+
+    /// Takes a number of steps that was remembered, and gives the slices to fill with what was.
+    fn restore(&mut self, steps: u64) -> Vec<&mut [f32]>;
 }

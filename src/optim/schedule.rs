@@ -16,6 +16,8 @@ pub enum Decay {
     Cosine,
     /// A straight line from `start` to `end`.
     Linear,
+    /// By the same factor every step, from `start` to `end`.
+    Exponential,
     /// Five equal stages, each lower than the last by the same factor, from `start` to `end`.
     Step,
     /// No change.
@@ -49,16 +51,23 @@ impl Schedule {
         }
         let length = self.steps.saturating_sub(self.warmup + 1).max(1);
         let done = ((step - self.warmup) as f64 / length as f64).min(1.0);
-        let rate = match self.decay {
+        self.decay.between(start, end, done) as f32
+    }
+}
+
+impl Decay {
+    /// The learning rate when a share of the way from `start` to `end` is done, 0 to 1.
+    pub fn between(self, start: f64, end: f64, done: f64) -> f64 {
+        match self {
             Decay::Cosine => end + (start - end) * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
             Decay::Linear => start + (end - start) * done,
+            Decay::Exponential => start * (end / start).powf(done),
             Decay::Step => {
                 let stage = (done * STAGES).floor().min(STAGES - 1.0);
                 start * (end / start).powf(stage / (STAGES - 1.0))
             }
             Decay::Constant => start,
-        };
-        rate as f32
+        }
     }
 }
 
@@ -80,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_way_down_ends_at_the_end() {
-        for decay in [Decay::Cosine, Decay::Linear, Decay::Step] {
+        for decay in [Decay::Cosine, Decay::Linear, Decay::Exponential, Decay::Step] {
             let schedule = schedule(decay);
             assert!((schedule.rate(110) - 0.0001).abs() < 1e-8, "{decay:?}");
             assert!((10..110).all(|step| schedule.rate(step + 1) <= schedule.rate(step)), "{decay:?}");

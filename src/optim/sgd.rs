@@ -26,6 +26,14 @@ impl Stepper for Sgd {
             *w -= learning_rate * *v;
         }
     }
+
+    fn state(&self) -> (u64, Vec<&[f32]>) {
+        (0, vec![&self.velocity])
+    }
+
+    fn restore(&mut self, _steps: u64) -> Vec<&mut [f32]> {
+        vec![&mut self.velocity]
+    }
 }
 
 #[cfg(test)]

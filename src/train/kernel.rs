@@ -1,296 +1,378 @@
 //! The network's forward and backward pass over one micro-batch.
 //!
-//! In: positions as lists of active features with their targets, and the model. Out: the sum of the losses, and
-//! the gradient added to a buffer. This is where training spends its time:
+//! In: positions as lists of rows with their targets, and the model. Out: the sum of the losses, and the gradient added
+//! to a buffer. This is where training spends its time:
 //!
-//! - A tile of neurons of one position stays in registers while its feature rows are added.
-//! - Backwards, the (position, feature) pairs of a micro-batch are sorted by feature, so that a tile of a gradient
-//!   row is loaded and stored once for all positions that touch it.
+//! - A tile of neurons of one view stays in registers while its feature rows are added.
+//! - Backwards, the (view, row) pairs of a micro-batch are sorted by row, so that a tile of a gradient row is loaded and
+//!   stored once for all views that touch it.
 //!
-//! One source serves both instruction sets: the loops are inlined into a function compiled for AVX2 and into one
-//! compiled for every processor. Every sum has one order, written down here, and products are never fused with
-//! sums, so both give the same bits; a network depends neither on the processor's vectors nor on the threads.
+//! One source serves all instruction sets: the loops are inlined into functions compiled for AVX-512, for AVX2 and for
+//! every processor. Every sum has one order, written down here, and products are never fused with sums, so all give the
+//! same bits; a network depends neither on the processor's vectors nor on the threads.
 
+use super::TrainItem;
+use super::extract::Extractor;
+use super::head::{self, Layers};
+use super::loss::Loss;
 use super::model::Model;
-use crate::eval::nnue::features::all::{COUNT, MAX_ACTIVE};
+use super::table::{ABREAST, Table, Tile};
+use crate::eval::nnue::Activation;
 
-/// Positions in a micro-batch: with 256 neurons their hidden layers take 256 KiB, within a core's cache.
+/// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
 pub const MICRO: usize = 128;
 
 /// Floats that are summed side by side.
-const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// A micro-batch and the memory to work on it.
 pub struct Micro {
-    /// Positions in it, at most [`MICRO`].
-    count: usize,
-    /// Active features, for each position as the side to move sees it, then as the other side does.
-    active: Vec<[u16; MAX_ACTIVE]>,
-    lengths: Vec<u8>,
-    /// Expected result for the side to move, 0 to 1.
+    extractor: Extractor,
+    views: usize,
+    /// Rows of the feature table for every view, one view after another, and where each ends.
+    rows: Vec<u16>,
+    ends: Vec<u32>,
+    /// Expected result for the side to move, 0 to 1, and output bucket of each position.
     targets: Vec<f32>,
-    /// Sums of the hidden layer, `[tile][row][neuron]` with the rows of `active`; backwards, their gradient.
+    buckets: Vec<u8>,
+    /// Sums of the hidden layer, `[tile][view][lane]`; backwards, their gradient.
     hidden: Vec<f32>,
-    /// Which rows of `hidden` have a feature, feature by feature, and where each feature's begin.
+    /// Views sorted by row, the rows with where their views end, and the counts to sort by.
     sorted: Vec<u16>,
-    starts: Vec<u32>,
+    runs: Vec<(u16, u32)>,
+    counts: Vec<u32>,
+    /// What each output sums up, in a network without further layers; the outputs, and the derivatives by them.
+    products: Vec<[f32; LANES]>,
+    outputs: Vec<f32>,
+    slopes: Vec<f32>,
+    layers: Layers,
 }
 
-/// What the loss needs besides the positions.
-#[derive(Debug, Clone, Copy)]
-pub struct Loss {
-    /// K of the sigmoid.
-    pub k: f32,
-    /// What the gradient is multiplied with: 1 / positions in the whole batch.
-    pub scale: f32,
+/// What to do with a micro-batch.
+enum Task<'a> {
+    Loss(Loss),
+    Gradient(Loss, &'a mut [f32]),
+    Outputs(&'a mut Vec<f32>),
 }
 
 impl Micro {
     /// Memory for a model's micro-batches.
     pub fn new(model: &Model) -> Micro {
+        let shape = &model.shape;
+        let views = shape.architecture.views;
         Micro {
-            count: 0,
-            active: vec![[0; MAX_ACTIVE]; 2 * MICRO],
-            lengths: vec![0; 2 * MICRO],
-            targets: vec![0.0; MICRO],
-            hidden: vec![0.0; 2 * MICRO * model.width()],
-            sorted: vec![0; 2 * MICRO * MAX_ACTIVE],
-            starts: vec![0; COUNT + 1],
+            extractor: Extractor::new(&shape.architecture),
+            views,
+            rows: Vec::new(),
+            ends: Vec::new(),
+            targets: Vec::with_capacity(MICRO),
+            buckets: Vec::with_capacity(MICRO),
+            hidden: vec![0.0; views * MICRO * shape.tiles * shape.tile],
+            sorted: Vec::new(),
+            runs: Vec::new(),
+            counts: vec![0; shape.rows],
+            products: vec![[0.0; LANES]; MICRO],
+            outputs: Vec::with_capacity(MICRO),
+            slopes: Vec::with_capacity(MICRO),
+            layers: Layers::new(shape),
         }
     }
 
-    /// Forgets the positions.
-    pub fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    /// Adds a position: pairs of features (own view, opponent's view) and the target.
-    #[inline]
-    pub fn push(&mut self, features: impl Iterator<Item = [usize; 2]>, target: f32) {
-        let (ours, theirs) = (2 * self.count, 2 * self.count + 1);
-        let mut length = 0;
-        for [own, other] in features.take(MAX_ACTIVE) {
-            self.active[ours][length] = own as u16;
-            self.active[theirs][length] = other as u16;
-            length += 1;
+    /// Takes positions, at most [`MICRO`], with their targets.
+    pub fn load(&mut self, items: &[TrainItem], target: impl Fn(&TrainItem) -> f32) {
+        self.rows.clear();
+        self.ends.clear();
+        self.targets.clear();
+        self.buckets.clear();
+        for item in items.iter().take(MICRO) {
+            self.extractor.rows(item, &mut self.rows, &mut self.ends);
+            self.targets.push(target(item));
+            self.buckets.push(self.extractor.bucket(&item.board) as u8);
         }
-        self.lengths[ours] = length as u8;
-        self.lengths[theirs] = length as u8;
-        self.targets[self.count] = target;
-        self.count += 1;
     }
 
-    /// The sum of the losses (squared error of the expected result).
-    pub fn loss(&mut self, model: &Model, loss: Loss) -> f64 {
-        self.run(model, loss, None)
+    /// The sum of the losses. `table` is the feature table with what is shared.
+    pub fn loss(&mut self, model: &Model, table: Table<'_>, loss: Loss) -> f64 {
+        self.run(model, table, Task::Loss(loss))
     }
 
-    /// The sum of the losses; adds the gradient of their mean over the batch.
-    pub fn gradient(&mut self, model: &Model, loss: Loss, gradient: &mut [f32]) -> f64 {
-        self.run(model, loss, Some(gradient))
+    /// The sum of the losses; adds the gradient of their mean over the batch. That of the shared weights is left to the
+    /// caller: it follows from the table's.
+    pub fn gradient(&mut self, model: &Model, table: Table<'_>, loss: Loss, gradient: &mut [f32]) -> f64 {
+        self.run(model, table, Task::Gradient(loss, gradient))
     }
 
-    /// The network's output for each position; an output of 1 is 400 centipawns.
-    pub fn outputs(&mut self, model: &Model) -> Vec<f32> {
-        let mut outputs = Vec::with_capacity(self.count);
-        match model.tile() {
-            64 => self.forward::<64>(model),
-            32 => self.forward::<32>(model),
-            _ => self.forward::<16>(model),
-        }
-        for i in 0..self.count {
-            outputs.push(match model.tile() {
-                64 => self.output::<64>(model, i),
-                32 => self.output::<32>(model, i),
-                _ => self.output::<16>(model, i),
-            });
-        }
-        outputs
+    /// Appends the network's output for each position; an output of 1 is 400 centipawns.
+    pub fn outputs(&mut self, model: &Model, table: Table<'_>, outputs: &mut Vec<f32>) {
+        self.run(model, table, Task::Outputs(outputs));
     }
 
-    fn run(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
+    fn run(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512.
+            return unsafe { self.run_avx512(model, table, task) };
+        } else if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.run_avx2(model, loss, gradient) };
+            return unsafe { self.run_avx2(model, table, task) };
         }
-        self.run_portable(model, loss, gradient)
+        self.run_portable(model, table, task)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2")]
+    fn run_avx512(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+        self.run_portable(model, table, task)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
-        self.run_portable(model, loss, gradient)
+    fn run_avx2(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+        self.run_portable(model, table, task)
     }
 
     #[inline(always)]
-    fn run_portable(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
-        match model.tile() {
-            64 => self.run_tiled::<64>(model, loss, gradient),
-            32 => self.run_tiled::<32>(model, loss, gradient),
-            _ => self.run_tiled::<16>(model, loss, gradient),
+    fn run_portable(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+        use head::{CRELU, PAIRWISE, RELU, SCRELU};
+        match (model.shape.tile, model.shape.architecture.activation) {
+            (32, Activation::Relu) => self.run_tiled::<RELU, 32>(model, table, task),
+            (32, Activation::Crelu) => self.run_tiled::<CRELU, 32>(model, table, task),
+            (32, Activation::Screlu) => self.run_tiled::<SCRELU, 32>(model, table, task),
+            (32, Activation::Pairwise) => self.run_tiled::<PAIRWISE, 32>(model, table, task),
+            (_, Activation::Relu) => self.run_tiled::<RELU, 16>(model, table, task),
+            (_, Activation::Crelu) => self.run_tiled::<CRELU, 16>(model, table, task),
+            (_, Activation::Screlu) => self.run_tiled::<SCRELU, 16>(model, table, task),
+            (_, Activation::Pairwise) => self.run_tiled::<PAIRWISE, 16>(model, table, task),
         }
     }
 
     #[inline(always)]
-    fn run_tiled<const N: usize>(&mut self, model: &Model, loss: Loss, gradient: Option<&mut [f32]>) -> f64 {
-        self.forward::<N>(model);
-        let Some(gradient) = gradient else {
-            return (0..self.count).map(|i| squared(self.error::<N>(model, loss, i).0)).sum();
-        };
+    fn run_tiled<const A: u8, const T: usize>(
+        &mut self,
+        model: &Model,
+        table: Table<'_>,
+        task: Task<'_>,
+    ) -> f64 {
+        let (shape, tiles) = (&model.shape, model.shape.tiles);
+        self.products.fill([0.0; LANES]);
+        match table {
+            Table::Floats(table) => {
+                for tile in 0..tiles {
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T>(shape, tile));
+                }
+            }
+            Table::Shorts(table) => {
+                for tile in (0..tiles - tiles % ABREAST).step_by(ABREAST) {
+                    self.forward::<A, T, ABREAST>(model, tile, table.tile::<T, ABREAST>(shape, tile));
+                }
+                for tile in tiles - tiles % ABREAST..tiles {
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(shape, tile));
+                }
+            }
+        }
+        let count = self.targets.len();
         let mut total = 0.0;
-        for i in 0..self.count {
-            let (error, slope) = self.error::<N>(model, loss, i);
-            total += squared(error);
-            self.backward_output::<N>(model, 2.0 * error * slope * loss.scale, i, gradient);
+        match task {
+            Task::Loss(loss) => {
+                self.outputs.clear();
+                for i in 0..count {
+                    let output = self.output::<A, T>(model, i);
+                    self.outputs.push(output);
+                }
+                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
+            }
+            Task::Outputs(outputs) => {
+                for i in 0..count {
+                    outputs.push(self.output::<A, T>(model, i));
+                }
+            }
+            Task::Gradient(loss, gradient) => {
+                self.outputs.clear();
+                for i in 0..count {
+                    let output = self.output::<A, T>(model, i);
+                    self.outputs.push(output);
+                }
+                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
+                if !model.shape.is_flat() {
+                    self.backward_layers::<A, T>(model, gradient);
+                }
+                self.sort();
+                self.backward::<A, T>(model, gradient);
+            }
         }
-        self.sort();
-        self.backward::<N>(model, gradient);
         total
     }
 
-    /// The sums of the hidden layer.
+    /// The output of a position whose tiles have all been summed.
     #[inline(always)]
-    fn forward<const N: usize>(&mut self, model: &Model) {
-        let (tables, rest) = model.parameters.split_at(model.bias_start());
-        let (tables, (biases, _)) = (tables.chunks_exact(COUNT * N), rest.as_chunks::<N>());
-        for ((table, bias), hidden) in tables.zip(biases).zip(self.hidden.chunks_exact_mut(2 * MICRO * N)) {
-            let ((table, _), (hidden, _)) = (table.as_chunks::<N>(), hidden.as_chunks_mut::<N>());
-            let rows = self.active.iter().zip(&self.lengths).take(2 * self.count);
-            for ((active, &length), hidden) in rows.zip(hidden) {
-                let mut sum = *bias;
-                for &feature in &active[..usize::from(length)] {
-                    add(&mut sum, &table[usize::from(feature)]);
-                }
-                *hidden = sum;
-            }
+    fn output<const A: u8, const T: usize>(&mut self, model: &Model, i: usize) -> f32 {
+        let (shape, bucket) = (&model.shape, usize::from(self.buckets[i]));
+        let views = (self.views, MICRO);
+        let values = head::piece_square::<T>(shape, &self.hidden, views, i, bucket);
+        if shape.is_flat() {
+            let bias = model.parameters[shape.layer(bucket, 0) + shape.head - 1];
+            return bias + self.products[i].iter().sum::<f32>() + values;
         }
+        self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
     }
 
-    /// The network's output for one position, from the sums of its hidden layers.
+    /// The sums of `W` tiles of the hidden layer; without further layers also what they add to the output, while they
+    /// are in registers.
     #[inline(always)]
-    fn output<const N: usize>(&self, model: &Model, i: usize) -> f32 {
-        let mut total = [0.0f32; LANES];
-        let weights = model.parameters[model.output_start()..].chunks_exact(2 * N);
-        for (hidden, weights) in self.hidden.chunks_exact(2 * MICRO * N).zip(weights) {
-            let (sums, _) = hidden[2 * N * i..2 * N * (i + 1)].as_chunks::<LANES>();
-            let (weights, _) = weights.as_chunks::<LANES>();
-            for (sum, weight) in sums.iter().zip(weights) {
-                for lane in 0..LANES {
-                    let active = clipped(sum[lane]);
-                    total[lane] += active * active * weight[lane];
-                }
-            }
-        }
-        model.output_bias() + total.iter().sum::<f32>()
-    }
-
-    /// Predicted minus expected result, and the derivative of the prediction by the output.
-    #[inline(always)]
-    fn error<const N: usize>(&self, model: &Model, loss: Loss, i: usize) -> (f32, f32) {
-        let predicted = 1.0 / (1.0 + (-loss.k * self.output::<N>(model, i)).exp());
-        (predicted - self.targets[i], loss.k * predicted * (1.0 - predicted))
-    }
-
-    /// Given the derivative of the loss by a position's output: adds the gradient of the output layer and turns
-    /// the position's sums into their gradient.
-    #[inline(always)]
-    fn backward_output<const N: usize>(&mut self, model: &Model, slope: f32, i: usize, gradient: &mut [f32]) {
-        let weights = model.parameters[model.output_start()..].chunks_exact(2 * N);
-        let gradients = gradient[model.output_start()..].chunks_exact_mut(2 * N);
-        let tiles = self.hidden.chunks_exact_mut(2 * MICRO * N);
-        for ((hidden, weights), gradient) in tiles.zip(weights).zip(gradients) {
-            let (sums, _) = hidden[2 * N * i..2 * N * (i + 1)].as_chunks_mut::<LANES>();
-            let (weights, _) = weights.as_chunks::<LANES>();
-            let (gradient, _) = gradient.as_chunks_mut::<LANES>();
-            for ((sum, weight), gradient) in sums.iter_mut().zip(weights).zip(gradient) {
-                for lane in 0..LANES {
-                    let active = clipped(sum[lane]);
-                    gradient[lane] += slope * active * active;
-                    let inside = if sum[lane] < 1.0 { active } else { 0.0 };
-                    sum[lane] = 2.0 * slope * weight[lane] * inside;
+    fn forward<const A: u8, const T: usize, const W: usize>(
+        &mut self,
+        model: &Model,
+        tile: usize,
+        rows: impl Tile<T, W>,
+    ) {
+        let (shape, views) = (&model.shape, self.views);
+        let size = views * MICRO;
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * size..][..W * size];
+        let mut start = 0;
+        for (i, ends) in self.ends.chunks_exact(views).enumerate() {
+            let at = if shape.is_flat() { shape.layer(usize::from(self.buckets[i]), 0) } else { 0 };
+            let weights = model.parameters[at..].as_chunks::<T>().0;
+            for (view, &end) in ends.iter().enumerate() {
+                let sums = rows.sum(&self.rows[start..end as usize]);
+                start = end as usize;
+                for (place, sums) in sums.iter().enumerate() {
+                    hidden[place * size + i * views + view] = *sums;
+                    if shape.is_flat() && tile + place < shape.hidden_tiles {
+                        let weights = &weights[view * shape.hidden_tiles + tile + place];
+                        head::weigh::<A, T>(sums, weights, &mut self.products[i]);
+                    }
                 }
             }
         }
-        if let Some(bias) = gradient.last_mut() {
-            *bias += slope;
-        }
     }
 
-    /// Sorts the (row, feature) pairs by feature, rows in order within each (a counting sort).
+    /// Sorts the views by row, in a stable order.
     #[inline(always)]
     fn sort(&mut self) {
-        self.starts.fill(0);
-        let rows = 2 * self.count;
-        for row in 0..rows {
-            for &feature in &self.active[row][..usize::from(self.lengths[row])] {
-                self.starts[usize::from(feature)] += 1;
+        for &row in &self.rows {
+            self.counts[usize::from(row)] += 1;
+        }
+        self.runs.clear();
+        let mut sum = 0;
+        for (row, count) in self.counts.iter_mut().enumerate() {
+            if *count > 0 {
+                let start = sum;
+                sum += *count;
+                *count = start;
+                self.runs.push((row as u16, sum));
             }
         }
-        // Each start becomes the end of its feature's rows; filling from the back makes it the start again.
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
+        self.sorted.resize(self.rows.len(), 0);
+        let mut start = 0;
+        for (view, &end) in self.ends.iter().enumerate() {
+            for &row in &self.rows[start..end as usize] {
+                let place = &mut self.counts[usize::from(row)];
+                self.sorted[*place as usize] = view as u16;
+                *place += 1;
+            }
+            start = end as usize;
         }
-        for row in (0..rows).rev() {
-            for &feature in &self.active[row][..usize::from(self.lengths[row])] {
-                let start = &mut self.starts[usize::from(feature)];
-                *start -= 1;
-                self.sorted[*start as usize] = row as u16;
+        for &(row, _) in &self.runs {
+            self.counts[usize::from(row)] = 0;
+        }
+    }
+
+    /// Turns the hidden layer's sums into their gradient where further layers follow, and adds those layers'.
+    #[inline(always)]
+    fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
+        let views = (self.views, MICRO);
+        for (i, (&slope, &bucket)) in self.slopes.iter().zip(&self.buckets).enumerate() {
+            // The layers hold the sums of one position; of all but the last they have been overwritten.
+            let bucket = usize::from(bucket);
+            self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
+            self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slope, gradient);
+        }
+    }
+
+    /// Tile by tile: turns the hidden layer's sums into their gradient, and adds it to their rows and to the bias.
+    #[inline(always)]
+    fn backward<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
+        let shape = &model.shape;
+        let (tables, rest) = gradient.split_at_mut(shape.bias);
+        let (biases, heads) = rest.split_at_mut(shape.factor - shape.bias);
+        let heads = &mut heads[shape.heads - shape.factor..];
+        let flat = shape.is_flat();
+        for tile in 0..shape.tiles {
+            if flat {
+                self.backward_flat::<A, T>(model, tile, heads);
+            }
+            let table = &mut tables.as_chunks_mut::<T>().0[tile * shape.rows..][..shape.rows];
+            self.scatter::<T>(tile, table, &mut biases.as_chunks_mut::<T>().0[tile]);
+        }
+        if flat {
+            for (slope, bucket) in self.slopes.iter().zip(&self.buckets) {
+                heads[(usize::from(*bucket) + 1) * shape.head - 1] += slope;
             }
         }
     }
 
-    /// Adds the gradient of the hidden layer's sums to the rows of their features and to the bias.
+    /// Turns the sums of a tile into their gradient where the output is the next layer, and adds that layer's.
     #[inline(always)]
-    fn backward<const N: usize>(&self, model: &Model, gradient: &mut [f32]) {
-        let (tables, rest) = gradient.split_at_mut(model.bias_start());
-        let (tables, (biases, _)) = (tables.chunks_exact_mut(COUNT * N), rest.as_chunks_mut::<N>());
-        for ((table, bias), hidden) in tables.zip(biases).zip(self.hidden.chunks_exact(2 * MICRO * N)) {
-            let ((table, _), (hidden, _)) = (table.as_chunks_mut::<N>(), hidden.as_chunks::<N>());
-            for (row, ends) in table.iter_mut().zip(self.starts.windows(2)) {
-                if ends[0] < ends[1] {
-                    let mut sum = *row;
-                    for &at in &self.sorted[ends[0] as usize..ends[1] as usize] {
-                        add(&mut sum, &hidden[usize::from(at)]);
-                    }
-                    *row = sum;
-                }
+    fn backward_flat<const A: u8, const T: usize>(&mut self, model: &Model, tile: usize, heads: &mut [f32]) {
+        let (shape, views) = (&model.shape, self.views);
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO..][..views * MICRO];
+        for (i, (hidden, &slope)) in hidden.chunks_exact_mut(views).zip(&self.slopes).enumerate() {
+            let bucket = usize::from(self.buckets[i]);
+            if tile >= shape.hidden_tiles {
+                head::backward_values::<T>(shape, tile, bucket, slope, hidden);
+                continue;
             }
-            let mut sum = *bias;
-            for row in &hidden[..2 * self.count] {
-                add(&mut sum, row);
+            let at = bucket * shape.head;
+            let weights = &model.parameters[shape.heads + at..];
+            for (view, sums) in hidden.iter_mut().enumerate() {
+                let place = view * shape.hidden_tiles + tile;
+                let weights = head::lanes::<T>(weights, place);
+                head::backward_weights::<A, T>(
+                    sums,
+                    slope,
+                    weights,
+                    head::lanes_mut::<T>(&mut heads[at..], place),
+                );
             }
-            *bias = sum;
         }
+    }
+
+    /// Adds the gradient of a tile's sums to its rows and its bias.
+    #[inline(always)]
+    fn scatter<const T: usize>(&self, tile: usize, table: &mut [[f32; T]], bias: &mut [f32; T]) {
+        let hidden = &self.hidden.as_chunks::<T>().0[tile * self.views * MICRO..][..self.views * MICRO];
+        let mut start = 0;
+        for &(row, end) in &self.runs {
+            let row = &mut table[usize::from(row)];
+            let mut sum = *row;
+            for &view in &self.sorted[start..end as usize] {
+                add(&mut sum, &hidden[usize::from(view)]);
+            }
+            *row = sum;
+            start = end as usize;
+        }
+        let mut sum = *bias;
+        for view in &hidden[..self.ends.len()] {
+            add(&mut sum, view);
+        }
+        *bias = sum;
     }
 }
 
+/// Adds lane by lane.
 #[inline(always)]
-fn add<const N: usize>(sum: &mut [f32; N], values: &[f32; N]) {
-    for lane in 0..N {
+pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
+    for lane in 0..T {
         sum[lane] += values[lane];
     }
 }
 
-/// Clipped to 0..1; not a number stays so, for the loss to show it.
-#[inline(always)]
-fn clipped(value: f32) -> f32 {
-    let value = if value < 0.0 { 0.0 } else { value };
-    if value > 1.0 { 1.0 } else { value }
-}
-
-#[inline(always)]
-fn squared(error: f32) -> f64 {
-    f64::from(error) * f64::from(error)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::cpu::{Target, load};
-    use super::super::tests::items;
     use super::*;
+    use crate::eval::nnue::Architecture;
+    use crate::train::table::{Floats, Shorts};
+    use crate::train::tests::{items, shapes};
 
     #[test]
     #[cfg(target_arch = "x86_64")]
@@ -298,31 +380,44 @@ mod tests {
         if !is_x86_feature_detected!("avx2") {
             return;
         }
-        for hidden in [16, 80] {
-            let model = Model::random(hidden, 3);
-            let loss = Loss { k: 1.3, scale: 0.01 };
+        for architecture in shapes() {
+            let model = Model::random(&architecture, false, 3);
+            let loss = Loss::squared(1.3, 0.01);
             let mut micro = Micro::new(&model);
             let items = items(MICRO - 1, 4);
-            let mut portable = vec![0.0; model.parameters.len()];
-            let mut wide = portable.clone();
-            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
-            let a = micro.run_portable(&model, loss, Some(&mut portable));
-            load(&mut micro, &items, Target { wdl: 0.5, k: 1.3 });
-            // SAFETY: the processor has AVX2.
-            let b = unsafe { micro.run_avx2(&model, loss, Some(&mut wide)) };
-            assert_eq!(a.to_bits(), b.to_bits());
-            assert!(portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()));
-            assert!(portable.iter().any(|g| *g != 0.0));
+            let floats = Floats::of(&model.parameters, &model.shape);
+            let mut shorts = Shorts::default();
+            shorts.fill(floats, &model.shape);
+            for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+                let mut portable = vec![0.0; model.parameters.len()];
+                let mut wide = portable.clone();
+                micro.load(&items, |item| item.expected());
+                let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
+                micro.load(&items, |item| item.expected());
+                // SAFETY: the processor has AVX2.
+                let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
+                assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
+                assert!(
+                    portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()),
+                    "{architecture}"
+                );
+                assert!(portable.iter().any(|g| *g != 0.0));
+            }
         }
     }
 
     #[test]
     fn a_weight_that_is_no_number_shows_in_the_loss() {
-        let mut model = Model::random(16, 1);
-        let start = model.bias_start();
+        let mut model = Model::random(&Architecture::plain(16), false, 1);
+        let start = model.shape.bias;
         model.parameters[start] = f32::NAN;
         let mut micro = Micro::new(&model);
-        load(&mut micro, &items(4, 1), Target { wdl: 0.5, k: 1.0 });
-        assert!(micro.loss(&model, Loss { k: 1.0, scale: 1.0 }).is_nan());
+        micro.load(&items(4, 1), |item| item.expected());
+        let floats = Floats::of(&model.parameters, &model.shape);
+        let mut shorts = Shorts::default();
+        shorts.fill(floats, &model.shape);
+        for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+            assert!(micro.loss(&model, table, Loss::squared(1.0, 1.0)).is_nan());
+        }
     }
 }

@@ -1,15 +1,32 @@
 //! Training of networks.
 //!
 //! In: positions with a score, a result or both, and [`Settings`]. Out: the quantised network of the best epoch.
-//! The loss is the squared error of the expected result: the output goes through the same sigmoid as the score.
-//! Weights are 32-bit floats until the end; AdamW moves them, and they are kept small enough to quantise.
+//! The loss compares expected results: the output goes through a sigmoid as the score does. Weights are 32-bit floats
+//! until the end, and are kept small enough to quantise.
+//!
+//! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `table`,
+//! `kernel` and `head` compute, `cpu` spreads batches over threads; `backend` is all that a run knows of these.
 //!
 //! The bytes of the result depend on the positions, their order and the settings alone.
 
+mod backend;
+mod checkpoint;
 mod cpu;
+mod export;
+mod extract;
+mod head;
 mod kernel;
+mod loss;
 mod model;
+mod optimiser;
+mod rate;
+mod returns;
+mod run;
 mod settings;
+mod shape;
+mod source;
+pub mod successors;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -19,16 +36,19 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use settings::{RECIPES, Settings};
+pub use settings::{Forward, RECIPES, Settings};
 
-use self::cpu::{Cpu, Target};
-use self::model::{LIMIT, Model};
+pub use loss::LossKind;
+pub use optimiser::OptimiserKind;
+pub use rate::Phase;
+pub use returns::{Played, returns};
+pub use source::{Cut, Feeder, Memory, Source, Stream};
+
+use self::model::Model;
+use self::run::Run;
 use crate::chess::PackedBoard;
 use crate::error::{Error, Result};
-use crate::eval::nnue::{About, Network, Nnue, file};
-use crate::interrupt;
-use crate::optim::{Adam, AdamSettings, Schedule};
-use crate::rng::{Rng, mix};
+use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
 
 /// A position to learn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +102,15 @@ pub struct Outcome {
     pub quantisation: Quantisation,
     /// Number of weights and biases.
     pub parameters: usize,
+    model: Model,
 }
 
 impl Outcome {
+    /// The best epoch's weights in floats, as the bytes of a safetensors file.
+    pub fn safetensors(&self) -> Vec<u8> {
+        export::safetensors(&self.model, &self.network.about().description)
+    }
+
     /// The best epoch itself.
     pub fn best(&self) -> &Epoch {
         &self.epochs[self.best_epoch - 1]
@@ -104,165 +130,144 @@ pub struct Quantisation {
 /// Positions over which the quantisation error is taken at most.
 const QUANTISATION_SAMPLE: usize = 1 << 15;
 
-/// Trains a network. After every epoch `progress` is told.
+/// What a run does besides training: it is told of every epoch, and keeps its state somewhere.
+pub trait Watcher {
+    /// After every epoch.
+    fn epoch(&mut self, epoch: &Epoch);
+
+    /// The state that an earlier run left, if this one is to go on from there.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn resume(&mut self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Keeps the state after an epoch.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+        let _ = state;
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&Epoch)> Watcher for F {
+    fn epoch(&mut self, epoch: &Epoch) {
+        self(epoch);
+    }
+}
+
+/// Trains a network on positions in memory.
 ///
 /// SIGINT ends it after the current batch with the best epoch so far.
 ///
 /// # Errors
-/// If a setting makes no sense, there is nothing to train on, the loss stops being a number, or the user stops
-/// it before the first epoch is done.
+/// If a setting makes no sense, there is nothing to train on, the loss stops being a number, an earlier state is not of
+/// this run, or the user stops it before the first epoch is done.
 pub fn fit(
     train: &[TrainItem],
     validation: &[TrainItem],
     settings: &Settings,
-    progress: &mut dyn FnMut(&Epoch),
+    watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
-    if train.is_empty() {
-        return Err(Error::usage("there are no positions to train on"));
+    fit_from(&mut Memory::new(train, settings)?, validation, settings, watcher)
+}
+
+/// Trains a network on the positions of any source.
+///
+/// # Errors
+/// As [`fit`], and if positions cannot be read.
+pub fn fit_from(
+    source: &mut dyn Source,
+    validation: &[TrainItem],
+    settings: &Settings,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome> {
+    settings.validate()?;
+    let about = about(source, settings)?;
+    let mut run = Run::new(source, settings)?;
+    if let Some(bytes) = watcher.resume()? {
+        run.restore(&bytes, &about.training)?;
+        run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
     }
-    let count = u32::try_from(train.len())
-        .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", train.len())))?;
-    let mut run = Run::new(train, settings);
-    let mut order: Vec<u32> = (0..count).collect();
-    let target = Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) };
-    let mut epochs: Vec<Epoch> = Vec::new();
-    let mut best: Option<(f64, usize, Model)> = None;
-    for epoch in 1..=settings.epochs {
-        // From the same start each time, so that an epoch's order follows from the seed and its number.
-        order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
-        Rng::new(mix(settings.seed, epoch as u64)).shuffle(&mut order);
+    // Epochs are compared by one and the same target.
+    let target = run.last_target();
+    while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
+        let epoch = run.epochs.len() + 1;
         let start = Instant::now();
-        let Some(train_loss) = run.epoch(train, &order, epoch)? else { break };
+        let Some(train_loss) = run.epoch(source, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
-        let validation_loss =
-            (!validation.is_empty()).then(|| cpu::mean_loss(&run.model, validation, target));
+        let validation_loss = (!validation.is_empty()).then(|| run.validate(target, validation));
         let done = Epoch {
             epoch,
             train_loss,
             validation_loss,
-            learning_rate: run.schedule.rate(run.step.saturating_sub(1)),
-            positions_per_second: train.len() as f64 / seconds.max(1e-9),
+            learning_rate: run.learning_rate(),
+            positions_per_second: source.positions() as f64 / seconds.max(1e-9),
         };
-        let loss = validation_loss.unwrap_or(train_loss);
-        if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
-            best = Some((loss, epoch, run.model.clone()));
-        }
-        epochs.push(done);
-        progress(&done);
+        run.finish(done);
+        watcher.epoch(&done);
+        watcher.keep(&mut || run.checkpoint(&about.training).to_bytes())?;
     }
-    let Some((_, best_epoch, model)) = best else {
+    let Some((_, best_epoch, parameters)) = run.best.take() else {
         return Err(Error::usage("stopped before the first epoch was done; there is no network to keep"));
     };
-    let network = model.quantise(about(train, settings))?;
-    let sample = if validation.is_empty() { train } else { validation };
-    let quantisation = compare(&model, &network, &sample[..sample.len().min(QUANTISATION_SAMPLE)], target);
+    let model = Model { parameters, shape: run.model.shape.clone() };
+    let network = model.quantise(about)?;
+    let sample = if validation.is_empty() { source.sample() } else { validation };
+    let sample = &sample[..sample.len().min(QUANTISATION_SAMPLE)];
+    let quantisation = compare(&run.backend.centipawns(&model, sample), &network, sample);
     let parameters = network.parameters();
-    Ok(Outcome { network, epochs, best_epoch, quantisation, parameters })
+    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, model })
 }
 
-/// A network with the random weights that training starts from.
+/// A plain network with the random weights that training starts from.
 ///
 /// # Errors
 /// If no network has so many neurons.
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
-    Settings { hidden, seed, ..Settings::default() }.validate()?;
+    random_network_of(&Architecture::plain(hidden), seed)
+}
+
+/// A network of any shape with random weights.
+///
+/// # Errors
+/// If the shape makes no sense.
+pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
+    architecture.check().map_err(|(_, reason)| Error::usage(reason))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
-    Model::random(hidden, seed).quantise(about)
-}
-
-/// The state of a run between batches.
-struct Run {
-    model: Model,
-    adam: Adam,
-    cpu: Cpu,
-    schedule: Schedule,
-    batches: usize,
-    step: u64,
-}
-
-impl Run {
-    fn new(train: &[TrainItem], settings: &Settings) -> Run {
-        let model = Model::start(settings.hidden, settings.seed);
-        let batches = train.len().div_ceil(settings.batch);
-        let adam = AdamSettings {
-            beta1: settings.beta1,
-            beta2: settings.beta2,
-            epsilon: 1e-8,
-            weight_decay: settings.weight_decay,
-        };
-        let steps = (batches * settings.epochs) as u64;
-        Run {
-            adam: Adam::new(model.parameters.len(), adam),
-            cpu: Cpu::new(&model, settings, train.len()),
-            schedule: Schedule {
-                start: settings.learning_rate,
-                end: settings.final_learning_rate,
-                decay: settings.schedule,
-                // A short run still has most of its steps at the full rate.
-                warmup: settings.warmup.min(steps / 10),
-                steps,
-            },
-            model,
-            batches,
-            step: 0,
-        }
-    }
-
-    /// One pass in the given order. The mean loss, or `None` if the user stopped it.
-    fn epoch(&mut self, train: &[TrainItem], order: &[u32], epoch: usize) -> Result<Option<f64>> {
-        let mut total = 0.0;
-        for i in 0..self.batches {
-            if interrupt::requested() {
-                return Ok(None);
-            }
-            // Batches of equal size: a short last one would move the weights as far as a whole one.
-            let batch = &order[i * order.len() / self.batches..(i + 1) * order.len() / self.batches];
-            let (loss, gradient) = self.cpu.gradient(&self.model, train, batch);
-            if !loss.is_finite() {
-                return Err(Error::usage(format!(
-                    "the loss of batch {} of epoch {epoch} is {loss}; try a lower learning rate",
-                    i + 1
-                )));
-            }
-            total += loss;
-            self.adam.step(&mut self.model.parameters, gradient, self.schedule.rate(self.step));
-            for weight in &mut self.model.parameters {
-                *weight = weight.clamp(-LIMIT, LIMIT);
-            }
-            self.step += 1;
-        }
-        Ok(Some(total / order.len() as f64))
-    }
+    Model::random(architecture, false, seed).quantise(about)
 }
 
 /// What the network will say of itself: a line, and a hash of all that it follows from.
-fn about(train: &[TrainItem], settings: &Settings) -> About {
+fn about(source: &dyn Source, settings: &Settings) -> Result<About> {
     let mut hash = Sha256::new();
     // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
-    for item in train {
-        hash.update(item.board.0);
-        hash.update([item.turn.is_black().into(), item.score.is_some().into(), item.result as u8]);
-        hash.update(item.score.unwrap_or(0).to_le_bytes());
+    if let Some(network) = settings.start()? {
+        hash.update(network.body());
     }
+    source.hash(&mut hash);
     let description = format!(
         "trained by patzer {} on {} positions, {} epochs, seed {}",
         env!("CARGO_PKG_VERSION"),
-        train.len(),
+        source.positions(),
         settings.epochs,
         settings.seed
     );
-    About { description, training: file::hex(&hash.finalize()) }
+    Ok(About { description, training: file::hex(&hash.finalize()) })
 }
 
-fn compare(model: &Model, network: &Network, items: &[TrainItem], target: Target) -> Quantisation {
-    let floats = cpu::centipawns(model, items, target);
+/// Evaluations before and after.
+fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
     for (item, float) in items.iter().zip(floats) {
         let Some(board) = item.board.board() else { continue };
-        let error = (f64::from(nnue.evaluate_board(&board, item.turn, 0)) - f64::from(float)).abs();
+        let error = (f64::from(nnue.evaluate_board(&board, item.turn, 0)) - f64::from(*float)).abs();
         (sum, max, count) = (sum + error, max.max(error), count + 1);
     }
     Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max }

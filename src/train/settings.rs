@@ -3,45 +3,129 @@
 //! In: the name of a built-in recipe, or a TOML file. Out: [`Settings`], complete and checked. A file need only
 //! name what it changes; an unknown key or a value without sense is an error with its line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::loss::{Loss, LossKind};
+use super::optimiser::OptimiserKind;
+use super::rate::Phase;
 use crate::error::{Error, Result};
-use crate::eval::nnue::network::MAX_HIDDEN;
+use crate::eval::nnue::features::Features;
+use crate::eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
 use crate::optim::Decay;
 
 /// The recipes that are built in, by name.
 pub const RECIPES: &[(&str, &str)] = &[
     ("default", include_str!("../../recipes/default.toml")),
     ("small", include_str!("../../recipes/small.toml")),
+    ("mirrored", include_str!("../../recipes/mirrored.toml")),
+    ("bucketed", include_str!("../../recipes/bucketed.toml")),
+    ("thesis", include_str!("../../recipes/thesis.toml")),
+    ("perspective", include_str!("../../recipes/perspective.toml")),
 ];
+
+/// What the forward pass of training reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forward {
+    /// A copy of the feature weights in 16 bits, finer than the quantised network's: half as much to load.
+    #[default]
+    I16,
+    /// The weights themselves.
+    F32,
+}
 
 /// What a training run depends on besides its positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 64.
+    /// Feature blocks with `+` between them: `all`, or such as `all+h+v`.
+    pub features: Features,
+    /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 32.
     pub hidden: usize,
+    /// Neurons of further layers, at most two.
+    pub layers: Vec<usize>,
+    /// 2: both sides look at the board, with shared weights; 1: the side to move alone.
+    pub views: usize,
+    /// `screlu`, `crelu`, `relu` or `pairwise`.
+    pub activation: Activation,
+    /// Whether a side whose king stands on the right half sees the board with left and right exchanged.
+    pub mirror: bool,
+    /// Input buckets by the own king's square: `none`, `five`, `halfka`, or 64 characters from a1 to h8.
+    pub king_buckets: KingBuckets,
+    /// Whether input buckets share a part of their weights, which positions of all of them train.
+    pub factoriser: bool,
+    /// Output weights for different kinds of positions, 1 to 32.
+    pub output_buckets: usize,
+    /// What chooses among them: `pieces` or `phase`.
+    pub output_by: OutputBy,
+    /// Whether every feature has a value that goes straight to the output.
+    pub psqt: bool,
     /// Passes over the training positions.
     pub epochs: usize,
+    /// Positions of an epoch that are read as a stream, for data larger than memory; 0 reads all data into memory, and
+    /// an epoch is one pass over it.
+    pub superbatch: usize,
+    /// Positions of a stream that are shuffled together; each takes 64 bytes.
+    pub buffer: usize,
     /// Positions for each step; a pass is cut into equal batches of at most this size.
     pub batch: usize,
     /// Learning rate after the warm-up.
     pub learning_rate: f32,
     /// Learning rate at the last step.
     pub final_learning_rate: f32,
-    /// How the learning rate falls: `cosine`, `linear`, `step` or `constant`.
+    /// How the learning rate falls: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
+    /// Factor of the learning rate for each epoch, instead of a final rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_decay: Option<f32>,
     /// Steps over which the learning rate climbs at the start.
     pub warmup: u64,
+    /// A network to start from; without one the weights are random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<PathBuf>,
+    /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
+    pub loss: LossKind,
+    /// The exponent of the loss `power`; 2 is the squared error.
+    pub power: f32,
+    /// κ of the loss `pqr`.
+    pub kappa: f32,
+    /// With `pqr`, positions with fewer legal moves than this quantile of their side and move number are left out; 0
+    /// keeps all.
+    pub legal_quantile: f64,
+    /// λ of TD(λ): the result in the target becomes the λ-return along the game, which goes from the result (1) to the
+    /// scores (0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub td_lambda: Option<f32>,
     /// Weight of the game's result in the target, 0 to 1; the rest is the score's. A position without a score
     /// has the result alone.
     pub wdl: f32,
+    /// That weight at the last step, if it changes; in between it goes in a straight line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_wdl: Option<f32>,
     /// K of the sigmoid σ(K·s/400) between the scores' centipawns and expected results; `None` is 1 here; `patzer tune`
     /// fits it to the data first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
+    /// K of the sigmoid that the network's output goes through; `None` is that of the scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_k: Option<f32>,
+    /// Numbers that the sums of the hidden layer are taken in while training: `i16` or `f32`.
+    pub forward: Forward,
+    /// `adamw`, `adam`, `radam`, `ranger` or `sgd`.
+    pub optimiser: OptimiserKind,
+    /// Share of the last step that stays, with `sgd`.
+    pub momentum: f32,
+    /// What is added to the gradient for each unit of a weight: decay that goes through the optimiser.
+    pub l2: f32,
+    /// Longest gradient, over all parameters, that is taken as it is; longer ones are shortened. 0 takes all.
+    pub clip_gradient: f32,
+    /// Epochs without a better validation loss after which the run ends; 0 never ends it.
+    pub patience: usize,
+    /// Share of the averaged weights that each step keeps, such as 0.999; the rest is the weights that it leads to. The
+    /// averaged ones are then validated and kept. 0 averages nothing.
+    pub average: f32,
     /// Decoupled weight decay, in units of the learning rate; the fewer the positions, the more helps.
     pub weight_decay: f32,
     /// Decay of the mean gradient (Adam's β1).
@@ -52,25 +136,58 @@ pub struct Settings {
     pub seed: u64,
     /// Share of the games that is kept for validation, 0 to 0.5.
     pub validation: f64,
+    /// Learning rates one after another, instead of `learning_rate`, `schedule` and `warmup`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
+        let shape = Architecture::default();
         Settings {
-            hidden: 128,
+            features: shape.features,
+            hidden: shape.hidden,
+            layers: shape.layers,
+            views: shape.views,
+            activation: shape.activation,
+            mirror: shape.mirror,
+            king_buckets: shape.king_buckets,
+            factoriser: false,
+            output_buckets: shape.output_buckets,
+            output_by: shape.output_by,
+            psqt: shape.psqt,
             epochs: 16,
+            superbatch: 0,
+            buffer: 1 << 22,
             batch: 8_192,
             learning_rate: 0.000_6,
             final_learning_rate: 0.000_01,
             schedule: Decay::Cosine,
+            epoch_decay: None,
             warmup: 100,
+            start: None,
+            loss: LossKind::Power,
+            power: 2.0,
+            kappa: 10.0,
+            legal_quantile: 0.0,
+            td_lambda: None,
             wdl: 0.2,
+            final_wdl: None,
             k: None,
+            output_k: None,
+            forward: Forward::I16,
+            optimiser: OptimiserKind::AdamW,
+            momentum: 0.9,
+            l2: 0.0,
+            clip_gradient: 0.0,
+            patience: 0,
+            average: 0.0,
             weight_decay: 0.1,
             beta1: 0.9,
             beta2: 0.999,
             seed: 0,
             validation: 0.05,
+            phases: Vec::new(),
         }
     }
 }
@@ -116,6 +233,74 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The same with other values for some keys, each `KEY=VALUE` with the value as in a recipe; quotes around text may
+    /// be left out.
+    ///
+    /// # Errors
+    /// If a key is unknown or a value has no sense; one line that names it.
+    pub fn with(&self, changes: &[String]) -> Result<Settings> {
+        if changes.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut table = toml::Table::try_from(self).map_err(|e| Error::internal(e.to_string()))?;
+        for change in changes {
+            let fault = |reason: String| Error::usage(format!("--set {change}: {reason}"));
+            let (key, text) =
+                change.split_once('=').ok_or_else(|| fault("has to be KEY=VALUE".to_string()))?;
+            let (key, text) = (key.trim(), text.trim());
+            let read = |text: &str| toml::from_str::<toml::Table>(&format!("x = {text}")).ok()?.remove("x");
+            let value = read(text).unwrap_or_else(|| toml::Value::String(text.to_string()));
+            table.insert(key.to_string(), value);
+            let changed: std::result::Result<Settings, _> = table.clone().try_into();
+            changed.map_err(|e| fault(e.message().replace('\n', " ").trim().to_string()))?;
+        }
+        let settings: Settings = table.try_into().map_err(|e| Error::internal(e.to_string()))?;
+        settings.validate()?;
+        Ok(settings)
+    }
+
+    /// The shape of the network.
+    pub fn architecture(&self) -> Architecture {
+        Architecture {
+            features: self.features.clone(),
+            hidden: self.hidden,
+            layers: self.layers.clone(),
+            views: self.views,
+            activation: self.activation,
+            mirror: self.mirror,
+            king_buckets: self.king_buckets.clone(),
+            output_buckets: self.output_buckets,
+            output_by: self.output_by,
+            psqt: self.psqt,
+        }
+    }
+
+    /// Whether there is something to share.
+    pub fn factorised(&self) -> bool {
+        self.factoriser && self.architecture().king_bucket_count() > 1
+    }
+
+    /// The network to start from, if one is named.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is of another shape.
+    pub(super) fn start(&self) -> Result<Option<Network>> {
+        let Some(path) = &self.start else { return Ok(None) };
+        let network = Network::load(path)?;
+        let expected = self.architecture();
+        if *network.architecture() != expected {
+            let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
+            return Err(Error::data(path, reason));
+        }
+        Ok(Some(network))
+    }
+
+    /// The loss, without its scale.
+    pub(super) fn loss(&self) -> Loss {
+        let k = self.output_k.or(self.k).unwrap_or(1.0);
+        Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, scale: 0.0 }
+    }
+
     /// Checks that every value makes sense.
     ///
     /// # Errors
@@ -128,13 +313,36 @@ impl Settings {
     fn check(&self) -> std::result::Result<(), (&'static str, String)> {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
-        whole("hidden", self.hidden, MAX_HIDDEN)?;
+        self.architecture().check()?;
         whole("epochs", self.epochs, 1_000_000)?;
+        range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
+        whole("buffer", self.buffer, 1 << 31)?;
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        range("epoch_decay", self.epoch_decay.unwrap_or(1.0).into(), 0.01, 1.0)?;
+        for phase in &self.phases {
+            whole("epochs", phase.epochs, 1_000_000)?;
+            range("from", phase.from.into(), 1e-12, 10.0)?;
+            range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
+        }
+        range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
+        range("l2", self.l2.into(), 0.0, 1.0)?;
+        range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
+        range("average", self.average.into(), 0.0, 0.999_999)?;
+        range("power", self.power.into(), 1.0, 10.0)?;
+        range("kappa", self.kappa.into(), 0.0, 1000.0)?;
+        range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
+        share("td_lambda", self.td_lambda.unwrap_or(0.0))?;
+        for (key, set) in [("loss", self.loss == LossKind::Pqr), ("td_lambda", self.td_lambda.is_some())] {
+            if set && self.superbatch > 0 {
+                return Err((key, format!("{key}: only for positions in memory (superbatch = 0)")));
+            }
+        }
         share("wdl", self.wdl)?;
+        share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
         range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
+        range("output_k", self.output_k.unwrap_or(1.0).into(), 0.01, 100.0)?;
         range("weight_decay", self.weight_decay.into(), 0.0, 100.0)?;
         range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
         range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
@@ -187,18 +395,47 @@ mod tests {
 
     #[test]
     fn faults_are_reported_with_their_line() {
-        assert!(error("hidden = 64\nlayers = 3\n").starts_with("r.toml: line 2: unknown field `layers`"));
+        assert!(error("hidden = 64\nlayer = 3\n").starts_with("r.toml: line 2: unknown field `layer`"));
         assert_eq!(error("\nwdl = 1.5\n"), "r.toml: line 2: wdl = 1.5: has to be from 0 to 1");
         assert!(error("hidden = 0\n").starts_with("r.toml: line 1: hidden = 0"));
         assert!(error("epochs = \"many\"\n").starts_with("r.toml: line 1: invalid type"));
         assert!(error("k = nan\n").contains("k = NaN"));
+        assert!(
+            error("hidden = 8\n\nfeatures = \"all+x\"\n").starts_with("r.toml: line 3: features = \"all+x\"")
+        );
+        assert!(error("king_buckets = \"0\"\n").starts_with("r.toml: line 1: king_buckets = \"0\""));
+        assert!(error("activation = \"tanh\"\n").starts_with("r.toml: line 1: unknown variant `tanh`"));
+        assert!(
+            error("hidden = 7\nactivation = \"pairwise\"\n")
+                .starts_with("r.toml: line 1: hidden = 7: has to be even")
+        );
     }
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
         let error = Settings::load("huge").unwrap_err();
-        assert_eq!(error.to_string(), "huge: no recipe of this name (default, small) and no such file");
+        let names: Vec<&str> = RECIPES.iter().map(|(name, _)| *name).collect();
+        let expected = format!("huge: no recipe of this name ({}) and no such file", names.join(", "));
+        assert_eq!(error.to_string(), expected);
         assert_eq!(error.exit_code(), 1);
         assert_eq!(Settings::load("none.toml").unwrap_err().to_string(), "none.toml: no such file");
+    }
+
+    #[test]
+    fn any_key_can_be_overridden() {
+        let set = |changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+            Settings::default().with(&changes).map_err(|e| e.to_string())
+        };
+        let settings =
+            set(&["king_buckets=five", "mirror=true", "layers=[16, 32]", "final_wdl = 0.5"]).unwrap();
+        assert_eq!(settings.architecture().to_string(), "(768x5hm->128)x2->16->32->1 screlu");
+        assert_eq!(settings.final_wdl, Some(0.5));
+        assert!(
+            set(&["mirrored=true"]).unwrap_err().starts_with("--set mirrored=true: unknown field `mirrored`")
+        );
+        assert!(set(&["mirror=maybe"]).unwrap_err().starts_with("--set mirror=maybe: invalid type"));
+        assert!(set(&["mirror"]).unwrap_err().contains("KEY=VALUE"));
+        assert!(set(&["wdl=2"]).unwrap_err().contains("wdl = 2"));
     }
 }

@@ -52,7 +52,7 @@ fn folder() -> TempDir {
     write("text.hce.toml", b"these are no weights\n");
     write("allbad.pgn", b"[Event \"x\"]\n[Result \"1-0\"]\n\n1. e5 1-0\n");
     foreign(&at("foreign.parquet"));
-    write("recipe.toml", b"hidden = 16\nlayers = 3\n");
+    write("recipe.toml", b"hidden = 16\nneurons = 3\n");
     write("preset.toml", b"name = \"mine\"\n\n[[filter]]\nuse = \"before_czech\"\n");
     folder
 }
@@ -227,7 +227,7 @@ fn names_that_mean_nothing() {
         ("tune good.parquet --hce --filter quite", &["`quite`", "capt, quiet, unique"]),
         ("tune good.parquet --filter-set x.y=1", &["x.y=1", "unknown filter `x`"]),
         ("tune labelled.parquet --recipe huge", &["huge", "default, small"]),
-        ("tune labelled.parquet --recipe recipe.toml", &["recipe.toml: line 2", "layers"]),
+        ("tune labelled.parquet --recipe recipe.toml", &["recipe.toml: line 2", "neurons"]),
         ("tune labelled.parquet --recipe none.toml", &["none.toml", "no such file"]),
         ("tune labelled.parquet --hce --terms magic", &["`magic`", "material, "]),
         ("tune labelled.parquet --hce --export fortran", &["fortran", "cpp, rust"]),

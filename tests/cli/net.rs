@@ -94,3 +94,26 @@ fn what_is_no_network_gets_one_clear_line() {
         assert!(line.contains(expected), "{line}");
     }
 }
+
+#[test]
+fn features_are_counted_for_both_sides_of_every_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    // Moves without a capture, but the last, which has no position after it.
+    let game = "[Event \"x\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 1-0\n";
+    std::fs::write(dir.join("games.pgn"), game).unwrap();
+    crate::done(dir, "extract games.pgn");
+    let table = json(dir, &["net", "features"]);
+    let block = |name: &str| {
+        let blocks = table["blocks"].as_array().unwrap().iter();
+        blocks.clone().find(|block| block["block"] == name).unwrap().clone()
+    };
+    let all = block("all");
+    assert_eq!((&all["features"], &all["active"]), (&768.into(), &32.0.into()));
+    assert_eq!((&all["added"], &all["removed"]), (&1.0.into(), &1.0.into()));
+    assert_eq!(block("mc")["active"], 12.0);
+    assert_eq!(block("ph")["features"], 1152);
+    assert!(table["moves"].as_u64().unwrap() >= 7 && table["moves"] == table["positions"]);
+    let few = json(dir, &["net", "features", "positions.parquet", "--limit", "3"]);
+    assert_eq!(few["positions"], 3);
+}

@@ -80,6 +80,72 @@ fn the_run_folder_says_what_was_done() {
 }
 
 #[test]
+fn every_recipe_trains_and_its_network_plays() {
+    let folder = folder();
+    let recipes = ["mirrored", "bucketed", "thesis", "perspective"];
+    let nets = [
+        "(768hm->16)x2->1 screlu",
+        "(768x5hm->16)x2->1x8 screlu",
+        "(768->16)x2->32->1 crelu",
+        "(768->16)x2->1 screlu",
+    ];
+    for (recipe, name) in recipes.into_iter().zip(nets) {
+        let layers = if recipe == "thesis" { "16,32" } else { "16" };
+        done(folder.path(), &format!("tune --recipe {recipe} --epochs 1 --hidden {layers} -o {recipe}.nnue"));
+        assert!(done(folder.path(), &format!("net info {recipe}.nnue")).contains(name), "{recipe}");
+        done(folder.path(), &format!("eval --eval {recipe}.nnue"));
+        done(folder.path(), &format!("net convert {recipe}.nnue raw.bin"));
+        let set = if recipe == "thesis" { "--set layers=[32]" } else { "" };
+        let line = format!("net convert raw.bin back.nnue --recipe {recipe} --set hidden=16 {set}");
+        done(folder.path(), &line);
+        done(folder.path(), "net convert back.nnue again.bin");
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        assert!(read("raw.bin") == read("again.bin"), "{recipe}");
+    }
+    done(
+        folder.path(),
+        "tune --features all+mc --set activation=pairwise --set psqt=true --epochs 1 -o mc.nnue --hidden 16",
+    );
+    assert!(done(folder.path(), "net info mc.nnue").contains("(974->16)x2->1 pairwise psqt"));
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_to_the_same_bytes() {
+    let folder = folder();
+    let line = "tune --epochs 4 --hidden 16 -o";
+    done(folder.path(), &format!("{line} whole.nnue"));
+    // As if stopped after the last epoch, before the network was written.
+    done(folder.path(), &format!("{line} again.nnue --run runs/whole --resume"));
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("whole.nnue") == read("again.nnue"));
+    let fault = |args: &str| {
+        let output = patzer(folder.path(), &args.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let stranger = fault("tune --epochs 5 --hidden 16 -o other.nnue --run runs/whole --resume");
+    assert!(stranger.contains("other settings or positions"), "{stranger}");
+    assert!(fault("tune --set speed=11").contains("--set speed=11: unknown field `speed`"));
+}
+
+#[test]
+fn a_stream_is_cut_into_epochs_of_positions_and_can_go_on() {
+    let folder = folder();
+    // More positions an epoch than there are: they are read more than once.
+    let set = "--hidden 16 --set superbatch=3000 --set buffer=1000 --set batch=250";
+    let result = done(folder.path(), &format!("tune {set} --epochs 3 -o a.nnue --json"));
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["epochs"], 3);
+    assert!(
+        result["positions"].as_u64().unwrap() < 3000 && result["validation_positions"].as_u64().unwrap() > 0
+    );
+    done(folder.path(), &format!("tune {set} --epochs 3 -o b.nnue"));
+    done(folder.path(), &format!("tune {set} --epochs 3 -o c.nnue --run runs/a --resume"));
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a.nnue") == read("b.nnue") && read("a.nnue") == read("c.nnue"));
+}
+
+#[test]
 fn a_network_on_standard_output_is_alone_there() {
     let folder = folder();
     done(folder.path(), "tune --epochs 1 --hidden 16");

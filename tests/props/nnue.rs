@@ -3,10 +3,39 @@
 use std::sync::Arc;
 
 use patzer::eval::Evaluator;
-use patzer::eval::nnue::{Network, Nnue};
-use patzer::train::random_network;
+use patzer::eval::nnue::features::Features;
+use patzer::eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
+use patzer::train::{random_network, random_network_of};
 use proptest::prelude::*;
 use shakmaty::{Chess, Position};
+
+/// Any network of those that a recipe can ask for.
+fn architectures() -> impl Strategy<Value = Architecture> {
+    let blocks = ["all", "all", "h+v", "all+d1+d2", "all+ph+pv", "all+mb", "all+mc"];
+    let buckets = ["none", "none", "five", "halfka"];
+    let activations = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
+    let layers = [vec![], vec![], vec![8], vec![16, 8]];
+    let choice =
+        (0..blocks.len(), 0..buckets.len(), 0..activations.len(), 0..layers.len(), 1usize..3, 0u8..8);
+    (choice, 1usize..20, 1usize..9).prop_filter_map(
+        "too many rows",
+        move |(choice, hidden, output_buckets)| {
+            let (block, bucket, activation, further, views, flags) = choice;
+            let architecture = Architecture {
+                features: Features::parse(blocks[block]).ok()?,
+                king_buckets: KingBuckets::parse(buckets[bucket]).ok()?,
+                activation: activations[activation],
+                layers: layers[further].clone(),
+                views,
+                mirror: flags & 1 > 0,
+                psqt: flags & 2 > 0,
+                output_buckets,
+                ..Architecture::plain(2 * hidden)
+            };
+            architecture.check().is_ok().then_some(architecture)
+        },
+    )
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -30,6 +59,30 @@ proptest! {
             position.play_unchecked(moves[usize::from(choice) % moves.len()]);
             let at = if jumps { jump } else { ply };
             prop_assert_eq!(nnue.evaluate(&position, at), Nnue::new(network.clone()).evaluate(&position, 0));
+        }
+    }
+
+    /// The same for every shape, with files of it in between.
+    #[test]
+    fn every_shape_evaluates_as_after_a_refresh(
+        architecture in architectures(),
+        seed in any::<u64>(),
+        steps in prop::collection::vec((any::<u16>(), 0usize..200, 0u8..4), 1..60),
+    ) {
+        let network = random_network_of(&architecture, seed).unwrap();
+        let network = Arc::new(Network::parse(&network.to_bytes()).unwrap());
+        let mut nnue = Nnue::new(network.clone());
+        let mut position = Chess::default();
+        for (ply, &(choice, jump, jumps)) in steps.iter().enumerate() {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                position = Chess::default();
+                continue;
+            }
+            position.play_unchecked(moves[usize::from(choice) % moves.len()]);
+            let at = if jumps == 0 { jump } else { ply };
+            let fresh = Nnue::new(network.clone()).evaluate(&position, 0);
+            prop_assert_eq!(nnue.evaluate(&position, at), fresh, "{}", architecture);
         }
     }
 

@@ -3,6 +3,8 @@
 mod fitting;
 mod hce;
 mod net;
+mod net_data;
+mod net_stream;
 mod traces;
 mod values;
 

@@ -1,29 +1,43 @@
 //! `patzer tune`: leaves, results and scores in, a network out.
 
-use shakmaty::Color;
+use std::path::PathBuf;
 
+use super::net_data::Data;
 use super::{TuneArgs, TuneResult};
-use crate::chess::PackedBoard;
-use crate::chess::score::is_mate;
 use crate::cli::Ui;
-use crate::cli::prepare::{Split, prepare};
+use crate::cli::prepare::Split;
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
-use crate::positions::Sample;
-use crate::train::{self, Settings, TrainItem, WIN};
-use crate::wdl;
+use crate::eval::nnue::features::Features;
+use crate::train::{self, Epoch, Settings, Watcher};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct NetArgs {
-    /// A built-in recipe (default, small) or a TOML file: all that training depends on besides the data
-    /// [default: small below a million positions, else default]
+    /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis) or a TOML file: all that training
+    /// depends on besides the data [default: small below a million positions, else default]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     recipe: Option<String>,
 
-    /// Neurons for each side's view: (768 → N) × 2 → 1 [default: the recipe's]
-    #[arg(long, value_name = "N", conflicts_with = "hce")]
-    hidden: Option<usize>,
+    /// Neurons for each side's view: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
+    hidden: Vec<usize>,
+
+    /// Feature blocks with + between them, of all, h, v, d1, d2, ph, pv, mb, mc [default: the recipe's]
+    #[arg(long, value_name = "BLOCKS", conflicts_with = "hce")]
+    features: Option<String>,
+
+    /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
+    set: Vec<String>,
+
+    /// Also write the weights in floats, as safetensors
+    #[arg(long, value_name = "FILE", conflicts_with = "hce")]
+    floats: Option<PathBuf>,
+
+    /// Go on from the checkpoint in the run's folder, if there is one; the result is that of a run never stopped
+    #[arg(long, conflicts_with = "hce")]
+    resume: bool,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
@@ -35,34 +49,40 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
     let (output, folder) = args.places("new.nnue")?;
+    args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
     let split = Split { validation: settings.validation, seed: settings.seed };
-    let data = prepare(&args.data, split, ui, item)?;
+    let data = Data::read(args, split, &mut settings, ui)?;
     ui.note(data.summary());
-    if named.is_none() && data.train.len() < FEW {
+    if named.is_none() && data.positions() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
-        settings = self::settings(args, "small")?;
+        settings = Settings { k: settings.k, ..self::settings(args, "small")? };
     }
-    let k = match settings.k {
-        Some(k) => k,
-        None => fitted_k(&data.train, ui)?,
+    let k = settings.k.unwrap_or(1.0);
+    std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
+    write_settings(&folder, &settings, &args.data, data.sources())?;
+    let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
+    let mut run = Run {
+        bar: ui.progress("training", (settings.epochs * an_epoch) as u64),
+        positions: an_epoch as u64,
+        log: Log::new(&folder),
+        checkpoint: folder.join(CHECKPOINT),
+        resume: args.net_args.resume,
     };
-    settings.k = Some(k);
-    let mut log = Log::new(&folder);
-    let bar = ui.progress("training", settings.epochs as u64);
-    let outcome = train::fit(&data.train, &data.validation, &settings, &mut |epoch| {
-        bar.inc(1);
-        bar.set_message(format!("loss {:.6}", epoch.validation_loss.unwrap_or(epoch.train_loss)));
-        log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
-    })?;
-    bar.finish_and_clear();
+    let outcome = match &data {
+        Data::Memory(data) => train::fit(&data.train, &data.validation, &settings, &mut run)?,
+        Data::Stream(preview) => preview.fit(args, split, &settings, &mut run)?,
+    };
+    run.bar.finish_and_clear();
     outcome.network.save(&output)?;
-    write_settings(&folder, &settings, &args.data, &data.sources)?;
-    log.finish()?;
+    if let Some(path) = &args.net_args.floats {
+        crate::io::write(path, &outcome.safetensors())?;
+    }
+    run.log.finish()?;
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
-        positions: data.train.len(),
-        validation_positions: data.validation.len(),
+        positions: data.positions(),
+        validation_positions: data.validation(),
         parameters: outcome.parameters,
         epochs: outcome.epochs.len(),
         best_epoch: outcome.best_epoch,
@@ -88,14 +108,57 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
+/// The state of a run between two epochs, in its folder.
+const CHECKPOINT: &str = "checkpoint.bin";
+
+/// What is done beside training.
+pub(super) struct Run {
+    bar: indicatif::ProgressBar,
+    positions: u64,
+    log: Log,
+    checkpoint: PathBuf,
+    resume: bool,
+}
+
+impl Watcher for Run {
+    fn epoch(&mut self, epoch: &Epoch) {
+        self.bar.inc(self.positions);
+        let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
+        // Overfitting shows where the one falls and the other does not.
+        let train =
+            epoch.validation_loss.map_or(String::new(), |_| format!(", train {:.6}", epoch.train_loss));
+        let rate = epoch.positions_per_second / 1e6;
+        self.bar.set_message(format!("epoch {}: loss {loss:.6}{train}, {rate:.2} M/s", epoch.epoch));
+        self.log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+    }
+
+    fn resume(&mut self) -> Result<Option<Vec<u8>>> {
+        if !self.resume || !self.checkpoint.exists() {
+            return Ok(None);
+        }
+        crate::io::read(&self.checkpoint).map(Some)
+    }
+
+    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+        self.log.save()?;
+        crate::io::write(&self.checkpoint, &state())
+    }
+}
+
 /// Below so many positions a smaller network learns more.
 const FEW: usize = 1_000_000;
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
-    let recipe = Settings::load(recipe)?;
+    let mut recipe = Settings::load(recipe)?.with(&args.net_args.set)?;
+    if let Some((hidden, layers)) = args.net_args.hidden.split_first() {
+        (recipe.hidden, recipe.layers) = (*hidden, layers.to_vec());
+    }
+    if let Some(features) = &args.net_args.features {
+        recipe.features =
+            Features::parse(features).map_err(|reason| Error::usage(format!("--features: {reason}")))?;
+    }
     let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
-        hidden: args.net_args.hidden.unwrap_or(recipe.hidden),
         epochs: args.epochs.unwrap_or(recipe.epochs),
         batch: args.batch.unwrap_or(recipe.batch),
         learning_rate,
@@ -108,35 +171,4 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     };
     settings.validate()?;
     Ok(settings)
-}
-
-/// K of the scores in the data against its results.
-fn fitted_k(items: &[TrainItem], ui: &Ui) -> Result<f32> {
-    let pairs: Vec<(f32, f32)> = items
-        .iter()
-        .filter_map(|item| {
-            let score = f32::from(item.score?);
-            let white = if item.turn.is_white() { score } else { -score };
-            Some((white, item.expected()))
-        })
-        .collect();
-    if pairs.is_empty() {
-        return Ok(1.0);
-    }
-    let fit = wdl::fit_k(&pairs).map_err(|e| Error::usage(format!("{e}; give K with --k")))?;
-    ui.note(format!("K = {:.4}, fitted to {} scores and results", fit.k, pairs.len()));
-    Ok(fit.k as f32)
-}
-
-/// The board to judge, with the score of the game's engine seen from its side to move, or the label's own.
-fn item(sample: &Sample, board: PackedBoard, turn: Color) -> std::result::Result<TrainItem, &'static str> {
-    let seen = sample.score.map(|score| if turn == sample.turn { score } else { -score });
-    let score = seen.or(sample.leaf.map(|leaf| leaf.score));
-    match score {
-        Some(score) if is_mate(score.into()) => Err("score is mate"),
-        score => {
-            let result = (sample.outcome() * f32::from(WIN)).round() as i16;
-            Ok(TrainItem { board, turn, score, result })
-        }
-    }
 }

@@ -5,7 +5,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 8 | `PATZNNUE` |
-//! | 4 | version of the format, little-endian: 1 |
+//! | 4 | version of the format, little-endian: 1 for (768 → N) × 2 → 1, 2 for every other shape |
 //! | 4 | length of the text, little-endian |
 //! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
 //! | | the body as [`network`](super::network) describes it |
@@ -18,11 +18,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::architecture::{Activation, Architecture, KingBuckets, OutputBy};
+use super::features::Features;
 use super::network::{About, Network, QA, QB, SCALE};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
-const VERSION: u32 = 1;
+/// Of plain networks, which version 1 can say; and of all others.
+const VERSIONS: [u32; 2] = [1, 2];
 /// Magic, version and length.
 const FIXED: usize = 16;
 
@@ -38,6 +41,58 @@ struct Header {
     #[serde(default)]
     training: String,
     body_sha256: String,
+    /// What a plain network need not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shape: Option<Shape>,
+}
+
+/// All of an architecture but its features.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    hidden: usize,
+    layers: Vec<usize>,
+    views: usize,
+    activation: Activation,
+    mirror: bool,
+    king_buckets: KingBuckets,
+    output_buckets: usize,
+    output_by: OutputBy,
+    psqt: bool,
+}
+
+impl Header {
+    /// The architecture that it names, or why it names none.
+    fn architecture(&self) -> std::result::Result<Architecture, String> {
+        let Some(shape) = &self.shape else {
+            let hidden =
+                self.architecture.strip_prefix("(768->").and_then(|s| s.strip_suffix(")x2->1 screlu"));
+            let hidden = hidden.and_then(|n| n.parse::<usize>().ok());
+            return match hidden {
+                Some(hidden) if self.features == "all" => Ok(Architecture::plain(hidden)),
+                _ => Err(format!(
+                    "its architecture `{}` is not one that this patzer knows: (768->N)x2->1 screlu",
+                    self.architecture
+                )),
+            };
+        };
+        let architecture = Architecture {
+            features: Features::parse(&self.features)?,
+            hidden: shape.hidden,
+            layers: shape.layers.clone(),
+            views: shape.views,
+            activation: shape.activation,
+            mirror: shape.mirror,
+            king_buckets: shape.king_buckets.clone(),
+            output_buckets: shape.output_buckets,
+            output_by: shape.output_by,
+            psqt: shape.psqt,
+        };
+        if architecture.to_string() != self.architecture {
+            return Err(format!("its header is damaged: {architecture} is not `{}`", self.architecture));
+        }
+        Ok(architecture)
+    }
 }
 
 /// The network that patzer plays with unless told otherwise; NETS.md has its lineage. `make EVALFILE=...` puts another
@@ -67,54 +122,54 @@ impl Network {
     /// A sentence that says what is wrong with them.
     pub fn parse(bytes: &[u8]) -> std::result::Result<Network, String> {
         let (header, body) = split(bytes)?;
-        let expected = [("features", "all".to_string(), header.features.clone())].into_iter().chain(
+        for (name, ours, theirs) in
             [("qa", QA, header.qa), ("qb", QB, header.qb), ("scale", SCALE, header.scale)]
-                .map(|(name, ours, theirs)| (name, ours.to_string(), theirs.to_string())),
-        );
-        for (name, ours, theirs) in expected {
+        {
             if ours != theirs {
                 return Err(format!("its {name} is `{theirs}`; this patzer reads networks with `{ours}`"));
             }
         }
-        let hidden = header.architecture.strip_prefix("(768->").and_then(|s| s.strip_suffix(")x2->1 screlu"));
-        let Some(hidden) = hidden.and_then(|n| n.parse::<usize>().ok()) else {
-            return Err(format!(
-                "its architecture `{}` is not one that this patzer knows: (768->N)x2->1 screlu",
-                header.architecture
-            ));
-        };
-        let size = super::network::checked_body_size(hidden)
-            .ok_or_else(|| format!("a hidden layer of {hidden} neurons is not possible"))?;
-        if body.len() != size {
-            let what = if body.len() < size { "the file is truncated" } else { "the file is too long" };
-            return Err(format!("{what}: {hidden} neurons take {size} bytes, it has {}", body.len()));
-        }
+        let architecture = header.architecture()?;
+        architecture.check().map_err(|(_, reason)| reason)?;
+        let about = About { description: header.description, training: header.training };
+        let network = Network::of_body(architecture, body, about)?;
         if digest(body) != header.body_sha256 {
             return Err("its weights do not match their checksum; the file is damaged".to_string());
         }
-        let about = About { description: header.description, training: header.training };
-        Network::from_body(body, about)
+        Ok(network)
     }
 
     /// The bytes of a `.nnue` file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = self.body();
+        let shape = self.architecture();
         let header = Header {
-            architecture: self.architecture(),
-            features: "all".to_string(),
+            architecture: shape.to_string(),
+            features: shape.features.to_string(),
             qa: QA,
             qb: QB,
             scale: SCALE,
             description: self.about().description.clone(),
             training: self.about().training.clone(),
             body_sha256: digest(&body),
+            shape: (!shape.is_plain()).then(|| Shape {
+                hidden: shape.hidden,
+                layers: shape.layers.clone(),
+                views: shape.views,
+                activation: shape.activation,
+                mirror: shape.mirror,
+                king_buckets: shape.king_buckets.clone(),
+                output_buckets: shape.output_buckets,
+                output_by: shape.output_by,
+                psqt: shape.psqt,
+            }),
         };
         // A flat struct of strings and numbers always has a TOML form.
         let mut text = toml::to_string(&header).unwrap_or_default();
         let padding = (FIXED + text.len()).next_multiple_of(64) - FIXED - text.len();
         text.extend(std::iter::repeat_n('\n', padding));
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(VERSIONS[usize::from(!shape.is_plain())].to_le_bytes());
         bytes.extend((text.len() as u32).to_le_bytes());
         bytes.extend(text.as_bytes());
         bytes.extend(body);
@@ -151,8 +206,8 @@ fn split(bytes: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
     let (Some(version), Some(length)) = (number(8), number(12)) else {
         return Err(format!("the file is truncated: it ends after {} bytes, in its header", bytes.len()));
     };
-    if version != VERSION {
-        return Err(format!("its format is version {version}; this patzer reads version {VERSION}"));
+    if !VERSIONS.contains(&version) {
+        return Err(format!("its format is version {version}; this patzer reads versions 1 and 2"));
     }
     let end = FIXED + length as usize;
     let Some(text) = bytes.get(FIXED..end) else {
@@ -175,7 +230,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::network::tests::random;
+    use super::super::network::tests::{random, random_of, shapes};
     use super::*;
 
     #[test]
@@ -185,6 +240,14 @@ mod tests {
         let bytes = network.to_bytes();
         assert_eq!((bytes.len() - network.body().len()) % 64, 0);
         assert_eq!(Network::parse(&bytes).unwrap(), network);
+    }
+
+    #[test]
+    fn files_of_every_shape_come_back_as_they_were() {
+        for (seed, architecture) in shapes().iter().enumerate() {
+            let network = random_of(architecture, seed as u64);
+            assert_eq!(Network::parse(&network.to_bytes()).unwrap(), network, "{architecture}");
+        }
     }
 
     #[test]
@@ -212,8 +275,8 @@ mod tests {
         assert_eq!(reason(b""), "is empty");
         assert!(reason(&network.body()).contains("net convert"));
         let mut newer = bytes.clone();
-        newer[8] = 2;
-        assert!(reason(&newer).contains("version 2"));
+        newer[8] = 3;
+        assert!(reason(&newer).contains("version 3"));
         let mut long = bytes.clone();
         long.push(0);
         assert!(reason(&long).contains("too long"));

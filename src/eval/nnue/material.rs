@@ -8,6 +8,7 @@
 //! see the same balance with opposite signs, which doubles it. u is chosen so that the balance of that kind
 //! rarely leaves the linear range: 10 pawns, 4 knights, 4 bishops, 3 rooks, 3 queens.
 
+use super::architecture::Architecture;
 use super::features::all::COUNT;
 use super::network::{About, Network, Weights};
 
@@ -34,25 +35,22 @@ pub fn network(hidden: usize) -> Option<Network> {
     if hidden < MIN_HIDDEN {
         return None;
     }
-    let mut weights = Weights {
-        features: vec![0; COUNT * hidden],
-        bias: vec![0; hidden],
-        output: vec![0; 2 * hidden],
-        output_bias: 0,
-    };
+    let (mut features, mut bias, mut output) =
+        (vec![0; COUNT * hidden], vec![0; hidden], vec![0; 2 * hidden]);
     for (pair, (role, unit, weight)) in PAIRS.into_iter().enumerate() {
         for (neuron, sign) in [(2 * pair, 1), (2 * pair + 1, -1)] {
             for square in 0..64 {
-                weights.features[(64 * role + square) * hidden + neuron] = sign * unit;
-                weights.features[(384 + 64 * role + square) * hidden + neuron] = -sign * unit;
+                features[(64 * role + square) * hidden + neuron] = sign * unit;
+                features[(384 + 64 * role + square) * hidden + neuron] = -sign * unit;
             }
-            weights.bias[neuron] = CENTRE;
-            weights.output[neuron] = sign * weight;
-            weights.output[hidden + neuron] = -sign * weight;
+            bias[neuron] = CENTRE;
+            output[neuron] = sign * weight;
+            output[hidden + neuron] = -sign * weight;
         }
     }
     let description = "material only: pawn 100, knight 320, bishop 330, rook 500, queen 900".to_string();
-    Network::new(&weights, About { description, training: String::new() })
+    let weights = Weights::plain(features, bias, output, 0);
+    Network::new(Architecture::plain(hidden), &weights, About { description, training: String::new() })
 }
 
 #[cfg(test)]

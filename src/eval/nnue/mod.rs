@@ -1,26 +1,33 @@
-//! Networks: (768 → N) × 2 → 1 with squared clipped ReLU, quantised.
+//! Networks: efficiently updatable, quantised, of any [`Architecture`].
 //!
 //! In: a `.nnue` file or weights from the trainer, and positions. Out: centipawns for the side to move.
-//! [`features`] says what a network sees, [`network`] how its weights lie, [`file`](mod@file) how they are
-//! stored; the accumulator and the inner loops are private to [`Nnue`].
+//! [`architecture`] says what shapes there are, [`features`] what a network sees, [`network`] how its weights lie,
+//! [`file`](mod@file) how they are stored; the sums of the hidden layer and the inner loops are private to [`Nnue`].
 //!
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
 mod accumulator;
+pub mod architecture;
 pub mod features;
 pub mod file;
 pub mod material;
 pub mod network;
+mod sets;
 mod simd;
+mod weights;
 
 use std::sync::Arc;
 
 use shakmaty::{Board, Chess, Color, Position};
 
+pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
 pub use network::{About, Network};
+pub(crate) use sets::oriented;
 
 use self::accumulator::Stack;
+use self::network::{Block, Head, QA, QB};
+use self::sets::SetStack;
 use self::simd::Kernel;
 use super::Evaluator;
 use crate::chess::score::{MATE_IN_MAX, Score};
@@ -29,28 +36,119 @@ use crate::chess::score::{MATE_IN_MAX, Score};
 #[derive(Debug, Clone)]
 pub struct Nnue {
     network: Arc<Network>,
-    stack: Stack,
+    sums: Sums,
     kernel: Kernel,
+    /// Memory for the activations and sums of further layers.
+    active: Vec<Block>,
+    first: Vec<i64>,
+}
+
+/// How the hidden layer is kept up to date.
+#[derive(Debug, Clone)]
+enum Sums {
+    /// Piece by piece, where every piece has one row for each side.
+    Pieces(Stack),
+    /// Feature by feature.
+    Sets(SetStack),
+}
+
+/// The phase of PeSTO: minor pieces 1, rooks 2, queens 4.
+#[inline]
+pub(crate) fn phase(board: &Board) -> usize {
+    let minor = (board.knights() | board.bishops()).count();
+    minor + 2 * board.rooks().count() + 4 * board.queens().count()
 }
 
 impl Nnue {
     /// Starts with no position seen.
     pub fn new(network: Arc<Network>) -> Nnue {
-        let stack = Stack::new(&network);
-        Nnue { network, stack, kernel: Kernel::best() }
+        let architecture = network.architecture();
+        let simple =
+            architecture.features.is_all() && !architecture.mirror && architecture.king_bucket_count() == 1;
+        let sums =
+            if simple { Sums::Pieces(Stack::new(&network)) } else { Sums::Sets(SetStack::new(&network)) };
+        Nnue::with(network, sums, Kernel::best())
+    }
+
+    fn with(network: Arc<Network>, sums: Sums, kernel: Kernel) -> Nnue {
+        Nnue { network, sums, kernel, active: Vec::new(), first: Vec::new() }
     }
 
     /// As [`Evaluator::evaluate`], for a board that need not be a legal position.
     pub fn evaluate_board(&mut self, board: &Board, side: Color, ply: usize) -> Score {
-        let sums = self.stack.update(&self.network, self.kernel, board, side, ply);
-        let score = self.network.centipawns(self.kernel.output(&self.network, sums));
-        score.clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+        let (network, kernel) = (&*self.network, self.kernel);
+        let two = network.architecture().views == 2;
+        let views = match &mut self.sums {
+            Sums::Pieces(stack) => stack.update(network, kernel, board, side, ply),
+            Sums::Sets(stack) => {
+                stack.update(network, kernel, board, side, ply);
+                if two {
+                    stack.update(network, kernel, board, side.other(), ply);
+                }
+                [stack.sums(side, ply), stack.sums(side.other(), ply)]
+            }
+        };
+        let views = &views[..network.architecture().views];
+        let bucket = match network.architecture().output_buckets {
+            1 => 0,
+            _ => network.architecture().output_bucket(board.occupied().count(), phase(board)),
+        };
+        let head = network.head(bucket);
+        let mut output = if head.inner.is_empty() {
+            single(network, kernel, head, views)
+        } else {
+            layered(network, kernel, head, views, &mut self.active, &mut self.first)
+        };
+        if network.architecture().psqt {
+            let value = |view: &[Block]| i64::from(view[network.hidden_blocks()].0[bucket]);
+            let (own, sides) = (value(views[0]), views.len() as i64);
+            let theirs = if two { value(views[1]) } else { 0 };
+            output += (own - theirs) * i64::from(QB) / sides;
+        }
+        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
     /// The network behind it.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
+}
+
+/// The output of a network without further layers, in 1/(QA·QB).
+#[inline]
+fn single(network: &Network, kernel: Kernel, head: &Head, views: &[&[Block]]) -> i64 {
+    let hidden = network.hidden_blocks();
+    let mut sum = 0;
+    for (view, weights) in views.iter().zip(&head.first[0]) {
+        sum += kernel.output(network, &view[..hidden], weights);
+    }
+    if network.squares() {
+        sum /= i64::from(QA);
+    }
+    sum + i64::from(head.bias[0])
+}
+
+/// The output of a network with further layers, in 1/(QA·QB).
+fn layered(
+    network: &Network,
+    kernel: Kernel,
+    head: &Head,
+    views: &[&[Block]],
+    active: &mut Vec<Block>,
+    first: &mut Vec<i64>,
+) -> i64 {
+    let (hidden, width) = (network.hidden_blocks(), head.first[0][0].len());
+    active.resize(width * views.len(), Block::ZERO);
+    for (view, active) in views.iter().zip(active.chunks_exact_mut(width)) {
+        kernel.activate(network.architecture().activation, &view[..hidden], active);
+    }
+    first.clear();
+    for (neuron, bias) in head.first.iter().zip(&head.bias) {
+        let views = active.chunks_exact(width).zip(neuron);
+        let sum: i64 = views.map(|(active, weights)| kernel.dot(network, active, weights)).sum();
+        first.push(sum + i64::from(*bias));
+    }
+    network.inner(head, first)
 }
 
 impl Evaluator for Nnue {
@@ -61,8 +159,82 @@ impl Evaluator for Nnue {
 
 #[cfg(test)]
 mod tests {
+    use super::network::tests::{random_of, shapes};
     use super::*;
     use crate::rng::Rng;
+
+    /// What a network says by its definition: every sum anew, in plain numbers.
+    fn by_definition(network: &Network, board: &Board, side: Color) -> Score {
+        let (shape, weights) = (network.architecture(), network.weights());
+        let mut active = Vec::new();
+        let mut squares = Vec::new();
+        for view in [side, side.other()].into_iter().take(shape.views) {
+            let (oriented, bucket) = oriented(shape, board, view);
+            let mut words = vec![0; shape.features.words()];
+            shape.features.write(&oriented, &mut words);
+            let base = bucket * shape.features.count();
+            let rows: Vec<usize> = features::ones(&words).map(|feature| base + feature).collect();
+            let sum = |n: usize| -> i64 {
+                let rows = rows.iter().map(|row| i64::from(weights.features[row * shape.hidden + n]));
+                rows.sum::<i64>() + i64::from(weights.bias[n])
+            };
+            let sums: Vec<i64> = (0..shape.hidden).map(sum).collect();
+            let clip = |n: usize| sums[n].clamp(0, 255);
+            active.extend((0..shape.outputs_a_view()).map(|n| match shape.activation {
+                Activation::Relu => 255 * sums[n].max(0),
+                Activation::Crelu => 255 * clip(n),
+                Activation::Screlu => clip(n) * clip(n),
+                Activation::Pairwise => clip(n) * clip(n + shape.hidden / 2),
+            }));
+            squares.push(rows);
+        }
+        let bucket = shape.output_bucket(board.occupied().count(), phase(board));
+        let layers = &weights.dense[bucket];
+        let dot = |weights: &[i16], inputs: &[i64]| -> i64 {
+            weights.iter().zip(inputs).map(|(w, x)| i64::from(*w) * x).sum()
+        };
+        let mut output = if layers.len() == 1 {
+            dot(&layers[0].weights, &active) / 255 + i64::from(layers[0].bias[0])
+        } else {
+            let inputs: Vec<i64> = active.iter().map(|x| (x + 127) / 255).collect();
+            let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
+            let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
+            network.inner(network.head(bucket), &first)
+        };
+        if shape.psqt {
+            let value = |rows: &Vec<usize>| -> i64 {
+                rows.iter().map(|row| i64::from(weights.psqt[row * shape.output_buckets + bucket])).sum()
+            };
+            let theirs = squares.get(1).map_or(0, value);
+            output += (value(&squares[0]) - theirs) * 64 / shape.views as i64;
+        }
+        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+    }
+
+    #[test]
+    fn every_shape_evaluates_by_its_definition_whatever_was_seen_before() {
+        for (seed, architecture) in shapes().iter().enumerate() {
+            let network = Arc::new(random_of(architecture, seed as u64));
+            let mut rng = Rng::new(2);
+            let mut nnue = Nnue::new(network.clone());
+            let sets = Sums::Sets(SetStack::new(&network));
+            let mut portable = Nnue::with(network.clone(), sets, Kernel::Portable);
+            for _ in 0..3 {
+                let mut position = Chess::default();
+                for ply in 0..100 {
+                    let moves = position.legal_moves();
+                    if moves.is_empty() {
+                        break;
+                    }
+                    position.play_unchecked(moves[rng.below(moves.len())]);
+                    let at = if rng.below(4) == 0 { rng.below(140) } else { ply };
+                    let expected = by_definition(&network, position.board(), position.turn());
+                    assert_eq!(nnue.evaluate(&position, at), expected, "{architecture}");
+                    assert_eq!(portable.evaluate(&position, at), expected, "{architecture}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn what_was_seen_before_never_shows() {

@@ -1,15 +1,23 @@
-//! A quantised network of the shape (768 → N) × 2 → 1 with squared clipped ReLU.
+//! A quantised network of any [`Architecture`].
 //!
-//! In: the raw body, as the field lays it out: 16-bit integers, little-endian, feature weights `[feature][N]`,
-//! feature bias `[N]`, output weights (N for the side to move, then N for the other), output bias, and padding
-//! to 64 bytes. Out: the same numbers in aligned rows, and the same bytes again.
+//! In: weights in whole numbers, or the raw body of a file. Out: the same numbers in aligned rows, what they make of the
+//! sums of the hidden layer, and the same bytes again.
 //!
-//! A weight of the first layer and its activations are in units of 1/[`QA`]; an output weight in units of
-//! 1/[`QB`]; the output bias in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded with
-//! zeros to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any
-//! number.
+//! The raw body is a list of 16-bit integers, little-endian, padded to 64 bytes: feature weights `[row][N]` where row is
+//! king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` if there are any,
+//! and for every output bucket its layers' weights `[layer][output][input]`, then for every output bucket its biases
+//! `[layer][output]`. For (768 → N) × 2 → 1 this is what the field reads: output weights are N for the side to move,
+//! then N for the other.
+//!
+//! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in units
+//! of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded with zeros
+//! to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any number.
 
+use super::architecture::{Activation, Architecture};
 use super::features::all::COUNT;
+
+pub use super::architecture::MAX_HIDDEN;
+pub use super::weights::{Dense, Weights};
 
 /// Units of a feature weight, and the activation at which the clipped ReLU stops.
 pub const QA: i32 = 255;
@@ -17,9 +25,8 @@ pub const QA: i32 = 255;
 pub const QB: i32 = 64;
 /// Centipawns for an output of 1.
 pub const SCALE: i32 = 400;
-
-/// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
-pub const MAX_HIDDEN: usize = 2048;
+/// An activation of 1 behind the first layer.
+const ONE: i64 = (QA * QB) as i64;
 
 /// Weights in a block: one cache line.
 pub const LANES: usize = 32;
@@ -37,15 +44,23 @@ impl Block {
 /// The weights, quantised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
-    hidden: usize,
-    /// Feature rows one after another, each of [`Network::blocks`] blocks.
+    architecture: Architecture,
+    /// Feature rows one after another, each of [`Network::blocks`] blocks; piece-square values are the last block.
     features: Vec<Block>,
     bias: Vec<Block>,
-    /// Output weights for the side to move, then for the other.
-    output: [Vec<Block>; 2],
-    output_bias: i16,
+    hidden_blocks: usize,
+    heads: Vec<Head>,
     narrow: bool,
     about: About,
+}
+
+/// What follows the hidden layer, for one output bucket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// For each neuron of the next layer its weights for the side to move, then for the other side if it has a view.
+    pub first: Vec<[Vec<Block>; 2]>,
+    pub bias: Vec<i16>,
+    pub inner: Vec<Dense>,
 }
 
 /// What a network says of itself.
@@ -57,61 +72,77 @@ pub struct About {
     pub training: String,
 }
 
-/// Plain weights, row by row and without padding: what a raw body holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Weights {
-    /// Feature weights, `[feature][hidden]`, in 1/QA.
-    pub features: Vec<i16>,
-    /// Bias of the hidden layer, in 1/QA.
-    pub bias: Vec<i16>,
-    /// Output weights, side to move first, in 1/QB.
-    pub output: Vec<i16>,
-    /// Output bias, in 1/(QA·QB).
-    pub output_bias: i16,
-}
-
 impl Network {
-    /// Lays plain weights out for the engine. `None` if the hidden layer is empty or larger than [`MAX_HIDDEN`],
-    /// or if the lengths do not belong together.
-    pub fn new(weights: &Weights, about: About) -> Option<Network> {
-        let hidden = weights.bias.len();
-        let fits = (1..=MAX_HIDDEN).contains(&hidden)
-            && weights.features.len() == COUNT * hidden
-            && weights.output.len() == 2 * hidden;
-        if !fits {
+    /// Lays weights out for the engine. `None` if the architecture makes no sense or the lengths do not fit it.
+    pub fn new(architecture: Architecture, weights: &Weights, about: About) -> Option<Network> {
+        if architecture.check().is_err() || !weights.fits(&architecture) {
             return None;
         }
-        let (us, them) = weights.output.split_at(hidden);
+        let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
+        let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
+        let row = |weights: &[i16]| weights.chunks(hidden / parts).flat_map(padded).collect::<Vec<Block>>();
+        let mut bias = row(&weights.bias);
+        let hidden_blocks = bias.len();
+        let mut features: Vec<Block> = Vec::new();
+        for (i, weights_of_row) in weights.features.chunks_exact(hidden).enumerate() {
+            features.extend(row(weights_of_row));
+            if architecture.psqt {
+                features.extend(padded(&weights.psqt[i * buckets..(i + 1) * buckets]));
+            }
+        }
+        if architecture.psqt {
+            bias.push(Block::ZERO);
+        }
+        let a_view = architecture.outputs_a_view();
+        let head = |layers: &Vec<Dense>| -> Option<Head> {
+            let (first, inner) = layers.split_first()?;
+            let neuron = |weights: &[i16]| {
+                let (us, them) = weights.split_at(a_view);
+                [padded(us).collect(), padded(them).collect()]
+            };
+            let inputs = a_view * architecture.views;
+            let first_weights = first.weights.chunks_exact(inputs).map(neuron).collect();
+            Some(Head { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec() })
+        };
+        let first_weights = weights.dense.iter().flat_map(|head| &head[0].weights);
         Some(Network {
-            hidden,
-            features: weights.features.chunks_exact(hidden).flat_map(padded).collect(),
-            bias: padded(&weights.bias).collect(),
-            output: [padded(us).collect(), padded(them).collect()],
-            output_bias: weights.output_bias,
             // Then activation × weight fits 16 bits: 255 × 128 < 2^15.
-            narrow: weights.output.iter().all(|w| (-128..=128).contains(w)),
+            narrow: first_weights.into_iter().all(|w| (-128..=128).contains(w)),
+            heads: weights.dense.iter().map(head).collect::<Option<_>>()?,
+            architecture,
+            features,
+            bias,
+            hidden_blocks,
             about,
         })
     }
 
     /// The weights without padding.
     pub fn weights(&self) -> Weights {
-        let rows = |blocks: &[Block]| -> Vec<i16> {
-            blocks
-                .chunks_exact(self.blocks())
-                .flat_map(|row| row.iter().flat_map(|b| b.0).take(self.hidden))
-                .collect()
+        let architecture = &self.architecture;
+        let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
+        let hidden = |row: &[Block]| -> Vec<i16> {
+            let halves = row[..self.hidden_blocks].chunks_exact(self.hidden_blocks / parts);
+            halves.flat_map(|half| plain(half, architecture.hidden / parts)).collect()
         };
-        let [us, them] = &self.output;
+        let rows = || self.features.chunks_exact(self.blocks());
+        let psqt = |row: &[Block]| row[self.hidden_blocks].0[..architecture.output_buckets].to_vec();
+        let a_view = architecture.outputs_a_view();
+        let layers = |head: &Head| {
+            let neuron = |[us, them]: &[Vec<Block>; 2]| [plain(us, a_view), plain(them, a_view)].concat();
+            let weights = head.first.iter().flat_map(neuron).collect();
+            let first = Dense { weights, bias: head.bias.clone() };
+            std::iter::once(first).chain(head.inner.iter().cloned()).collect()
+        };
         Weights {
-            features: rows(&self.features),
-            bias: rows(&self.bias),
-            output: [rows(us), rows(them)].concat(),
-            output_bias: self.output_bias,
+            features: rows().flat_map(hidden).collect(),
+            bias: hidden(&self.bias),
+            psqt: if architecture.psqt { rows().flat_map(psqt).collect() } else { Vec::new() },
+            dense: self.heads.iter().map(layers).collect(),
         }
     }
 
-    /// Reads a raw body. The hidden size follows from the number of bytes; the reason if none fits.
+    /// Reads a raw body of a plain network. The hidden size follows from the number of bytes.
     ///
     /// # Errors
     /// A sentence that says what is wrong with the size.
@@ -123,41 +154,51 @@ impl Network {
                 body.len()
             )
         })?;
-        let numbers: Vec<i16> = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
-        let (features, rest) = numbers.split_at(COUNT * hidden);
-        let (bias, rest) = rest.split_at(hidden);
-        let (output, rest) = rest.split_at(2 * hidden);
-        let weights = Weights {
-            features: features.to_vec(),
-            bias: bias.to_vec(),
-            output: output.to_vec(),
-            output_bias: rest[0],
-        };
-        Network::new(&weights, about).ok_or_else(|| format!("{hidden} neurons are too many"))
+        Network::of_body(Architecture::plain(hidden), body, about)
+    }
+
+    /// Reads a raw body of a known architecture, with or without its padding.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the size.
+    pub fn of_body(architecture: Architecture, body: &[u8], about: About) -> Result<Network, String> {
+        architecture.check().map_err(|(_, reason)| reason)?;
+        let (plain, padded) = (2 * architecture.parameters(), body_size(&architecture));
+        if body.len() != padded && body.len() != plain {
+            let what = if body.len() < padded { "the file is truncated" } else { "the file is too long" };
+            let shape = if architecture.is_plain() {
+                format!("{} neurons take", architecture.hidden)
+            } else {
+                format!("{architecture} takes")
+            };
+            return Err(format!("{what}: {shape} {padded} bytes, it has {}", body.len()));
+        }
+        let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
+        let weights = Weights::read(&architecture, &mut numbers);
+        let name = architecture.to_string();
+        Network::new(architecture, &weights, about).ok_or_else(|| format!("no network {name} is possible"))
     }
 
     /// The raw body, padded to 64 bytes with zeros.
     pub fn body(&self) -> Vec<u8> {
-        let w = self.weights();
-        let numbers = w.features.iter().chain(&w.bias).chain(&w.output).chain([&w.output_bias]);
-        let mut bytes: Vec<u8> = numbers.flat_map(|n| n.to_le_bytes()).collect();
-        bytes.resize(body_size(self.hidden), 0);
+        let mut bytes: Vec<u8> = self.weights().numbers().flat_map(|n| n.to_le_bytes()).collect();
+        bytes.resize(body_size(&self.architecture), 0);
         bytes
+    }
+
+    /// Its shape.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
     }
 
     /// Neurons of the hidden layer, for each perspective.
     pub fn hidden(&self) -> usize {
-        self.hidden
+        self.architecture.hidden
     }
 
     /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
-        COUNT * self.hidden + 3 * self.hidden + 1
-    }
-
-    /// The architecture as text, as the header of a file names it.
-    pub fn architecture(&self) -> String {
-        format!("(768->{})x2->1 screlu", self.hidden)
+        self.architecture.parameters()
     }
 
     /// What it says of itself.
@@ -176,11 +217,17 @@ impl Network {
         self.bias.len()
     }
 
-    /// The weights of a feature.
+    /// Blocks of the hidden layer in a row; pairwise has the first halves of its pairs in the first half of them.
     #[inline]
-    pub(super) fn row(&self, feature: usize) -> &[Block] {
+    pub(super) fn hidden_blocks(&self) -> usize {
+        self.hidden_blocks
+    }
+
+    /// The weights of a row of the feature table.
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> &[Block] {
         let blocks = self.blocks();
-        &self.features[feature * blocks..(feature + 1) * blocks]
+        &self.features[row * blocks..(row + 1) * blocks]
     }
 
     /// The bias of the hidden layer.
@@ -189,23 +236,55 @@ impl Network {
         &self.bias
     }
 
-    /// Output weights for the side to move, then for the other.
+    /// What follows the hidden layer, for an output bucket.
     #[inline]
-    pub(super) fn output(&self) -> [&[Block]; 2] {
-        [&self.output[0], &self.output[1]]
+    pub(super) fn head(&self, bucket: usize) -> &Head {
+        &self.heads[bucket]
     }
 
-    /// Whether every output weight is at most 128, so that activation × weight fits 16 bits.
+    /// Whether every weight of the first layer behind the hidden one is at most 128, so that activation × weight fits
+    /// 16 bits.
     #[inline]
     pub(super) fn narrow(&self) -> bool {
         self.narrow
     }
 
-    /// Centipawns for a weighted sum of squared activations, which is in units of 1/(QA²·QB).
+    /// Whether products of activations are one factor [`QA`] larger than activations.
     #[inline]
-    pub(super) fn centipawns(&self, sum: i64) -> i32 {
-        let output = sum / i64::from(QA) + i64::from(self.output_bias);
-        (output * i64::from(SCALE) / i64::from(QA * QB)) as i32
+    pub(super) fn squares(&self) -> bool {
+        matches!(self.architecture.activation, Activation::Screlu | Activation::Pairwise)
+    }
+
+    /// The output, in 1/(QA·QB), of the layers behind the first one, given its outputs before their activation.
+    pub(super) fn inner(&self, head: &Head, first: &[i64]) -> i64 {
+        let mut values = first.to_vec();
+        for dense in &head.inner {
+            values.iter_mut().for_each(|value| *value = activated(self.architecture.inner(), *value));
+            let rows = dense.weights.chunks_exact(values.len()).zip(&dense.bias);
+            let output = |(row, bias): (&[i16], &i16)| {
+                let sum: i64 = row.iter().zip(&values).map(|(w, x)| i64::from(*w) * x).sum();
+                sum / i64::from(QB) + i64::from(*bias)
+            };
+            values = rows.map(output).collect();
+        }
+        values.first().copied().unwrap_or(0)
+    }
+
+    /// Centipawns for an output in 1/(QA·QB).
+    #[inline]
+    pub(super) fn centipawns(output: i64) -> i32 {
+        (output * i64::from(SCALE) / ONE).clamp(-1_000_000, 1_000_000) as i32
+    }
+}
+
+/// An activation behind the first layer; its units are 1/(QA·QB).
+fn activated(activation: Activation, value: i64) -> i64 {
+    let clipped = value.clamp(0, ONE);
+    match activation {
+        // Far beyond what any sound network has, and small enough for the products.
+        Activation::Relu => value.clamp(0, 1 << 32),
+        Activation::Crelu => clipped,
+        Activation::Screlu | Activation::Pairwise => clipped * clipped / ONE,
     }
 }
 
@@ -217,25 +296,21 @@ fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// Bytes of a raw body without padding.
-fn plain_size(hidden: usize) -> usize {
-    2 * (COUNT * hidden + 3 * hidden + 1)
+/// As many weights as there are, but no padding.
+fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
+    blocks.iter().flat_map(|block| block.0).take(count).collect()
 }
 
 /// Bytes of a raw body with its padding.
-pub fn body_size(hidden: usize) -> usize {
-    plain_size(hidden).next_multiple_of(64)
+pub fn body_size(architecture: &Architecture) -> usize {
+    (2 * architecture.parameters()).next_multiple_of(64)
 }
 
-/// As [`body_size`], or `None` if no network has so many neurons.
-pub(super) fn checked_body_size(hidden: usize) -> Option<usize> {
-    (1..=MAX_HIDDEN).contains(&hidden).then(|| body_size(hidden))
-}
-
-/// The hidden size of a raw body with or without padding; `None` if no network has this size.
+/// The hidden size of a plain raw body with or without padding; `None` if no network has this size.
 fn hidden_of(bytes: usize) -> Option<usize> {
-    let hidden = bytes.checked_sub(2)? / 1542;
-    let whole = bytes == plain_size(hidden) || bytes == body_size(hidden);
+    let hidden = bytes.checked_sub(2)? / (2 * (COUNT + 3));
+    let architecture = Architecture::plain(hidden);
+    let whole = bytes == 2 * architecture.parameters() || bytes == body_size(&architecture);
     (whole && (1..=MAX_HIDDEN).contains(&hidden)).then_some(hidden)
 }
 
@@ -250,20 +325,68 @@ pub(super) mod tests {
         let mut numbers = |count: usize, bound: usize| -> Vec<i16> {
             (0..count).map(|_| rng.below(2 * bound + 1) as i16 - bound as i16).collect()
         };
-        let weights = Weights {
-            features: numbers(COUNT * hidden, 90),
-            bias: numbers(hidden, 90),
-            output: numbers(2 * hidden, 127),
-            output_bias: numbers(1, 2000)[0],
-        };
-        Network::new(&weights, About::default()).unwrap()
+        let features = numbers(COUNT * hidden, 90);
+        let (bias, output) = (numbers(hidden, 90), numbers(2 * hidden, 127));
+        let weights = Weights::plain(features, bias, output, numbers(1, 2000)[0]);
+        Network::new(Architecture::plain(hidden), &weights, About::default()).unwrap()
+    }
+
+    /// A network of any shape with random weights, small enough that nothing overflows.
+    pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
+        let mut rng = Rng::new(seed);
+        let bound = if architecture.features.is_all() { 90 } else { 30 };
+        let mut numbers = std::iter::repeat_with(|| rng.below(2 * bound + 1) as i16 - bound as i16)
+            .take(architecture.parameters());
+        let weights = Weights::read(architecture, &mut numbers);
+        Network::new(architecture.clone(), &weights, About::default()).unwrap()
+    }
+
+    /// One architecture with every part, others with the parts in turn.
+    pub fn shapes() -> Vec<Architecture> {
+        use crate::eval::nnue::architecture::{KingBuckets, OutputBy};
+        use crate::eval::nnue::features::Features;
+
+        let plain = || Architecture::plain(40);
+        let five = || KingBuckets::parse("five").unwrap();
+        let sum = |text| Features::parse(text).unwrap();
+        vec![
+            plain(),
+            Architecture { views: 1, ..plain() },
+            Architecture { activation: Activation::Relu, ..plain() },
+            Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
+            Architecture { activation: Activation::Pairwise, ..plain() },
+            Architecture { mirror: true, ..plain() },
+            Architecture { king_buckets: five(), psqt: true, ..plain() },
+            Architecture {
+                mirror: true,
+                king_buckets: KingBuckets::parse("halfka").unwrap(),
+                hidden: 4,
+                ..plain()
+            },
+            Architecture { output_buckets: 4, output_by: OutputBy::Phase, psqt: true, ..plain() },
+            Architecture { layers: vec![8], ..plain() },
+            Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
+            Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+            Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
+            Architecture { features: sum("ph+pv+mb+mc"), mirror: true, hidden: 8, ..plain() },
+            Architecture {
+                features: sum("all+mc"),
+                layers: vec![16, 8],
+                activation: Activation::Pairwise,
+                mirror: true,
+                king_buckets: five(),
+                output_buckets: 8,
+                psqt: true,
+                ..plain()
+            },
+        ]
     }
 
     #[test]
     fn sizes_are_those_of_published_networks() {
         // Files of the engine Leorik, made by another trainer.
         for (hidden, bytes) in [(1, 1600), (4, 6208), (16, 24_704), (64, 98_752), (256, 394_816)] {
-            assert_eq!(body_size(hidden), bytes);
+            assert_eq!(body_size(&Architecture::plain(hidden)), bytes);
             assert_eq!(hidden_of(bytes), Some(hidden));
         }
         for bytes in [0, 1, 2, 1599, 1601, 24_640, 24_768, 394_815] {
@@ -279,5 +402,26 @@ pub(super) mod tests {
             assert_eq!(Network::from_body(&body, About::default()).unwrap(), network);
             assert_eq!(body.len() % 64, 0);
         }
+    }
+
+    #[test]
+    fn bodies_of_every_shape_come_back_as_they_were() {
+        for (seed, architecture) in shapes().into_iter().enumerate() {
+            let network = random_of(&architecture, seed as u64);
+            let body = network.body();
+            let name = architecture.to_string();
+            assert_eq!(body.len(), (2 * network.weights().numbers().count()).next_multiple_of(64), "{name}");
+            assert_eq!(Network::of_body(architecture, &body, About::default()).unwrap(), network, "{name}");
+        }
+    }
+
+    #[test]
+    fn layers_behind_the_first_are_those_of_the_definition() {
+        // One output of 0.5 after the first layer: squared 0.25, times 1.5, plus 0.125; then 0.5² · −2 + 1.
+        let architecture = Architecture { layers: vec![1, 1], ..Architecture::plain(1) };
+        let mut network = random_of(&architecture, 1);
+        let dense = |weight: i16, bias: i16| Dense { weights: vec![weight], bias: vec![bias] };
+        network.heads[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
+        assert_eq!(network.inner(network.head(0), &[8160]), 16_320 / 2);
     }
 }

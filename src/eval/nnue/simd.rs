@@ -1,10 +1,12 @@
-//! The inner loops of inference, for AVX2 and for every other processor.
+//! The inner loops of inference, for AVX-512 with VNNI, for AVX2 and for every other processor; where those have vectors
+//! of their own, such as NEON, the compiler uses them.
 //!
 //! In: sums of the hidden layer and rows of weights. Out: changed sums, or the weighted sum of squared
-//! activations. Both paths compute with integers, so they give the same numbers; which one runs is chosen once,
+//! activations. All paths compute with integers, so they give the same numbers; which one runs is chosen once,
 //! when an evaluator is made.
 
-use super::network::{Block, Network, QA};
+use super::architecture::Activation;
+use super::network::{Block, LANES, Network, QA};
 
 /// Which instructions to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +16,17 @@ pub enum Kernel {
     /// 256-bit integers of x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// 512-bit integers of x86-64, with sums of products in one instruction.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
-/// Proof that the processor has AVX2: only [`Kernel::best`] makes one.
+/// Proof that the processor has AVX-512 with BW and VNNI: only [`Kernel::all`] makes one.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Avx512(());
+
+/// Proof that the processor has AVX2: only [`Kernel::all`] makes one.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
@@ -24,11 +34,24 @@ pub struct Avx2(());
 impl Kernel {
     /// The fastest that this processor has.
     pub fn best() -> Kernel {
+        Kernel::all().last().copied().unwrap_or(Kernel::Portable)
+    }
+
+    /// All that this processor has, the fastest last.
+    pub fn all() -> Vec<Kernel> {
+        let mut kernels = vec![Kernel::Portable];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            return Kernel::Avx2(Avx2(()));
+        {
+            let avx2 = is_x86_feature_detected!("avx2");
+            let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            if avx2 {
+                kernels.push(Kernel::Avx2(Avx2(())));
+            }
+            if avx2 && wide && is_x86_feature_detected!("avx512vnni") {
+                kernels.push(Kernel::Avx512(Avx512(())));
+            }
         }
-        Kernel::Portable
+        kernels
     }
 
     /// Adds and removes features from sums, in place.
@@ -39,6 +62,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) => unsafe { avx2::change(network, sums, added, removed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::change(network, sums, added, removed) },
         }
     }
 
@@ -50,20 +76,64 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
             Kernel::Avx2(_) => unsafe { avx2::carry(network, from, to, added, removed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::carry(network, from, to, added, removed) },
         }
     }
 
-    /// Σ clamp(sum, 0, QA)² × output weight over both perspectives, side to move first.
+    /// The weighted sum of activations: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
     #[inline]
-    pub fn output(self, network: &Network, sums: [&[Block]; 2]) -> i64 {
-        let weights = network.output();
+    pub fn output(self, network: &Network, sums: &[Block], weights: &[Block]) -> i64 {
+        let activation = network.architecture().activation;
         match self {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(_) if network.narrow() => {
-                // SAFETY: an `Avx2` exists only on a processor that has it.
-                unsafe { avx2::output(sums[0], weights[0]) + avx2::output(sums[1], weights[1]) }
-            }
-            _ => output(sums[0], weights[0]) + output(sums[1], weights[1]),
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) if network.narrow() => unsafe {
+                match activation {
+                    Activation::Screlu => avx2::output(sums, weights),
+                    _ => avx2::narrow(activation, sums, weights),
+                }
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) if network.narrow() => unsafe {
+                match activation {
+                    Activation::Screlu => avx512::output(sums, weights),
+                    _ => avx2::narrow(activation, sums, weights),
+                }
+            },
+            _ if network.narrow() => narrow(activation, sums, weights),
+            _ => wide(activation, sums, weights),
+        }
+    }
+
+    /// The activations in units of 1/QA, rounded: half as many blocks for pairs.
+    #[inline]
+    pub fn activate(self, activation: Activation, sums: &[Block], active: &mut [Block]) {
+        match self {
+            Kernel::Portable => activate(activation, sums, active),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) => unsafe { avx2::activate(activation, sums, active) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::activate(activation, sums, active) },
+        }
+    }
+
+    /// Σ active × weight, in 1/(QA·QB).
+    #[inline]
+    pub fn dot(self, network: &Network, active: &[Block], weights: &[Block]) -> i64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) if network.narrow() => unsafe { avx2::dot(active, weights) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it, and has AVX2 with it.
+            Kernel::Avx512(_) if network.narrow() => unsafe { avx512::dot(active, weights) },
+            _ if network.narrow() => dot(active, weights),
+            _ => wide(Activation::Relu, active, weights),
         }
     }
 }
@@ -100,13 +170,72 @@ fn changed(network: &Network, mut sum: Block, i: usize, added: &[u16], removed: 
     sum
 }
 
-fn output(sums: &[Block], weights: &[Block]) -> i64 {
-    let lane = |(&sum, &weight): (&i16, &i16)| {
-        let active = i32::from(sum).clamp(0, QA);
-        // 255² × 2^15 < 2^31, so only the total needs 64 bits.
-        i64::from(active * active * i32::from(weight))
+/// The two factors of an activation: the second of a clipped value is 1.
+#[inline(always)]
+fn factors(activation: Activation, sum: i16, pair: i16) -> [i32; 2] {
+    let clipped = i32::from(sum).clamp(0, QA);
+    match activation {
+        Activation::Relu => [i32::from(sum).max(0), 1],
+        Activation::Crelu => [clipped, 1],
+        Activation::Screlu => [clipped, clipped],
+        Activation::Pairwise => [clipped, i32::from(pair).clamp(0, QA)],
+    }
+}
+
+/// Blocks of sums, each with the block of the second factors.
+#[inline(always)]
+fn pairs(activation: Activation, sums: &[Block]) -> impl Iterator<Item = (&Block, &Block)> {
+    let (first, second) =
+        if activation == Activation::Pairwise { sums.split_at(sums.len() / 2) } else { (sums, sums) };
+    first.iter().zip(second)
+}
+
+/// For any weights.
+fn wide(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+    let mut total = 0;
+    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            // 255² × 2^15 < 2^31, so only the total needs 64 bits.
+            total += i64::from(x * y * i32::from(weights.0[lane]));
+        }
+    }
+    total
+}
+
+/// For weights of at most 128: then a block's sum fits 32 bits. 32 × 255² × 128 and 32 × 2^15 × 128 are < 2^31.
+#[inline(always)]
+fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+    let mut total = 0;
+    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+        let mut sum = 0;
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            sum += x * y * i32::from(weights.0[lane]);
+        }
+        total += i64::from(sum);
+    }
+    total
+}
+
+#[inline(always)]
+fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+    for ((a, b), active) in pairs(activation, sums).zip(active) {
+        for lane in 0..LANES {
+            let [x, y] = factors(activation, a.0[lane], b.0[lane]);
+            let squares = matches!(activation, Activation::Screlu | Activation::Pairwise);
+            active.0[lane] = if squares { (x * y + QA / 2) / QA } else { x } as i16;
+        }
+    }
+}
+
+#[inline(always)]
+fn dot(active: &[Block], weights: &[Block]) -> i64 {
+    let block = |(a, w): (&Block, &Block)| -> i64 {
+        let products = a.0.iter().zip(&w.0).map(|(a, w)| i32::from(*a) * i32::from(*w));
+        products.sum::<i32>().into()
     };
-    sums.iter().zip(weights).flat_map(|(s, w)| s.0.iter().zip(&w.0)).map(lane).sum()
+    active.iter().zip(weights).map(block).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -116,7 +245,34 @@ mod avx2 {
         _mm256_mullo_epi16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_store_si256,
     };
 
+    use super::super::architecture::Activation;
     use super::super::network::{Block, Network, QA};
+
+    #[target_feature(enable = "avx2")]
+    pub fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+        // Each alone, so that the choice is made before the loop.
+        match activation {
+            Activation::Relu => super::narrow(Activation::Relu, sums, weights),
+            Activation::Crelu => super::narrow(Activation::Crelu, sums, weights),
+            Activation::Screlu => super::narrow(Activation::Screlu, sums, weights),
+            Activation::Pairwise => super::narrow(Activation::Pairwise, sums, weights),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+        match activation {
+            Activation::Relu => super::activate(Activation::Relu, sums, active),
+            Activation::Crelu => super::activate(Activation::Crelu, sums, active),
+            Activation::Screlu => super::activate(Activation::Screlu, sums, active),
+            Activation::Pairwise => super::activate(Activation::Pairwise, sums, active),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
+        super::dot(active, weights)
+    }
 
     #[target_feature(enable = "avx2")]
     pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
@@ -159,10 +315,68 @@ mod avx2 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::{
+        __m512i, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16, _mm512_min_epi16,
+        _mm512_mullo_epi16, _mm512_set1_epi16, _mm512_setzero_si512, _mm512_store_si512,
+    };
+
+    use super::super::architecture::Activation;
+    use super::super::network::{Block, Network, QA};
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
+        super::change(network, sums, added, removed);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+        super::carry(network, from, to, added, removed);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw")]
+    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+        super::avx2::activate(activation, sums, active);
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
+        super::dot(active, weights)
+    }
+
+    /// As that of AVX2: `active × weight` fits 16 bits; a 32-bit lane takes at most 2048 / 16 products of 255² × 128.
+    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+    pub fn output(sums: &[Block], weights: &[Block]) -> i64 {
+        let (zero, top) = (_mm512_setzero_si512(), _mm512_set1_epi16(QA as i16));
+        let mut total = _mm512_setzero_si512();
+        for (sum, weight) in sums.iter().zip(weights) {
+            let active = _mm512_min_epi16(_mm512_max_epi16(load(sum), zero), top);
+            total = _mm512_dpwssd_epi32(total, _mm512_mullo_epi16(active, load(weight)), active);
+        }
+        let mut lanes = Lanes([0; 16]);
+        // SAFETY: `lanes` is 64 bytes, aligned to 64.
+        unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), total) };
+        lanes.0.iter().map(|&lane| i64::from(lane)).sum()
+    }
+
+    #[repr(C, align(64))]
+    struct Lanes([i32; 16]);
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(block: &Block) -> __m512i {
+        // SAFETY: a block is 64 bytes, aligned to 64.
+        unsafe { _mm512_load_si512((&raw const block.0).cast()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::network::{About, Weights, tests::random};
+    use crate::eval::nnue::architecture::{Architecture, MAX_HIDDEN};
+    use crate::eval::nnue::network::tests::{random_of, shapes};
+    use crate::eval::nnue::network::{About, Weights};
     use crate::rng::Rng;
 
     fn sums(rng: &mut Rng, blocks: usize) -> Vec<Block> {
@@ -170,38 +384,50 @@ mod tests {
     }
 
     #[test]
-    fn both_paths_give_the_same_integers() {
+    fn all_paths_give_the_same_integers() {
         let mut rng = Rng::new(3);
-        for hidden in [16, 48, 256] {
-            let network = random(hidden, 9);
-            for _ in 0..50 {
-                let (us, them) = (sums(&mut rng, network.blocks()), sums(&mut rng, network.blocks()));
-                let both = [&us[..], &them[..]];
-                assert_eq!(Kernel::best().output(&network, both), Kernel::Portable.output(&network, both));
-                let features: Vec<u16> = (0..5).map(|_| rng.below(768) as u16).collect();
-                let (mut fast, mut plain) = (us.clone(), us.clone());
-                Kernel::best().change(&network, &mut fast, &features[..2], &features[2..]);
-                Kernel::Portable.carry(&network, &us, &mut plain, &features[..2], &features[2..]);
-                assert_eq!(fast, plain);
+        for (seed, architecture) in shapes().iter().enumerate() {
+            let network = random_of(architecture, seed as u64);
+            for _ in 0..20 {
+                let from = sums(&mut rng, network.blocks());
+                let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
+                let weights = &network.head(0).first[0][0];
+                let hidden = &from[..network.hidden_blocks()];
+                let expected = wide(architecture.activation, hidden, weights);
+                let of = |kernel: Kernel| {
+                    let (mut changed, mut carried) = (from.clone(), from.clone());
+                    kernel.change(&network, &mut changed, &rows[..2], &rows[2..]);
+                    kernel.carry(&network, &from, &mut carried, &rows[..2], &rows[2..]);
+                    assert_eq!(changed, carried);
+                    assert_eq!(kernel.output(&network, hidden, weights), expected, "{architecture}");
+                    let mut active = vec![Block::ZERO; weights.len()];
+                    kernel.activate(architecture.activation, hidden, &mut active);
+                    let dot = wide(Activation::Relu, &active, weights);
+                    assert_eq!(kernel.dot(&network, &active, weights), dot);
+                    (changed, active)
+                };
+                let plain = of(Kernel::Portable);
+                assert!(Kernel::all().into_iter().all(|kernel| of(kernel) == plain), "{architecture}");
             }
         }
     }
 
     #[test]
     fn nothing_overflows_at_the_limits() {
-        use crate::eval::nnue::network::MAX_HIDDEN;
-        for (weight, narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
-            let weights = Weights {
-                features: vec![0; 768 * MAX_HIDDEN],
-                bias: vec![300; MAX_HIDDEN],
-                output: vec![weight; 2 * MAX_HIDDEN],
-                output_bias: 0,
-            };
-            let network = Network::new(&weights, About::default()).unwrap();
-            assert_eq!(network.narrow(), narrow);
-            let expected = 2 * MAX_HIDDEN as i64 * 255 * 255 * i64::from(weight);
-            for kernel in [Kernel::best(), Kernel::Portable] {
-                assert_eq!(kernel.output(&network, [network.bias(); 2]), expected);
+        let all = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
+        for (activation, top) in all.into_iter().zip([32_767, 255, 255 * 255, 255 * 255]) {
+            for (weight, is_narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
+                let architecture = Architecture { activation, ..Architecture::plain(MAX_HIDDEN) };
+                let count = architecture.outputs_a_view();
+                let bias = vec![i16::MAX; MAX_HIDDEN];
+                let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
+                let network = Network::new(architecture, &weights, About::default()).unwrap();
+                assert_eq!(network.narrow(), is_narrow);
+                let expected = count as i64 * top * i64::from(weight);
+                for kernel in Kernel::all() {
+                    let row = &network.head(0).first[0][0];
+                    assert_eq!(kernel.output(&network, network.bias(), row), expected);
+                }
             }
         }
     }

@@ -6,11 +6,19 @@
 
 use shakmaty::{Color, Piece, Square};
 
+use super::{Bits, View};
+
 /// Number of features.
 pub const COUNT: usize = 768;
 
 /// The most features that are active at once: 32 pieces.
 pub const MAX_ACTIVE: usize = 32;
+
+/// The features that hold; the bits of a view are theirs.
+pub(super) fn write(view: &View, bits: &mut Bits<'_>) {
+    debug_assert_eq!(bits.base, 0, "the first block of all");
+    bits.words[..12].copy_from_slice(&view.pieces);
+}
 
 /// Distance between a feature of one's own piece and the same feature of the opponent's.
 const THEIRS: usize = 384;

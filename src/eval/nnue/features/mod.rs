@@ -1,6 +1,335 @@
-//! Feature sets: what a network sees of a position, defined once for the engine and the trainer.
+//! Feature blocks: what a network sees of a position, defined once for the engine and the trainer.
 //!
-//! In: a perspective and a piece on a square. Out: the row of the feature table to add. One file a set; all
-//! that the rest of the program knows of a set is its number of features and [`all::index`].
+//! In: a board as one side sees it. Out: the set of features that hold, as bits. A feature is a statement about the
+//! board, true or false, so it is in the set at most once. One file a family; a new block is a function and a row of
+//! [`SETS`].
+//!
+//! The blocks are those of a thesis on feature sets for efficiently updatable networks: the squares of pieces and
+//! their files, ranks and diagonals, neighbours on lines, and where pieces can move.
 
 pub mod all;
+mod lines;
+mod moves;
+mod pairs;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{Board, Color};
+
+/// A board as one side sees it: itself at the bottom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// The squares of own pawns to king, then of the other side's.
+    pub pieces: [u64; 12],
+}
+
+impl View {
+    /// The board as a side sees it.
+    pub fn new(board: &Board, side: Color) -> View {
+        let white = Color::White;
+        let roles =
+            [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
+        let own = if side == white { board.white() } else { board.black() };
+        let turned = |squares: u64| if side == white { squares } else { squares.swap_bytes() };
+        let mut pieces = [0; 12];
+        for (role, squares) in roles.into_iter().enumerate() {
+            pieces[role] = turned((squares & own).0);
+            pieces[6 + role] = turned((squares & !own).0);
+        }
+        View { pieces }
+    }
+
+    /// Left and right exchanged.
+    pub fn mirrored(&self) -> View {
+        View { pieces: self.pieces.map(mirrored) }
+    }
+
+    /// The square of the own king; a1 if there is none.
+    #[inline]
+    pub fn king(&self) -> usize {
+        self.pieces[5].trailing_zeros() as usize & 63
+    }
+
+    /// All occupied squares.
+    #[inline]
+    pub fn occupied(&self) -> u64 {
+        self.pieces.iter().fold(0, |all, squares| all | squares)
+    }
+}
+
+/// The files of every rank in reverse.
+#[inline]
+fn mirrored(squares: u64) -> u64 {
+    squares.reverse_bits().swap_bytes()
+}
+
+/// A set of features: bits, from the block's first.
+pub struct Bits<'a> {
+    words: &'a mut [u64],
+    base: usize,
+}
+
+impl Bits<'_> {
+    /// Adds a feature of the block.
+    #[inline]
+    pub fn set(&mut self, feature: usize) {
+        let at = self.base + feature;
+        self.words[at / 64] |= 1 << (at % 64);
+    }
+}
+
+/// A block of features.
+#[derive(Debug)]
+pub struct Set {
+    /// Its name in recipes.
+    pub name: &'static str,
+    /// Number of features.
+    pub count: usize,
+    /// The most that can hold at once.
+    pub most: usize,
+    /// What they are, for people.
+    pub about: &'static str,
+    write: fn(&View, &mut Bits<'_>),
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Set) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Set {}
+
+/// All blocks, in the order in which they stand in a feature table.
+pub static SETS: &[Set] = &[
+    Set { name: "all", count: 768, most: 32, about: "square, role, colour", write: all::write },
+    Set { name: "h", count: 96, most: 32, about: "file, role, colour", write: lines::file },
+    Set { name: "v", count: 96, most: 32, about: "rank, role, colour", write: lines::rank },
+    Set { name: "d1", count: 180, most: 32, about: "diagonal, role, colour", write: lines::diagonal },
+    Set { name: "d2", count: 180, most: 32, about: "antidiagonal, role, colour", write: lines::antidiagonal },
+    Set { name: "ph", count: 1152, most: 28, about: "neighbours on a rank", write: pairs::ranks },
+    Set { name: "pv", count: 1152, most: 28, about: "neighbours on a file", write: pairs::files },
+    Set { name: "mb", count: 768, most: 592, about: "square that a role can move to", write: moves::squares },
+    Set {
+        name: "mc",
+        count: 206,
+        most: 12,
+        about: "number of squares that a role can move to",
+        write: moves::counts,
+    },
+];
+
+/// Blocks whose features are put one after another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Features {
+    sets: Vec<&'static Set>,
+}
+
+impl Features {
+    /// The squares of the pieces.
+    pub fn all() -> Features {
+        Features { sets: vec![&SETS[0]] }
+    }
+
+    /// Reads names with `+` between them, such as `all+h+v`; their order does not matter.
+    ///
+    /// # Errors
+    /// A sentence that names what is unknown or there twice.
+    pub fn parse(text: &str) -> Result<Features, String> {
+        let names: Vec<&str> = text.split('+').map(str::trim).collect();
+        for (i, name) in names.iter().enumerate() {
+            if !SETS.iter().any(|set| set.name == *name) {
+                let known: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+                return Err(format!("features = \"{text}\": `{name}` is none of {}", known.join(", ")));
+            }
+            if names[..i].contains(name) {
+                return Err(format!("features = \"{text}\": `{name}` is there twice"));
+            }
+        }
+        Ok(Features { sets: SETS.iter().filter(|set| names.contains(&set.name)).collect() })
+    }
+
+    /// The blocks.
+    pub fn sets(&self) -> &[&'static Set] {
+        &self.sets
+    }
+
+    /// Features of all blocks.
+    pub fn count(&self) -> usize {
+        self.sets.iter().map(|set| set.count).sum()
+    }
+
+    /// The most that can hold at once.
+    pub fn most(&self) -> usize {
+        self.sets.iter().map(|set| set.most).sum()
+    }
+
+    /// Whether they are the squares of the pieces alone.
+    pub fn is_all(&self) -> bool {
+        self.sets.len() == 1 && self.sets[0].name == "all"
+    }
+
+    /// Words of 64 bits for a set of features.
+    pub fn words(&self) -> usize {
+        self.count().div_ceil(64)
+    }
+
+    /// The features that hold, into a set that is overwritten.
+    pub fn write(&self, view: &View, words: &mut [u64]) {
+        words.fill(0);
+        let mut base = 0;
+        for set in &self.sets {
+            (set.write)(view, &mut Bits { words, base });
+            base += set.count;
+        }
+    }
+}
+
+impl TryFrom<String> for Features {
+    type Error = String;
+    fn try_from(text: String) -> Result<Features, String> {
+        Features::parse(&text)
+    }
+}
+
+impl From<Features> for String {
+    fn from(features: Features) -> String {
+        features.to_string()
+    }
+}
+
+impl std::fmt::Display for Features {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.sets.iter().map(|set| set.name).collect();
+        f.write_str(&names.join("+"))
+    }
+}
+
+/// The numbers of the bits that are set.
+#[inline]
+pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        std::iter::successors((word != 0).then_some(word), |left| {
+            let left = left & (left - 1);
+            (left != 0).then_some(left)
+        })
+        .map(move |left| 64 * i + left.trailing_zeros() as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use shakmaty::Position;
+
+    /// Features of a block that White sees.
+    fn seen(name: &str, text: &str, side: Color) -> Vec<usize> {
+        let features = Features::parse(name).unwrap();
+        let mut words = vec![0; features.words()];
+        features.write(&View::new(fen::position(text, false).unwrap().board(), side), &mut words);
+        ones(&words).collect()
+    }
+
+    #[test]
+    fn the_twelve_sums_have_the_sizes_of_the_thesis() {
+        for (text, count) in [
+            ("all", 768),
+            ("h+v", 192),
+            ("d1+d2", 360),
+            ("h+v+d1+d2", 552),
+            ("all+h+v", 960),
+            ("all+d1+d2", 1128),
+            ("all+h+v+d1+d2", 1320),
+            ("all+ph", 1920),
+            ("all+pv", 1920),
+            ("all+ph+pv", 3072),
+            ("all+mb", 1536),
+            ("all+mc", 974),
+        ] {
+            let features = Features::parse(text).unwrap();
+            assert_eq!((features.count(), features.to_string()), (count, text.to_string()));
+        }
+        assert!(Features::parse("all+x").unwrap_err().contains("`x` is none of all, h"));
+        assert!(Features::parse("all+all").unwrap_err().contains("twice"));
+    }
+
+    #[test]
+    fn bits_of_all_are_its_indices() {
+        let text = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+        let board = fen::position(text, false).unwrap().board().clone();
+        for side in Color::ALL {
+            let mut expected: Vec<usize> =
+                board.clone().into_iter().map(|(square, piece)| all::index(side, piece, square)).collect();
+            expected.sort_unstable();
+            assert_eq!(seen("all", text, side), expected);
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_from_the_corner_of_a1() {
+        // White pawns a2, a4 and b3, White king e1, Black king e8.
+        let text = "4k3/8/8/8/P7/1P6/P7/4K3 w - - 0 1";
+        // 16 for each role: own pawns 0, own king 40, their king 88.
+        assert_eq!(seen("h", text, Color::White), [0, 1, 44, 92]);
+        assert_eq!(seen("v", text, Color::White), [1, 2, 3, 40, 95]);
+        assert_eq!(seen("h", text, Color::Black), [44, 48, 49, 92]);
+        assert_eq!(seen("v", text, Color::Black), [40, 52, 53, 54, 95]);
+        // file − rank + 7, and file + rank.
+        assert_eq!(seen("d1", text, Color::White), [4, 6, 75 + 11, 165 + 4]);
+        assert_eq!(seen("d2", text, Color::White), [1, 3, 75 + 4, 165 + 11]);
+    }
+
+    #[test]
+    fn neighbours_skip_empty_squares_and_are_ordered() {
+        // First rank: rook a1, king e1; eighth: king e8, queen h8. Nothing shares a file but the kings.
+        let text = "4k2q/8/8/8/8/8/8/R3K3 w - - 0 1";
+        // rank · 144 + left · 12 + right; rook 3, king 5, their queen 10, their king 11.
+        assert_eq!(seen("ph", text, Color::White), [3 * 12 + 5, 7 * 144 + 11 * 12 + 10]);
+        assert_eq!(seen("pv", text, Color::White), [4 * 144 + 5 * 12 + 11]);
+        assert_eq!(seen("pv", text, Color::Black), [4 * 144 + 5 * 12 + 11]);
+    }
+
+    #[test]
+    fn moves_are_those_of_the_pieces_alone() {
+        // Pawn e2: e3, e4; captures only what is there: d3. King a1: a2, b1, b2. Their king h8, pawn d3: d2, e2.
+        let text = "7k/8/8/8/8/3p4/4P3/K7 w - - 0 1";
+        let of =
+            |role: usize, squares: &[usize]| squares.iter().map(move |s| role * 64 + s).collect::<Vec<_>>();
+        let expected =
+            [of(0, &[19, 20, 28]), of(5, &[1, 8, 9]), of(6, &[11, 12]), of(11, &[54, 55, 62])].concat();
+        assert_eq!(seen("mb", text, Color::White), expected);
+        // pawn 9 counts, knight 16, bishop 17, rook 26, queen 26, king 9: 103 for each side.
+        let none = [9, 9 + 16, 9 + 16 + 17, 9 + 16 + 17 + 26];
+        let mut counts = vec![3, none[0], none[1], none[2], none[3], 94 + 3];
+        counts.extend([103 + 2, 103 + none[0], 103 + none[1], 103 + none[2], 103 + none[3], 103 + 94 + 3]);
+        assert_eq!(seen("mc", text, Color::White), counts);
+    }
+
+    #[test]
+    fn no_position_has_more_than_the_most() {
+        let mut rng = crate::rng::Rng::new(4);
+        for _ in 0..20 {
+            let mut position = shakmaty::Chess::default();
+            for _ in 0..200 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[rng.below(moves.len())]);
+                for set in SETS {
+                    let features = Features { sets: vec![set] };
+                    let mut words = vec![0; features.words()];
+                    let view = View::new(position.board(), position.turn()).mirrored();
+                    features.write(&view, &mut words);
+                    let active: Vec<usize> = ones(&words).collect();
+                    assert!(
+                        active.len() <= set.most && active.iter().all(|f| *f < set.count),
+                        "{}",
+                        set.name
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `patzer puzzles`: arguments and wiring.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::cli::{Status, Ui};
+use crate::engine::{Limits, engine};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::puzzles::{Score, ask, read};
+
+/// Measure how often the engine finds the right move
+///
+/// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
+/// or compressed. Every move of the solver is asked for; a mate is right whether or not it is the solution's.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
+    patzer puzzles puzzles.csv --eval new.nnue --nodes 20000\n  \
+    patzer puzzles wac.epd --depth 8 --json")]
+pub struct PuzzlesArgs {
+    /// Files of puzzles
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
+    #[arg(long, value_name = "EVAL")]
+    eval: Option<PathBuf>,
+
+    /// Nodes of each search [default: 5000, if no other limit is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Depth of each search, plies
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100))]
+    depth: Option<i32>,
+
+    /// Time of each search, milliseconds; the result then depends on the machine
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+
+    /// Transposition table of each search, MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+
+    /// Take only so many puzzles, from the first on [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct PuzzlesResult {
+    #[serde(flatten)]
+    score: Score,
+    /// Share of the moves that were right.
+    accuracy: f64,
+    /// Puzzles that make no sense.
+    puzzles_bad: usize,
+    /// By rating, 200 points a row.
+    by_rating: Vec<Band>,
+    /// Names of the puzzles that were not solved.
+    unsolved: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Band {
+    rating: u32,
+    #[serde(flatten)]
+    score: Score,
+    accuracy: f64,
+}
+
+/// Points of rating in a row.
+const BAND: u32 = 200;
+/// Bad puzzles that are named one by one.
+const NAMED: usize = 5;
+
+impl fmt::Display for PuzzlesResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+        let Score { puzzles, solved, moves, moves_correct } = self.score;
+        writeln!(f, "solved    {solved} of {puzzles} puzzles ({:.2} %)", share(solved, puzzles))?;
+        writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", share(moves_correct, moves))?;
+        if self.puzzles_bad > 0 {
+            writeln!(f, "bad       {} puzzles", self.puzzles_bad)?;
+        }
+        if !self.by_rating.is_empty() {
+            writeln!(f, "\n   rating  puzzles   solved  moves right")?;
+        }
+        for Band { rating, score, accuracy } in &self.by_rating {
+            let solved = share(score.solved, score.puzzles);
+            writeln!(f, "{rating:>9} {:>8} {solved:>7.1}% {:>11.1}%", score.puzzles, 100.0 * accuracy)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file or the evaluation cannot be read, there is no puzzle that makes sense, or the user stops it.
+pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let evaluation = super::uci::load(args.eval.as_deref())?;
+    let (mut puzzles, mut bad) = (Vec::new(), 0);
+    for path in &args.files {
+        let found = read(path)?;
+        for (line, reason) in found.bad.iter().take(NAMED) {
+            ui.warn(format!("{}: line {line}: {reason}", path.display()));
+        }
+        if found.bad.len() > NAMED {
+            ui.warn(format!("{}: {} more are bad", path.display(), found.bad.len() - NAMED));
+        }
+        bad += found.bad.len();
+        puzzles.extend(found.puzzles);
+    }
+    puzzles.truncate(args.limit.unwrap_or(usize::MAX));
+    if puzzles.is_empty() {
+        return Err(Error::usage(format!("no puzzles to solve ({bad} are bad)")));
+    }
+    let unlimited = args.nodes.is_none() && args.depth.is_none() && args.movetime.is_none();
+    let limits = Limits {
+        nodes: if unlimited { Some(5000) } else { args.nodes },
+        depth: args.depth,
+        movetime: args.movetime.map(std::time::Duration::from_millis),
+        ..Limits::default()
+    };
+    let bar = ui.progress("solving", puzzles.len() as u64);
+    let scores: Vec<Score> = puzzles
+        .par_iter()
+        .map_init(
+            || engine(&evaluation, args.hash as usize),
+            |engine, puzzle| {
+                bar.inc(1);
+                ask(&mut **engine, puzzle, &limits, interrupt::flag())
+            },
+        )
+        .collect();
+    bar.finish_and_clear();
+    if interrupt::flag().load(Ordering::Relaxed) {
+        return Err(Error::usage("interrupted; nothing was counted"));
+    }
+    let (mut total, mut bands, mut unsolved) = (Score::default(), BTreeMap::new(), Vec::new());
+    for (puzzle, score) in puzzles.into_iter().zip(scores) {
+        total.add(score);
+        if let Some(rating) = puzzle.rating {
+            bands.entry(rating / BAND * BAND).or_insert_with(Score::default).add(score);
+        }
+        if score.solved == 0 {
+            unsolved.push(puzzle.name);
+        }
+    }
+    let band = |(rating, score): (u32, Score)| Band { rating, accuracy: score.accuracy(), score };
+    ui.result(&PuzzlesResult {
+        accuracy: total.accuracy(),
+        score: total,
+        puzzles_bad: bad,
+        by_rating: bands.into_iter().map(band).collect(),
+        unsolved,
+    })?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,371 @@
+//! What a network is, as plain data: the same description serves the trainer, the file and the engine.
+//!
+//! In: values from a recipe or a file's header. Out: a checked [`Architecture`], its sizes, and which bucket a position
+//! falls into. Nothing here computes with weights.
+//!
+//! Sources: king buckets and horizontal mirroring as in Stockfish's HalfKA_hm; output buckets by piece count as in
+//! Stockfish and bullet; the phase is that of PeSTO (Friederich, 2020).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::features::Features;
+
+/// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
+pub const MAX_HIDDEN: usize = 2048;
+/// The most neurons of a further layer.
+pub const MAX_LAYER: usize = 128;
+/// The most output buckets: their piece-square values take one block of memory.
+pub const MAX_OUTPUT_BUCKETS: usize = 32;
+/// The most rows of the feature table: they are counted in 16 bits.
+pub const MAX_ROWS: usize = 1 << 16;
+
+/// What is done to the sums of the hidden layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// max(x, 0)
+    Relu,
+    /// x cut to 0..1
+    Crelu,
+    /// The square of x cut to 0..1
+    #[default]
+    Screlu,
+    /// The product of two neurons, each cut to 0..1: neuron i and neuron i + N/2
+    Pairwise,
+}
+
+impl Activation {
+    /// Its name in recipes and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activation::Relu => "relu",
+            Activation::Crelu => "crelu",
+            Activation::Screlu => "screlu",
+            Activation::Pairwise => "pairwise",
+        }
+    }
+}
+
+/// By what a position's output bucket is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputBy {
+    /// The number of pieces, pawns and kings included
+    #[default]
+    Pieces,
+    /// Minor pieces 1, rooks 2, queens 4, at most 24 (PeSTO)
+    Phase,
+}
+
+/// The shape of a network; the default is (768 → 128) × 2 → 1 with squared clipped ReLU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Architecture {
+    /// Feature blocks, summed.
+    pub features: Features,
+    /// Neurons of the hidden layer for each view.
+    pub hidden: usize,
+    /// Neurons of further layers, at most two of them.
+    pub layers: Vec<usize>,
+    /// 1: only the side to move looks at the board; 2: both sides, with shared weights.
+    pub views: usize,
+    /// Of the hidden layer; further layers have the same, but [`Activation::Screlu`] after [`Activation::Pairwise`].
+    pub activation: Activation,
+    /// Whether a side whose king stands on the files e to h sees the board with left and right exchanged.
+    pub mirror: bool,
+    /// Input buckets by the own king's square.
+    pub king_buckets: KingBuckets,
+    /// Output weights for different kinds of positions, 1 to 32.
+    pub output_buckets: usize,
+    /// What chooses among them.
+    pub output_by: OutputBy,
+    /// A skip connection: every feature has a value that goes straight to the output.
+    pub psqt: bool,
+}
+
+impl Default for Architecture {
+    fn default() -> Architecture {
+        Architecture::plain(128)
+    }
+}
+
+impl Architecture {
+    /// (768 → N) × 2 → 1 with squared clipped ReLU: the layout that most engines read.
+    pub fn plain(hidden: usize) -> Architecture {
+        Architecture {
+            features: Features::all(),
+            hidden,
+            layers: Vec::new(),
+            views: 2,
+            activation: Activation::Screlu,
+            mirror: false,
+            king_buckets: KingBuckets::none(),
+            output_buckets: 1,
+            output_by: OutputBy::Pieces,
+            psqt: false,
+        }
+    }
+
+    /// Whether it is [`Architecture::plain`] for some number of neurons.
+    pub fn is_plain(&self) -> bool {
+        *self == Architecture { output_by: self.output_by, ..Architecture::plain(self.hidden) }
+    }
+
+    /// Input buckets.
+    pub fn king_bucket_count(&self) -> usize {
+        self.king_buckets.count(self.mirror)
+    }
+
+    /// Rows of the feature table: features times input buckets.
+    pub fn rows(&self) -> usize {
+        self.features.count() * self.king_bucket_count()
+    }
+
+    /// Numbers that the hidden layer gives to the next for each view.
+    pub fn outputs_a_view(&self) -> usize {
+        if self.activation == Activation::Pairwise { self.hidden / 2 } else { self.hidden }
+    }
+
+    /// Inputs and outputs of each layer behind the hidden one, the output last.
+    pub fn dense(&self) -> Vec<[usize; 2]> {
+        let mut inputs = self.views * self.outputs_a_view();
+        let mut shapes = Vec::new();
+        for outputs in self.layers.iter().copied().chain([1]) {
+            shapes.push([inputs, outputs]);
+            inputs = outputs;
+        }
+        shapes
+    }
+
+    /// The activation of further layers.
+    pub fn inner(&self) -> Activation {
+        if self.activation == Activation::Pairwise { Activation::Screlu } else { self.activation }
+    }
+
+    /// Number of weights and biases.
+    pub fn parameters(&self) -> usize {
+        let table = (self.rows() + 1) * self.hidden;
+        let psqt = if self.psqt { self.rows() * self.output_buckets } else { 0 };
+        let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
+        table + psqt + self.output_buckets * dense
+    }
+
+    /// The output bucket of a position with this many pieces and this phase.
+    #[inline]
+    pub fn output_bucket(&self, pieces: usize, phase: usize) -> usize {
+        match self.output_by {
+            _ if self.output_buckets == 1 => 0,
+            OutputBy::Pieces => (pieces.saturating_sub(2) / 32usize.div_ceil(self.output_buckets))
+                .min(self.output_buckets - 1),
+            OutputBy::Phase => phase.min(24) * self.output_buckets / 25,
+        }
+    }
+
+    /// The first value without sense: the key of a recipe, and what is wrong.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let fault = |key, reason: String| Err((key, reason));
+        if !(1..=MAX_HIDDEN).contains(&self.hidden) {
+            return fault("hidden", format!("hidden = {}: has to be from 1 to {MAX_HIDDEN}", self.hidden));
+        }
+        if self.activation == Activation::Pairwise && !self.hidden.is_multiple_of(2) {
+            return fault("hidden", format!("hidden = {}: has to be even for pairwise", self.hidden));
+        }
+        if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
+            let reason = format!("layers = {:?}: at most two, of 1 to {MAX_LAYER} neurons", self.layers);
+            return fault("layers", reason);
+        }
+        if !(1..=2).contains(&self.views) {
+            return fault("views", format!("views = {}: has to be 1 or 2", self.views));
+        }
+        if !(1..=MAX_OUTPUT_BUCKETS).contains(&self.output_buckets) {
+            let reason =
+                format!("output_buckets = {}: has to be from 1 to {MAX_OUTPUT_BUCKETS}", self.output_buckets);
+            return fault("output_buckets", reason);
+        }
+        if self.rows() > MAX_ROWS {
+            let reason = format!("king_buckets: {} rows of features are more than {MAX_ROWS}", self.rows());
+            return fault("king_buckets", reason);
+        }
+        Ok(())
+    }
+}
+
+/// Such as `(768x5hm->256)x2->16->1x8 screlu`.
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let buckets = match self.king_bucket_count() {
+            1 => String::new(),
+            count => format!("x{count}"),
+        };
+        let mirror = if self.mirror { "hm" } else { "" };
+        let views = if self.views == 2 { "x2" } else { "" };
+        write!(f, "({}{buckets}{mirror}->{}){views}", self.features.count(), self.hidden)?;
+        for layer in &self.layers {
+            write!(f, "->{layer}")?;
+        }
+        write!(f, "->1")?;
+        if self.output_buckets > 1 {
+            write!(f, "x{}", self.output_buckets)?;
+        }
+        write!(f, " {}{}", self.activation.name(), if self.psqt { " psqt" } else { "" })
+    }
+}
+
+/// Input buckets: which rows of the feature table a side uses follows from its king's square.
+///
+/// As text: `none`, `five`, `halfka` (a bucket for every square), or eight groups of eight characters, one a square
+/// from a1 to h8 as the side sees itself at the bottom, with 0 to 9, then a to z, then A to Z. With mirroring the king
+/// always stands on the files a to d, and the right half is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct KingBuckets {
+    text: String,
+    map: [u8; 64],
+}
+
+/// Little at home, more the further the king is from there: a layout for moderate numbers of positions.
+const FIVE: &str = "00111100 22333322 22333322 44444444 44444444 44444444 44444444 44444444";
+const CODES: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+impl KingBuckets {
+    /// One bucket.
+    pub fn none() -> KingBuckets {
+        KingBuckets { text: "none".to_string(), map: [0; 64] }
+    }
+
+    /// Reads the text form.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub fn parse(text: &str) -> Result<KingBuckets, String> {
+        let map = match text {
+            "none" => [0; 64],
+            "halfka" => std::array::from_fn(|square| square as u8),
+            "five" => map(FIVE)?,
+            _ => map(text)?,
+        };
+        Ok(KingBuckets { text: text.to_string(), map })
+    }
+
+    /// Number of buckets.
+    pub fn count(&self, mirror: bool) -> usize {
+        let squares = (0..64).filter(|square| !mirror || square % 8 < 4);
+        squares.map(|square| self.bucket(square, mirror)).max().unwrap_or(0) + 1
+    }
+
+    /// The bucket for a king's square as its side sees it, mirrored if the network mirrors.
+    #[inline]
+    pub fn bucket(&self, square: usize, mirror: bool) -> usize {
+        // A bucket for every square has half as many with mirroring.
+        if mirror && self.text == "halfka" {
+            square / 8 * 4 + square % 4
+        } else {
+            usize::from(self.map[square])
+        }
+    }
+}
+
+fn map(text: &str) -> Result<[u8; 64], String> {
+    let codes: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let wrong = || {
+        format!(
+            "king_buckets = \"{text}\": none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8"
+        )
+    };
+    let codes: [u8; 64] = codes.try_into().map_err(|_| wrong())?;
+    let mut map = [0; 64];
+    for (bucket, code) in map.iter_mut().zip(codes) {
+        *bucket = CODES.iter().position(|known| *known == code).ok_or_else(wrong)? as u8;
+    }
+    let most = map.iter().copied().max().unwrap_or(0);
+    match (0..most).find(|bucket| !map.contains(bucket)) {
+        Some(gap) => {
+            Err(format!("king_buckets: no square has bucket {}", char::from(CODES[usize::from(gap)])))
+        }
+        None => Ok(map),
+    }
+}
+
+impl TryFrom<String> for KingBuckets {
+    type Error = String;
+    fn try_from(text: String) -> Result<KingBuckets, String> {
+        KingBuckets::parse(&text)
+    }
+}
+
+impl From<KingBuckets> for String {
+    fn from(buckets: KingBuckets) -> String {
+        buckets.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_a_network_is() {
+        assert_eq!(Architecture::plain(64).to_string(), "(768->64)x2->1 screlu");
+        let wide = Architecture {
+            features: Features::parse("all+h+v").unwrap(),
+            layers: vec![16, 32],
+            mirror: true,
+            king_buckets: KingBuckets::parse("five").unwrap(),
+            output_buckets: 8,
+            activation: Activation::Pairwise,
+            psqt: true,
+            ..Architecture::plain(512)
+        };
+        assert_eq!(wide.to_string(), "(960x5hm->512)x2->16->32->1x8 pairwise psqt");
+        assert_eq!(wide.dense(), [[512, 16], [16, 32], [32, 1]]);
+        let one = Architecture { views: 1, activation: Activation::Relu, ..Architecture::plain(32) };
+        assert_eq!(one.to_string(), "(768->32)->1 relu");
+    }
+
+    #[test]
+    fn buckets_follow_the_king() {
+        let five = KingBuckets::parse("five").unwrap();
+        assert_eq!((five.count(false), five.count(true)), (5, 5));
+        // g1, e2, a3, h8.
+        assert_eq!([6, 12, 16, 63].map(|square| five.bucket(square, false)), [0, 3, 2, 4]);
+        let every = KingBuckets::parse("halfka").unwrap();
+        assert_eq!((every.count(false), every.count(true)), (64, 32));
+        assert!(KingBuckets::parse(&"0".repeat(63)).is_err());
+        assert!(KingBuckets::parse(&"02".repeat(32)).unwrap_err().contains("bucket 1"));
+        assert!(KingBuckets::parse(&"0_".repeat(32)).is_err());
+    }
+
+    #[test]
+    fn output_buckets_are_those_of_the_formulas() {
+        let by =
+            |output_by, output_buckets| Architecture { output_by, output_buckets, ..Architecture::plain(8) };
+        let pieces = by(OutputBy::Pieces, 8);
+        assert_eq!([2, 5, 6, 31, 32].map(|n| pieces.output_bucket(n, 0)), [0, 0, 1, 7, 7]);
+        let phase = by(OutputBy::Phase, 4);
+        assert_eq!([0, 6, 7, 24, 30].map(|n| phase.output_bucket(32, n)), [0, 0, 1, 3, 3]);
+        assert_eq!(by(OutputBy::Pieces, 1).output_bucket(32, 24), 0);
+    }
+
+    #[test]
+    fn nonsense_is_named_with_its_key() {
+        let key = |architecture: Architecture| architecture.check().unwrap_err().0;
+        assert_eq!(key(Architecture::plain(0)), "hidden");
+        assert_eq!(
+            key(Architecture { activation: Activation::Pairwise, ..Architecture::plain(7) }),
+            "hidden"
+        );
+        assert_eq!(key(Architecture { views: 3, ..Architecture::plain(7) }), "views");
+        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..Architecture::plain(7) }), "layers");
+        assert_eq!(key(Architecture { output_buckets: 33, ..Architecture::plain(7) }), "output_buckets");
+        let many = Architecture {
+            features: Features::parse("all+ph").unwrap(),
+            king_buckets: KingBuckets::parse("halfka").unwrap(),
+            ..Architecture::plain(8)
+        };
+        assert_eq!(key(many), "king_buckets");
+    }
+}

@@ -1,0 +1,171 @@
+//! Rectified Adam, and Ranger: rectified Adam that looks ahead.
+//!
+//! In: weights and their gradient. Out: updated weights. Every weight is updated on its own, with operations that IEEE 754
+//! defines to the bit.
+//!
+//! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang et al.,
+//! "Lookahead Optimizer: k steps forward, 1 step back" (2019); their union is Wright's Ranger (2019).
+
+use rayon::prelude::*;
+
+use super::{AdamSettings, Stepper};
+
+/// The state of rectified Adam: two running means for each weight.
+#[derive(Debug, Clone)]
+pub struct RAdam {
+    settings: AdamSettings,
+    steps: i32,
+    mean: Vec<f32>,
+    square: Vec<f32>,
+}
+
+/// Weights that one thread updates at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Below this length of the approximated average the variance has no form that could be corrected.
+const TRACTABLE: f64 = 5.0;
+
+impl RAdam {
+    /// Starts with no memory of any gradient.
+    pub fn new(parameters: usize, settings: AdamSettings) -> RAdam {
+        RAdam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
+    }
+}
+
+impl Stepper for RAdam {
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
+        self.steps = self.steps.saturating_add(1);
+        let settings = &self.settings;
+        let (beta1, beta2) = (f64::from(settings.beta1), f64::from(settings.beta2));
+        let unbiased = 1.0 - beta2.powi(self.steps);
+        let longest = 2.0 / (1.0 - beta2) - 1.0;
+        let length = longest - 2.0 * f64::from(self.steps) * beta2.powi(self.steps) / unbiased;
+        let adaptive = length > TRACTABLE;
+        let rectified = if adaptive {
+            let part = (length - 4.0) * (length - 2.0) * longest;
+            (part / ((longest - 4.0) * (longest - 2.0) * length)).sqrt()
+        } else {
+            1.0
+        };
+        let rate = (f64::from(learning_rate) / (1.0 - beta1.powi(self.steps)) * rectified) as f32;
+        let unbias = (1.0 / unbiased) as f32;
+        let keep = 1.0 - learning_rate * settings.weight_decay;
+        let (beta1, beta2, epsilon) = (settings.beta1, settings.beta2, settings.epsilon);
+        weights
+            .par_chunks_mut(CHUNK)
+            .zip(gradient.par_chunks(CHUNK))
+            .zip(self.mean.par_chunks_mut(CHUNK).zip(self.square.par_chunks_mut(CHUNK)))
+            .for_each(|((weights, gradient), (mean, square))| {
+                for (((w, &g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
+                    *m = beta1 * *m + (1.0 - beta1) * g;
+                    *v = beta2 * *v + (1.0 - beta2) * (g * g);
+                    let size = if adaptive { (*v * unbias).sqrt() + epsilon } else { 1.0 };
+                    *w = keep * *w - rate * *m / size;
+                }
+            });
+    }
+
+    fn state(&self) -> (u64, Vec<&[f32]>) {
+        (self.steps as u64, vec![&self.mean, &self.square])
+    }
+
+    fn restore(&mut self, steps: u64) -> Vec<&mut [f32]> {
+        self.steps = steps.min(i32::MAX as u64) as i32;
+        vec![&mut self.mean, &mut self.square]
+    }
+}
+
+/// Rectified Adam whose weights are drawn back to a slow copy every few steps.
+#[derive(Debug, Clone)]
+pub struct Ranger {
+    fast: RAdam,
+    slow: Vec<f32>,
+    steps: u64,
+}
+
+/// Steps between two looks back.
+const PERIOD: u64 = 6;
+/// How far the slow weights follow.
+const SHARE: f32 = 0.5;
+
+impl Ranger {
+    /// Starts with no memory of any gradient.
+    pub fn new(parameters: usize, settings: AdamSettings) -> Ranger {
+        Ranger { fast: RAdam::new(parameters, settings), slow: vec![0.0; parameters], steps: 0 }
+    }
+}
+
+impl Stepper for Ranger {
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
+        if self.steps == 0 {
+            self.slow.copy_from_slice(weights);
+        }
+        self.fast.step(weights, gradient, learning_rate);
+        self.steps += 1;
+        if self.steps.is_multiple_of(PERIOD) {
+            for (weight, slow) in weights.iter_mut().zip(&mut self.slow) {
+                *slow += SHARE * (*weight - *slow);
+                *weight = *slow;
+            }
+        }
+    }
+
+    fn state(&self) -> (u64, Vec<&[f32]>) {
+        let (_, mut parts) = self.fast.state();
+        parts.push(&self.slow);
+        (self.steps, parts)
+    }
+
+    fn restore(&mut self, steps: u64) -> Vec<&mut [f32]> {
+        self.steps = steps;
+        let mut parts = self.fast.restore(steps);
+        parts.push(&mut self.slow);
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_steps_are_those_of_momentum_alone() {
+        // β2 = 0.999: ρ∞ = 1999; ρ_t is 1, 1.999…, …; up to t = 5 it stays at most 5, and the step is the mean.
+        let mut radam = RAdam::new(1, AdamSettings::default());
+        let mut w = [1.0];
+        radam.step(&mut w, &[3.0], 0.1);
+        assert!((w[0] - 0.7).abs() < 1e-6, "{w:?}");
+        radam.step(&mut w, &[1.0], 0.1);
+        // m = 0.9·0.3 + 0.1 = 0.37, m̂ = 0.37/0.19.
+        assert!((w[0] - (0.7 - 0.1 * 0.37 / 0.19)).abs() < 1e-6, "{w:?}");
+    }
+
+    #[test]
+    fn later_steps_are_rectified() {
+        // With gradients of 1 m̂ = v̂ = 1, so a step is the learning rate times r_t. By the formulas
+        // ρ_t = ρ∞ − 2tβ2^t/(1 − β2^t), with β2 = 0.9: ρ∞ = 19, ρ_10 = 19 − 20·0.348678/0.651322 = 8.293239,
+        // r_10 = √(4.293239·6.293239·19 / (15·17·8.293239)) = 0.492681.
+        let settings = AdamSettings { beta2: 0.9, ..AdamSettings::default() };
+        let mut radam = RAdam::new(1, settings);
+        let mut w = [0.0];
+        for _ in 0..9 {
+            radam.step(&mut w, &[1.0], 0.1);
+        }
+        let before = w[0];
+        radam.step(&mut w, &[1.0], 0.1);
+        assert!((before - w[0] - 0.1 * 0.492_681).abs() < 1e-5, "{}", before - w[0]);
+    }
+
+    #[test]
+    fn every_sixth_step_goes_half_way_back() {
+        let settings = AdamSettings::default();
+        let (mut ranger, mut radam) = (Ranger::new(1, settings), RAdam::new(1, settings));
+        let (mut a, mut b) = ([2.0], [2.0]);
+        for step in 1..=6 {
+            ranger.step(&mut a, &[1.0], 0.1);
+            radam.step(&mut b, &[1.0], 0.1);
+            assert!(step == 6 || a == b);
+        }
+        assert!((a[0] - (2.0 + b[0]) / 2.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,147 @@
+//! Checkpoints: the complete state of a run between two epochs.
+//!
+//! In: a run. Out: bytes, and from bytes the run again. A run that goes on from them gives the same bytes as one that was
+//! never stopped, since all that happens within an epoch follows from the state at its start.
+//!
+//! The layout: `PATZTRAI`, the hash of settings and positions (64 characters), then numbers of 8 bytes and vectors of
+//! 32-bit floats, all little-endian, each vector with its length before it, and last the SHA-256 of all that.
+
+use sha2::{Digest, Sha256};
+
+use super::Epoch;
+
+const MAGIC: &[u8; 8] = b"PATZTRAI";
+const HASH: usize = 64;
+
+/// What a run needs to go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// SHA-256 of the settings and the positions, as text.
+    pub hash: String,
+    /// Steps taken.
+    pub step: u64,
+    /// Steps that the optimiser remembers.
+    pub optimiser_steps: u64,
+    /// Every epoch so far.
+    pub epochs: Vec<Epoch>,
+    /// The best epoch and its loss.
+    pub best_epoch: u64,
+    /// Its value.
+    pub best_loss: f64,
+    /// The parameters, those of the best epoch, and what the optimiser remembers.
+    pub vectors: Vec<Vec<f32>>,
+}
+
+impl Checkpoint {
+    /// As bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(format!("{:HASH$}", self.hash).as_bytes());
+        let mut number = |n: u64| bytes.extend(n.to_le_bytes());
+        for n in [self.step, self.optimiser_steps, self.best_epoch, self.best_loss.to_bits()] {
+            number(n);
+        }
+        number(self.epochs.len() as u64);
+        for epoch in &self.epochs {
+            number(epoch.epoch as u64);
+            number(epoch.train_loss.to_bits());
+            number(u64::from(epoch.validation_loss.is_some()));
+            number(epoch.validation_loss.unwrap_or(0.0).to_bits());
+            number(f64::from(epoch.learning_rate).to_bits());
+            number(epoch.positions_per_second.to_bits());
+        }
+        number(self.vectors.len() as u64);
+        for vector in &self.vectors {
+            bytes.extend((vector.len() as u64).to_le_bytes());
+            bytes.extend(vector.iter().flat_map(|x| x.to_le_bytes()));
+        }
+        let digest = Sha256::digest(&bytes);
+        bytes.extend(digest);
+        bytes
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with them.
+    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
+        let damaged = || "the checkpoint is damaged; delete it to begin anew".to_string();
+        let body = bytes.len().checked_sub(32).ok_or_else(damaged)?;
+        let (body, digest) = bytes.split_at(body);
+        if !body.starts_with(MAGIC) || Sha256::digest(body)[..] != *digest {
+            return Err(damaged());
+        }
+        let mut rest = body.get(MAGIC.len()..).ok_or_else(damaged)?;
+        let hash = String::from_utf8_lossy(take(&mut rest, HASH).ok_or_else(damaged)?).trim_end().to_string();
+        read(hash, rest).ok_or_else(damaged)
+    }
+}
+
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let (head, tail) = rest.split_at_checked(count)?;
+    *rest = tail;
+    Some(head)
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    Some(u64::from_le_bytes(take(rest, 8)?.try_into().ok()?))
+}
+
+fn read(hash: String, mut rest: &[u8]) -> Option<Checkpoint> {
+    let rest = &mut rest;
+    let (step, optimiser_steps, best_epoch) = (number(rest)?, number(rest)?, number(rest)?);
+    let best_loss = f64::from_bits(number(rest)?);
+    let count = number(rest)?;
+    let mut epochs = Vec::new();
+    for _ in 0..count {
+        let epoch = number(rest)? as usize;
+        let train_loss = f64::from_bits(number(rest)?);
+        let validated = number(rest)? == 1;
+        let validation = f64::from_bits(number(rest)?);
+        let learning_rate = f64::from_bits(number(rest)?) as f32;
+        let positions_per_second = f64::from_bits(number(rest)?);
+        let validation_loss = validated.then_some(validation);
+        epochs.push(Epoch { epoch, train_loss, validation_loss, learning_rate, positions_per_second });
+    }
+    let count = number(rest)?;
+    let mut vectors = Vec::new();
+    for _ in 0..count {
+        let length = usize::try_from(number(rest)?).ok()?.checked_mul(4)?;
+        let floats = take(rest, length)?.as_chunks::<4>().0;
+        vectors.push(floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
+    }
+    Some(Checkpoint { hash, step, optimiser_steps, epochs, best_epoch, best_loss, vectors })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_comes_back_and_damage_is_noticed() {
+        let epoch = Epoch {
+            epoch: 1,
+            train_loss: 0.1,
+            validation_loss: None,
+            learning_rate: 0.003,
+            positions_per_second: 1e6,
+        };
+        let checkpoint = Checkpoint {
+            hash: "ab".repeat(32),
+            step: 7,
+            optimiser_steps: 6,
+            epochs: vec![epoch, Epoch { epoch: 2, validation_loss: Some(0.2), ..epoch }],
+            best_epoch: 2,
+            best_loss: 0.2,
+            vectors: vec![vec![1.0, -2.5], vec![], vec![f32::MIN_POSITIVE]],
+        };
+        let bytes = checkpoint.to_bytes();
+        assert_eq!(Checkpoint::parse(&bytes).unwrap(), checkpoint);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert!(Checkpoint::parse(&damaged).is_err(), "byte {at}");
+            assert!(Checkpoint::parse(&bytes[..at]).is_err(), "cut to {at}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The trained weights in floats, as safetensors, for whoever wants to quantise or look at them.
+//!
+//! In: a model. Out: the bytes of a safetensors file (Hugging Face's format: the length of the header in 8 bytes, a JSON
+//! header, then the numbers, little-endian, row by row).
+//!
+//! Tensors: `l0w [row][neuron]` (what input buckets share is added), `l0b [neuron]`, `psqt [row][output bucket]` if there
+//! are piece-square values, and for the layers behind the hidden one `l1w [output bucket][output][input]`, `l1b`, and so
+//! on. An output of 1 is 400 centipawns.
+
+use serde_json::{Map, Value, json};
+
+use super::model::Model;
+
+/// A table of numbers.
+struct Tensor {
+    name: String,
+    shape: Vec<usize>,
+    values: Vec<f32>,
+}
+
+fn tensors(model: &Model) -> Vec<Tensor> {
+    let (shape, architecture) = (&model.shape, &model.shape.architecture);
+    let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
+    let pairs = |rows: usize, columns: usize| (0..rows).flat_map(move |r| (0..columns).map(move |c| (r, c)));
+    let tensor = |name: &str, shape: &[usize], values: Vec<f32>| Tensor {
+        name: name.to_string(),
+        shape: shape.to_vec(),
+        values,
+    };
+    let at = |at: usize| model.parameters[at];
+    let mut tensors = vec![
+        tensor(
+            "l0w",
+            &[shape.rows, hidden],
+            pairs(shape.rows, hidden).map(|(r, n)| model.feature(r, n)).collect(),
+        ),
+        tensor("l0b", &[hidden], (0..hidden).map(|n| at(shape.bias_at(n))).collect()),
+    ];
+    if architecture.psqt {
+        let values = pairs(shape.rows, buckets).map(|(r, b)| model.value(r, b)).collect();
+        tensors.push(tensor("psqt", &[shape.rows, buckets], values));
+    }
+    for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
+        let (mut weights, mut biases) = (Vec::new(), Vec::new());
+        for bucket in 0..buckets {
+            let weight = |(o, i)| at(shape.weight_at(bucket, layer, o, i));
+            weights.extend(pairs(outputs, inputs).map(weight));
+            biases.extend((0..outputs).map(|o| at(shape.dense_bias_at(bucket, layer, o))));
+        }
+        tensors.push(tensor(&format!("l{}w", layer + 1), &[buckets, outputs, inputs], weights));
+        tensors.push(tensor(&format!("l{}b", layer + 1), &[buckets, outputs], biases));
+    }
+    tensors
+}
+
+/// The bytes of a safetensors file.
+pub(super) fn safetensors(model: &Model, about: &str) -> Vec<u8> {
+    let tensors = tensors(model);
+    let mut header = Map::new();
+    let architecture = model.shape.architecture.to_string();
+    header.insert("__metadata__".to_string(), json!({ "architecture": architecture, "description": about }));
+    let mut end = 0;
+    for tensor in &tensors {
+        let start = end;
+        end += 4 * tensor.values.len();
+        let entry = json!({ "dtype": "F32", "shape": tensor.shape, "data_offsets": [start, end] });
+        header.insert(tensor.name.clone(), entry);
+    }
+    let mut text = Value::Object(header).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(text);
+    for tensor in &tensors {
+        bytes.extend(tensor.values.iter().flat_map(|x| x.to_le_bytes()));
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_weight_is_where_the_header_says() {
+        for architecture in crate::train::tests::shapes() {
+            let model = Model::random(&architecture, true, 2);
+            let bytes = safetensors(&model, "x");
+            let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+            let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+            let data = &bytes[8 + length..];
+            let mut parameters = 0;
+            for (name, entry) in header.as_object().unwrap() {
+                if name != "__metadata__" {
+                    let count: u64 =
+                        entry["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).product();
+                    let offsets = &entry["data_offsets"];
+                    assert_eq!(offsets[1].as_u64().unwrap() - offsets[0].as_u64().unwrap(), 4 * count);
+                    parameters += count as usize;
+                }
+            }
+            assert_eq!(
+                (parameters, data.len()),
+                (architecture.parameters(), 4 * parameters),
+                "{architecture}"
+            );
+            let start = header["l1w"]["data_offsets"][0].as_u64().unwrap() as usize + 4;
+            let second = f32::from_le_bytes(data[start..start + 4].try_into().unwrap());
+            assert_eq!(second, model.parameters[model.shape.weight_at(0, 0, 0, 1)]);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Which rows of the feature table a position adds up.
+//!
+//! In: training items. Out: rows, for the side to move and, with two views, for the other. The sets of features are those
+//! of the engine; where only the squares of the pieces count, they are found without building sets.
+
+use shakmaty::{Color, Role};
+
+use super::TrainItem;
+use crate::chess::PackedBoard;
+use crate::eval::nnue::features::{self, all};
+use crate::eval::nnue::{Architecture, oriented};
+
+/// First feature of each code of a piece as White sees it, and as Black does.
+const PLANES: [[u16; 16]; 2] = {
+    let mut planes = [[0; 16]; 2];
+    let mut code = 0;
+    while code < 16 {
+        // Role 6 is a rook that may still castle.
+        let role = if code % 8 == 6 { 3 } else { code % 8 };
+        let theirs = 384 * (code / 8);
+        planes[0][code] = (64 * role + theirs) as u16;
+        planes[1][code] = (64 * role + 384 - theirs) as u16;
+        code += 1;
+    }
+    planes
+};
+
+/// The codes of a board's pieces, four bits each.
+#[inline]
+fn codes(board: &PackedBoard) -> u128 {
+    let mut codes = [0; 16];
+    codes.copy_from_slice(&board.0[8..]);
+    u128::from_le_bytes(codes)
+}
+
+/// Whether no code is 7 or 15, which no piece has.
+#[inline]
+fn is_sound(board: &PackedBoard) -> bool {
+    let codes = codes(board);
+    codes & codes >> 1 & codes >> 2 & (u128::MAX / 15) == 0
+}
+
+/// Finds rows; holds the memory for it.
+#[derive(Debug, Clone)]
+pub struct Extractor {
+    architecture: Architecture,
+    words: Vec<u64>,
+}
+
+impl Extractor {
+    /// For an architecture.
+    pub fn new(architecture: &Architecture) -> Extractor {
+        Extractor { architecture: architecture.clone(), words: vec![0; architecture.features.words()] }
+    }
+
+    /// Adds a position's rows, view by view, and after each view where its rows end.
+    #[inline]
+    pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        if !self.architecture.features.is_all() || !is_sound(&item.board) {
+            return self.sets(item, rows, ends);
+        }
+        if self.architecture.mirror || self.architecture.king_bucket_count() > 1 {
+            return self.bucketed(item, rows, ends);
+        }
+        self.plain(item, rows, ends);
+    }
+
+    /// Squares of pieces alone: every row for the side to move has its twin for the other.
+    #[inline]
+    fn plain(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        let (mut left, mut codes) = (item.board.occupied().0, codes(&item.board));
+        let count = (left.count_ones() as usize).min(all::MAX_ACTIVE);
+        let start = rows.len();
+        rows.resize(start + 2 * count, 0);
+        let (own, theirs) = rows[start..].split_at_mut(count);
+        let turn = usize::from(item.turn == Color::Black);
+        let ([own_planes, their_planes], [own_flip, their_flip]) =
+            ([&PLANES[turn], &PLANES[1 - turn]], [[0, 56][turn], [56, 0][turn]]);
+        for (own, theirs) in own.iter_mut().zip(theirs) {
+            let (square, code) = (left.trailing_zeros() as u16, codes as usize & 15);
+            *own = own_planes[code] + (square ^ own_flip);
+            *theirs = their_planes[code] + (square ^ their_flip);
+            left &= left - 1;
+            codes >>= 4;
+        }
+        ends.push((start + count) as u32);
+        if self.architecture.views == 2 {
+            ends.push(rows.len() as u32);
+        } else {
+            rows.truncate(start + count);
+        }
+    }
+
+    /// Squares of pieces with mirroring or input buckets.
+    #[inline]
+    fn bucketed(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        let mut kings = [0usize; 2];
+        for (square, piece) in item.board.pieces() {
+            if piece.role == Role::King {
+                kings[usize::from(piece.color.is_black())] = square as usize;
+            }
+        }
+        for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
+            let black = usize::from(side.is_black());
+            let king = kings[black] ^ (56 * black);
+            let flip = if self.architecture.mirror && king % 8 > 3 { 7 } else { 0 };
+            let base = 768 * self.architecture.king_buckets.bucket(king ^ flip, self.architecture.mirror);
+            for (square, piece) in item.board.pieces().take(all::MAX_ACTIVE) {
+                rows.push((base + (all::both(piece, square)[black] ^ flip)) as u16);
+            }
+            ends.push(rows.len() as u32);
+        }
+    }
+
+    /// Any features.
+    fn sets(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        let board = item.board.board();
+        for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
+            if let Some(board) = &board {
+                let (view, bucket) = oriented(&self.architecture, board, side);
+                self.architecture.features.write(&view, &mut self.words);
+                let base = bucket * self.architecture.features.count();
+                rows.extend(features::ones(&self.words).map(|feature| (base + feature) as u16));
+            }
+            ends.push(rows.len() as u32);
+        }
+    }
+
+    /// The output bucket of a position.
+    #[inline]
+    pub fn bucket(&self, board: &PackedBoard) -> usize {
+        if self.architecture.output_buckets == 1 {
+            return 0;
+        }
+        let weight = |role| match role {
+            Role::Knight | Role::Bishop => 1,
+            Role::Rook => 2,
+            Role::Queen => 4,
+            Role::Pawn | Role::King => 0,
+        };
+        let phase = board.pieces().map(|(_, piece)| weight(piece.role)).sum();
+        self.architecture.output_bucket(board.count() as usize, phase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::nnue::{KingBuckets, phase};
+    use crate::train::tests::{items, shapes};
+
+    #[test]
+    fn the_quick_ways_find_what_the_sets_say() {
+        let halfka = KingBuckets::parse("halfka").unwrap();
+        let whole = Architecture { king_buckets: halfka, ..Architecture::plain(8) };
+        for architecture in shapes().into_iter().chain([whole]) {
+            let mut extractor = Extractor::new(&architecture);
+            for item in items(200, 9) {
+                let (mut quick, mut ends) = (Vec::new(), Vec::new());
+                extractor.rows(&item, &mut quick, &mut ends);
+                let (mut slow, mut expected) = (Vec::new(), Vec::new());
+                extractor.sets(&item, &mut slow, &mut expected);
+                assert_eq!(ends, expected);
+                let mut start = 0;
+                for end in ends.into_iter().map(|end| end as usize) {
+                    quick[start..end].sort_unstable();
+                    assert_eq!(quick[start..end], slow[start..end], "{architecture}");
+                    start = end;
+                }
+                let board = item.board.board().unwrap();
+                let bucket = architecture.output_bucket(board.occupied().count(), phase(&board));
+                assert_eq!(extractor.bucket(&item.board), bucket);
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Losses: how far the network's expected result is from the target.
+//!
+//! In: the network's output (1 is 400 centipawns) and the target, 0 to 1. Out: the loss and its derivative by the output.
+
+use serde::{Deserialize, Serialize};
+
+use super::TrainItem;
+use super::successors::GROUP;
+
+/// The kinds of losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// |σ(out) − target|^p; p = 2 is the squared error
+    #[default]
+    Power,
+    /// −t ln σ(out) − (1 − t) ln(1 − σ(out)), less what a perfect output would have
+    CrossEntropy,
+    /// A position P, the one Q after its best move and the one R after another, each worth 2σ(out) − 1 to its side to
+    /// move: −ln σ(r − q) − κ ln σ(p + q) − κ ln σ(−p − q)
+    Pqr,
+}
+
+/// A loss with all that it needs besides the positions.
+#[derive(Debug, Clone, Copy)]
+pub struct Loss {
+    /// Which.
+    pub kind: LossKind,
+    /// The exponent of [`LossKind::Power`].
+    pub power: f32,
+    /// κ of [`LossKind::Pqr`].
+    pub kappa: f32,
+    /// K of the sigmoid that the output goes through.
+    pub k: f32,
+    /// What the derivative is multiplied with: 1 / positions in the whole batch.
+    pub scale: f32,
+}
+
+impl Loss {
+    /// The squared error.
+    #[cfg(test)]
+    pub fn squared(k: f32, scale: f32) -> Loss {
+        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
+    }
+
+    /// Positions that one loss is of: they stand one after another.
+    pub fn group(&self) -> usize {
+        if self.kind == LossKind::Pqr { GROUP } else { 1 }
+    }
+
+    /// The sum of the losses of positions in whole groups; writes their derivatives by each output, scaled.
+    pub fn all(&self, outputs: &[f32], targets: &[f32], slopes: &mut Vec<f32>) -> f64 {
+        let mut sum = 0.0;
+        slopes.clear();
+        if self.kind == LossKind::Pqr {
+            for group in outputs.as_chunks::<GROUP>().0 {
+                let (value, of_group) = self.of_three(*group);
+                sum += value;
+                slopes.extend(of_group);
+            }
+            return sum;
+        }
+        for (output, target) in outputs.iter().zip(targets) {
+            let (value, slope) = self.of(*output, *target);
+            sum += value;
+            slopes.push(slope);
+        }
+        sum
+    }
+
+    /// The loss of P, Q and R, and its derivatives.
+    fn of_three(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
+        let [p, q, r] = outputs.map(|output| f64::from(2.0 * sigmoid(self.k * output) - 1.0));
+        let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
+        let kappa = f64::from(self.kappa);
+        // −ln σ(x) = ln(1 + e^−x); values are within ±1, so nothing overflows.
+        let cost = |x: f64| (-x).exp().ln_1p();
+        let fall = |x: f64| -1.0 / (1.0 + x.exp());
+        let (better, both) = (r - q, p + q);
+        let value = cost(better) + kappa * (cost(both) + cost(-both));
+        let (by_better, by_both) = (fall(better), kappa * (fall(both) - fall(-both)));
+        let by = [by_both * slopes[0], (by_both - by_better) * slopes[1], by_better * slopes[2]];
+        (value, by.map(|slope| slope as f32 * self.scale))
+    }
+
+    /// The loss of one position, and its derivative by the output, scaled. Of a group there is none.
+    #[inline]
+    pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
+        let predicted = sigmoid(self.k * output);
+        let error = predicted - target;
+        match self.kind {
+            LossKind::Power => {
+                let slope = self.k * predicted * (1.0 - predicted) * self.scale;
+                if self.power == 2.0 {
+                    return (f64::from(error) * f64::from(error), 2.0 * error * slope);
+                }
+                let size = error.abs();
+                if size == 0.0 {
+                    return (0.0, 0.0);
+                }
+                let below = size.powf(self.power - 1.0);
+                (f64::from(below) * f64::from(size), (self.power * below * slope).copysign(error))
+            }
+            LossKind::Pqr => (f64::NAN, f32::NAN),
+            LossKind::CrossEntropy => {
+                let x = f64::from(self.k) * f64::from(output);
+                let t = f64::from(target);
+                // −t ln σ(x) − (1 − t) ln σ(−x), in the form that never takes the logarithm of 0.
+                let loss = x.max(0.0) - t * x + (-x.abs()).exp().ln_1p();
+                (loss - entropy(t), self.k * error * self.scale)
+            }
+        }
+    }
+}
+
+/// How the target follows from a position's labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Weight of the game's result.
+    pub wdl: f32,
+    /// K of the sigmoid.
+    pub k: f32,
+}
+
+impl Target {
+    /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
+    #[inline]
+    pub fn of(self, item: &TrainItem) -> f32 {
+        let white = item.expected();
+        let result = if item.turn.is_white() { white } else { 1.0 - white };
+        item.score.map_or(result, |score| {
+            let expected = sigmoid(self.k * f32::from(score) / 400.0);
+            self.wdl * result + (1.0 - self.wdl) * expected
+        })
+    }
+}
+
+/// The cross-entropy of a target with itself.
+fn entropy(t: f64) -> f64 {
+    let part = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+    part(t) + part(1.0 - t)
+}
+
+/// 1 / (1 + e^−x)
+#[inline]
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_those_of_finite_differences() {
+        let losses = [
+            Loss::squared(1.2, 1.0),
+            Loss { power: 2.6, ..Loss::squared(0.8, 1.0) },
+            Loss { power: 1.5, ..Loss::squared(1.0, 1.0) },
+            Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.3, 1.0) },
+        ];
+        for loss in losses {
+            for (output, target) in [(0.3, 0.9), (-1.5, 0.2), (2.0, 1.0), (0.0, 0.0)] {
+                // The loss again, in 64 bits.
+                let value = |x: f64| {
+                    let p = 1.0 / (1.0 + (-f64::from(loss.k) * x).exp());
+                    let t = f64::from(target as f32);
+                    match loss.kind {
+                        LossKind::Power => (p - t).abs().powf(loss.power.into()),
+                        _ => -t * p.ln() - (1.0 - t) * (1.0 - p).ln() - entropy(t),
+                    }
+                };
+                let expected = (value(output + 1e-5) - value(output - 1e-5)) / 2e-5;
+                let (found, slope) = loss.of(output as f32, target as f32);
+                assert!((found - value(output)).abs() < 1e-6, "{loss:?}: {found}");
+                assert!((f64::from(slope) - expected).abs() < 1e-5, "{loss:?}: {slope} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_of_three_are_those_of_finite_differences() {
+        let loss = Loss { kind: LossKind::Pqr, kappa: 0.7, ..Loss::squared(1.3, 1.0) };
+        for outputs in [[0.0, 0.0, 0.0], [0.4, -0.3, 0.9], [-2.0, 1.5, -0.2], [3.0, 2.0, 1.0]] {
+            let (_, found) = loss.of_three(outputs);
+            for i in 0..GROUP {
+                let moved = |step: f32| {
+                    let mut moved = outputs;
+                    moved[i] += step;
+                    loss.of_three(moved).0
+                };
+                let expected = (moved(1e-2) - moved(-1e-2)) / 2e-2;
+                assert!((f64::from(found[i]) - expected).abs() < 1e-4, "{outputs:?} {i}: {}", found[i]);
+            }
+        }
+        // By hand: all values 0, so every logarithm is that of 1/2.
+        let (value, _) = loss.of_three([0.0; 3]);
+        assert!((value - (1.0 + 2.0 * 0.7) * 2f64.ln()).abs() < 1e-6);
+        // The best move's successor is bad for its side, and no better than what it came from is good.
+        let (good, bad) = (loss.of_three([1.0, -1.0, 1.0]).0, loss.of_three([1.0, 1.0, -1.0]).0);
+        assert!(good < value && value < bad);
+    }
+
+    #[test]
+    fn a_perfect_output_costs_nothing() {
+        for kind in [LossKind::Power, LossKind::CrossEntropy] {
+            let loss = Loss { kind, power: 2.5, ..Loss::squared(1.0, 1.0) };
+            let (value, slope) = loss.of(0.7, sigmoid(0.7));
+            assert!(value.abs() < 1e-6 && slope.abs() < 1e-6);
+        }
+        let certain = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.of(-200.0, 1.0);
+        assert!(certain.0 > 199.0 && certain.0.is_finite());
+    }
+}

@@ -1,0 +1,130 @@
+//! The optimisers that a recipe may name, and what is done to the gradient before.
+//!
+//! In: parameters and their gradient. Out: the parameters one step on, within their limits.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use crate::optim::{Adam, AdamSettings, RAdam, Ranger, Sgd, Stepper};
+
+/// The kinds of optimisers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OptimiserKind {
+    /// Adam with decoupled weight decay
+    #[default]
+    AdamW,
+    /// Adam without it
+    Adam,
+    /// Rectified Adam
+    RAdam,
+    /// Rectified Adam that looks ahead
+    Ranger,
+    /// Gradient descent with momentum
+    Sgd,
+}
+
+/// Parameters that one thread works on at a time.
+const CHUNK: usize = 1 << 14;
+
+/// An optimiser with the limits of the parameters.
+pub struct Optimiser {
+    stepper: Box<dyn Stepper + Send>,
+    limits: Vec<f32>,
+    l2: f32,
+    clip: f32,
+}
+
+impl Optimiser {
+    /// Starts with no memory of any gradient.
+    pub fn new(settings: &Settings, limits: Vec<f32>) -> Optimiser {
+        let count = limits.len();
+        let weight_decay =
+            if settings.optimiser == OptimiserKind::Adam { 0.0 } else { settings.weight_decay };
+        let (beta1, beta2) = (settings.beta1, settings.beta2);
+        let adam = AdamSettings { beta1, beta2, epsilon: 1e-8, weight_decay };
+        let stepper: Box<dyn Stepper + Send> = match settings.optimiser {
+            OptimiserKind::AdamW | OptimiserKind::Adam => Box::new(Adam::new(count, adam)),
+            OptimiserKind::RAdam => Box::new(RAdam::new(count, adam)),
+            OptimiserKind::Ranger => Box::new(Ranger::new(count, adam)),
+            OptimiserKind::Sgd => Box::new(Sgd::new(count, settings.momentum)),
+        };
+        Optimiser { stepper, limits, l2: settings.l2, clip: settings.clip_gradient }
+    }
+
+    /// One step; the gradient may be changed on the way.
+    pub fn step(&mut self, parameters: &mut [f32], gradient: &mut [f32], learning_rate: f32) {
+        if self.l2 > 0.0 {
+            let l2 = self.l2;
+            gradient.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK)).for_each(
+                |(gradient, weights)| {
+                    gradient.iter_mut().zip(weights).for_each(|(g, w)| *g += l2 * w);
+                },
+            );
+        }
+        if self.clip > 0.0 {
+            shorten(gradient, self.clip);
+        }
+        self.stepper.step(parameters, gradient, learning_rate);
+        parameters.par_chunks_mut(CHUNK).zip(self.limits.par_chunks(CHUNK)).for_each(|(weights, limits)| {
+            for (weight, limit) in weights.iter_mut().zip(limits) {
+                *weight = weight.clamp(-limit, *limit);
+            }
+        });
+    }
+
+    /// What it remembers.
+    pub fn state(&self) -> (u64, Vec<Vec<f32>>) {
+        let (steps, parts) = self.stepper.state();
+        (steps, parts.into_iter().map(<[f32]>::to_vec).collect())
+    }
+
+    /// Takes what it remembered; false if that is not of this optimiser.
+    pub fn restore(&mut self, steps: u64, state: &[Vec<f32>]) -> bool {
+        let mut parts = self.stepper.restore(steps);
+        if parts.len() != state.len()
+            || parts.iter().zip(state).any(|(part, saved)| part.len() != saved.len())
+        {
+            return false;
+        }
+        parts.iter_mut().zip(state).for_each(|(part, saved)| part.copy_from_slice(saved));
+        true
+    }
+}
+
+/// Scales a gradient down to a length, if it is longer. The sum has a fixed order.
+fn shorten(gradient: &mut [f32], longest: f32) {
+    let square = |chunk: &[f32]| chunk.iter().map(|g| f64::from(*g) * f64::from(*g)).sum::<f64>();
+    let squares: Vec<f64> = gradient.par_chunks(CHUNK).map(square).collect();
+    let length = squares.iter().sum::<f64>().sqrt();
+    if length > f64::from(longest) {
+        let factor = (f64::from(longest) / length) as f32;
+        gradient.par_chunks_mut(CHUNK).for_each(|chunk| chunk.iter_mut().for_each(|g| *g *= factor));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_gradients_are_shortened_and_short_ones_kept() {
+        let mut gradient = vec![3.0, 4.0];
+        shorten(&mut gradient, 10.0);
+        assert_eq!(gradient, [3.0, 4.0]);
+        shorten(&mut gradient, 1.0);
+        assert!((gradient[0] - 0.6).abs() < 1e-6 && (gradient[1] - 0.8).abs() < 1e-6);
+    }
+
+    #[test]
+    fn weights_stay_within_their_limits_and_l2_pulls_them_down() {
+        let settings =
+            Settings { optimiser: OptimiserKind::Sgd, momentum: 0.0, l2: 0.5, ..Settings::default() };
+        let mut optimiser = Optimiser::new(&settings, vec![1.0, 0.1]);
+        let mut weights = [0.8, 0.0];
+        optimiser.step(&mut weights, &mut [0.0, -5.0], 0.1);
+        assert!((weights[0] - 0.76).abs() < 1e-6, "{weights:?}");
+        assert_eq!(weights[1], 0.1);
+    }
+}

@@ -1,0 +1,113 @@
+//! The learning rate of a training run, step by step.
+//!
+//! In: the settings and how many steps an epoch has. Out: the rate of any step. One way down with a warm-up, or, if the
+//! recipe names phases, those one after another.
+
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use crate::optim::{Decay, Schedule};
+
+/// A part of a run with a way of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// How many epochs it takes; the last phase also takes what is left.
+    pub epochs: usize,
+    /// Learning rate at its first step.
+    pub from: f32,
+    /// Learning rate at its last step; that of the first if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<f32>,
+    /// The way from one to the other; a straight line if it is not given.
+    #[serde(default = "linear")]
+    pub schedule: Decay,
+}
+
+fn linear() -> Decay {
+    Decay::Linear
+}
+
+/// The learning rate over a run.
+#[derive(Debug, Clone)]
+pub struct Rate {
+    whole: Schedule,
+    phases: Vec<Phase>,
+    batches: u64,
+}
+
+impl Rate {
+    /// For a run whose epochs have so many steps.
+    pub fn new(settings: &Settings, batches: usize) -> Rate {
+        let steps = (batches * settings.epochs) as u64;
+        let whole = Schedule {
+            start: settings.learning_rate,
+            end: match settings.epoch_decay {
+                // A factor an epoch says where the run ends.
+                Some(factor) => {
+                    let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
+                    (f64::from(settings.learning_rate) * f64::from(factor).powf(epochs)) as f32
+                }
+                None => settings.final_learning_rate,
+            },
+            decay: if settings.epoch_decay.is_some() { Decay::Exponential } else { settings.schedule },
+            // A short run still has most of its steps at the full rate.
+            warmup: settings.warmup.min(steps / 10),
+            steps,
+        };
+        Rate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
+    }
+
+    /// The learning rate of a step; steps count from 0.
+    pub fn at(&self, step: u64) -> f32 {
+        let Some(last) = self.phases.last() else { return self.whole.rate(step) };
+        let mut start = 0;
+        for phase in &self.phases {
+            let length = phase.epochs as u64 * self.batches;
+            if step < start + length {
+                let done = (step - start) as f64 / length.saturating_sub(1).max(1) as f64;
+                let (from, to) = (f64::from(phase.from), f64::from(phase.to.unwrap_or(phase.from)));
+                return phase.schedule.between(from, to, done) as f32;
+            }
+            start += length;
+        }
+        last.to.unwrap_or(last.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_follow_one_another() {
+        let phase = |epochs, from, to, schedule| Phase { epochs, from, to, schedule };
+        let phases = vec![
+            phase(2, 0.001, Some(0.01), Decay::Linear),
+            phase(1, 0.01, None, Decay::Constant),
+            phase(2, 0.01, Some(0.0001), Decay::Exponential),
+        ];
+        let rate = Rate::new(&Settings { phases, ..Settings::default() }, 10);
+        for (step, expected) in
+            [(0, 0.001), (19, 0.01), (20, 0.01), (29, 0.01), (30, 0.01), (49, 1e-4), (70, 1e-4)]
+        {
+            assert!((rate.at(step) - expected).abs() < 1e-7, "{step}: {}", rate.at(step));
+        }
+    }
+
+    #[test]
+    fn a_factor_an_epoch_is_that_factor() {
+        let settings = Settings {
+            learning_rate: 5e-4,
+            epoch_decay: Some(0.99),
+            warmup: 0,
+            epochs: 7,
+            ..Settings::default()
+        };
+        let rate = Rate::new(&settings, 100);
+        for epoch in 0..7 {
+            let expected = 5e-4 * 0.99f64.powi(epoch);
+            assert!((f64::from(rate.at(100 * epoch as u64)) - expected).abs() < 1e-9, "{epoch}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Targets along a game: TD(λ).
+//!
+//! In: the positions of games in their order, with score and result. Out: the same, each with its λ-return in the place
+//! of the result: G(t) = (1 − λ)·σ(K·s(t)/400) + λ·G(t+1), all from White's side, and the game's result after the last
+//! position. A score comes from a search, so it already looks ahead of its position. λ = 1 is the result, λ = 0 the
+//! score. Where positions between are missing, d plies count as d positions of the same score: the weight is λ^d.
+//!
+//! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
+
+use super::loss::sigmoid;
+use super::{TrainItem, WIN};
+use crate::positions::FAR;
+
+/// A position with its place in a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Played {
+    /// What is learnt from.
+    pub item: TrainItem,
+    /// The game's number.
+    pub game: u32,
+    /// Plies from the start of the game.
+    pub ply: u16,
+    /// Plies before the last move of the game; 255 for further.
+    pub to_end: u8,
+}
+
+/// Puts λ-returns in the place of results.
+pub fn returns(positions: &mut [Played], lambda: f32, k: f32) {
+    let mut next: Option<(u32, u16, f32)> = None;
+    for played in positions.iter_mut().rev() {
+        let item = &mut played.item;
+        let (plies, after) = match next {
+            Some((game, ply, value)) if game == played.game && ply > played.ply => (ply - played.ply, value),
+            _ if played.to_end == FAR => (u16::from(FAR), item.expected()),
+            _ => (u16::from(played.to_end) + 1, item.expected()),
+        };
+        let value = item.score.map_or(after, |score| {
+            let white = if item.turn.is_white() { f32::from(score) } else { -f32::from(score) };
+            let now = sigmoid(k * white / 400.0);
+            now + lambda.powi(plies.into()) * (after - now)
+        });
+        item.result = ((2.0 * value - 1.0) * f32::from(WIN)).round() as i16;
+        next = Some((played.game, played.ply, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::PackedBoard;
+    use shakmaty::Color;
+
+    /// Scores from the side to move, White first; a game that White wins.
+    fn game(scores: &[i16]) -> Vec<Played> {
+        let position = |(ply, score): (usize, &i16)| Played {
+            item: TrainItem {
+                board: PackedBoard::default(),
+                turn: Color::from_white(ply % 2 == 0),
+                score: Some(*score),
+                result: WIN,
+            },
+            game: 3,
+            ply: ply as u16,
+            to_end: (scores.len() - 1 - ply) as u8,
+        };
+        scores.iter().enumerate().map(position).collect()
+    }
+
+    fn expected(positions: &[Played]) -> Vec<f32> {
+        positions.iter().map(|played| played.item.expected()).collect()
+    }
+
+    #[test]
+    fn returns_are_those_by_hand() {
+        // ln 3 · 400 = 439.4 centipawns are an expected result of 3/4, of Black's 1/4 for White.
+        let mut positions = game(&[439, 439, 0]);
+        returns(&mut positions, 0.5, 1.0);
+        // From the end: (1/2 + 1) / 2 = 3/4, (1/4 + 3/4) / 2 = 1/2, (3/4 + 1/2) / 2 = 5/8.
+        for (found, value) in expected(&positions).into_iter().zip([0.625, 0.5, 0.75]) {
+            assert!((found - value).abs() < 1e-3, "{found} is not {value}");
+        }
+    }
+
+    #[test]
+    fn the_ends_are_result_and_score_and_gaps_count_their_plies() {
+        let mut positions = game(&[0, 0, 0]);
+        returns(&mut positions, 1.0, 1.0);
+        assert_eq!(expected(&positions), [1.0; 3]);
+        let mut positions = game(&[0, 0, 0]);
+        returns(&mut positions, 0.0, 1.0);
+        assert_eq!(expected(&positions), [0.5; 3]);
+        // Without the one in the middle, and with all of one score, nothing changes for the first.
+        let mut whole = game(&[200, -200, 200]);
+        let mut gap = whole.clone();
+        gap.remove(1);
+        returns(&mut whole, 0.8, 1.0);
+        returns(&mut gap, 0.8, 1.0);
+        assert!((whole[0].item.expected() - gap[0].item.expected()).abs() < 1e-3);
+        // Another game's positions are no successors.
+        let mut two = [game(&[100])[0], Played { game: 4, ply: 1, ..game(&[-3000])[0] }];
+        let mut one = game(&[100]);
+        returns(&mut two, 0.8, 1.0);
+        returns(&mut one, 0.8, 1.0);
+        assert_eq!(two[0], one[0]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Where the positions of a run come from: memory, or a stream that is larger than memory.
+//!
+//! In: positions. Out: for every epoch its batches, in an order that follows from the seed and the data alone.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use sha2::{Digest, Sha256};
+
+use super::{Settings, TrainItem};
+use crate::error::{Error, Result};
+use crate::rng::{Rng, mix};
+
+/// Takes a batch, as indices into items; false ends the epoch.
+pub type Take<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
+
+/// Something that gives batches.
+pub trait Source {
+    /// Positions of an epoch.
+    fn positions(&self) -> usize;
+
+    /// Batches of an epoch.
+    fn batches(&self) -> usize;
+
+    /// Positions of the largest batch.
+    fn largest(&self) -> usize;
+
+    /// Adds what identifies the positions to a hash.
+    fn hash(&self, hash: &mut Sha256);
+
+    /// Goes through an epoch, counted from 1. Epochs come in order, from any one on.
+    ///
+    /// # Errors
+    /// If positions cannot be read, or `take` fails.
+    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()>;
+
+    /// Some positions, for the error that quantising makes.
+    fn sample(&self) -> &[TrainItem];
+}
+
+/// Positions in memory; an epoch is one pass over them.
+pub struct Memory<'a> {
+    items: &'a [TrainItem],
+    /// The order of the groups of items that stay together, and the items of a batch if they are more than one.
+    order: Vec<u32>,
+    group: usize,
+    expanded: Vec<u32>,
+    batch: usize,
+    seed: u64,
+}
+
+impl<'a> Memory<'a> {
+    /// Takes positions.
+    ///
+    /// # Errors
+    /// If there are none, or more than 2^32 − 1.
+    pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<Memory<'a>> {
+        if items.is_empty() {
+            return Err(Error::usage("there are no positions to train on"));
+        }
+        let count = u32::try_from(items.len())
+            .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", items.len())))?;
+        let group = settings.loss().group();
+        if !items.len().is_multiple_of(group) {
+            return Err(Error::internal(format!("{count} positions are not groups of {group}")));
+        }
+        let order = (0..count / group as u32).collect();
+        let batch = (settings.batch / group).max(1);
+        Ok(Memory { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
+    }
+}
+
+impl Source for Memory<'_> {
+    fn positions(&self) -> usize {
+        self.items.len()
+    }
+
+    fn batches(&self) -> usize {
+        self.order.len().div_ceil(self.batch)
+    }
+
+    fn largest(&self) -> usize {
+        self.batch.min(self.order.len()) * self.group
+    }
+
+    fn hash(&self, hash: &mut Sha256) {
+        for item in self.items {
+            hash.update(item.board.0);
+            hash.update([item.turn.is_black().into(), item.score.is_some().into(), item.result as u8]);
+            hash.update(item.score.unwrap_or(0).to_le_bytes());
+        }
+    }
+
+    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()> {
+        // From the same start each time, so that an epoch's order follows from the seed and its number.
+        self.order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
+        Rng::new(mix(self.seed, epoch as u64)).shuffle(&mut self.order);
+        let (batches, count) = (self.batches(), self.order.len());
+        for i in 0..batches {
+            // Batches of equal size: a short last one would move the weights as far as a whole one.
+            let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
+            if self.group > 1 {
+                let group = self.group as u32;
+                self.expanded.clear();
+                self.expanded
+                    .extend(batch.iter().flat_map(|first| (0..group).map(move |at| first * group + at)));
+                batch = &self.expanded;
+            }
+            if !take(self.items, batch)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&self) -> &[TrainItem] {
+        self.items
+    }
+}
+
+/// How a stream is cut: each epoch into portions that are shuffled in memory, each portion into batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Positions of a batch.
+    pub batch: usize,
+    /// Batches of a portion.
+    pub batches: usize,
+    /// Portions of an epoch.
+    pub portions: usize,
+}
+
+impl Cut {
+    /// For epochs of about so many positions, of which at most `buffer` are shuffled together.
+    pub fn new(superbatch: usize, buffer: usize, batch: usize) -> Cut {
+        let batch = batch.min(superbatch).max(1);
+        let portions = superbatch.div_ceil(buffer.max(batch)).max(1);
+        Cut { batch, batches: (superbatch / portions / batch).max(1), portions }
+    }
+
+    /// Positions of a portion.
+    pub fn portion(self) -> usize {
+        self.batch * self.batches
+    }
+}
+
+/// What fills a stream: it collects positions, shuffles them and hands them over.
+pub struct Feeder {
+    sender: SyncSender<Vec<TrainItem>>,
+    items: Vec<TrainItem>,
+    portion: usize,
+    seed: u64,
+    count: u64,
+}
+
+impl Feeder {
+    /// Adds a position; false when nobody wants more.
+    pub fn push(&mut self, item: TrainItem) -> bool {
+        self.items.push(item);
+        if self.items.len() < self.portion {
+            return true;
+        }
+        Rng::new(mix(self.seed, self.count)).shuffle(&mut self.items);
+        self.count += 1;
+        let next = Vec::with_capacity(self.portion);
+        self.sender.send(std::mem::replace(&mut self.items, next)).is_ok()
+    }
+}
+
+/// Positions that come from a [`Feeder`] in another thread.
+pub struct Stream {
+    receiver: Receiver<Vec<TrainItem>>,
+    cut: Cut,
+    /// What identifies the data.
+    identity: String,
+    order: Vec<u32>,
+    sample: Vec<TrainItem>,
+    /// Epochs that were taken or skipped.
+    passed: usize,
+}
+
+impl Stream {
+    /// Both ends of a stream. `sample` is some of its positions, `identity` names its data.
+    pub fn new(cut: Cut, seed: u64, identity: String, sample: Vec<TrainItem>) -> (Feeder, Stream) {
+        // One portion waits while one is trained on and one is filled.
+        let (sender, receiver) = sync_channel(1);
+        let items = Vec::with_capacity(cut.portion());
+        let feeder = Feeder { sender, items, portion: cut.portion(), seed, count: 0 };
+        let order = (0..cut.portion() as u32).collect();
+        (feeder, Stream { receiver, cut, identity, order, sample, passed: 0 })
+    }
+
+    fn portion(&self) -> Result<Vec<TrainItem>> {
+        self.receiver.recv().map_err(|_| Error::usage("reading positions ended; see the message before"))
+    }
+}
+
+impl Source for Stream {
+    fn positions(&self) -> usize {
+        self.cut.portion() * self.cut.portions
+    }
+
+    fn batches(&self) -> usize {
+        self.cut.batches * self.cut.portions
+    }
+
+    fn largest(&self) -> usize {
+        self.cut.batch
+    }
+
+    fn hash(&self, hash: &mut Sha256) {
+        hash.update(&self.identity);
+    }
+
+    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()> {
+        // A run that goes on reads again what it has seen, so that what follows is the same.
+        while self.passed + 1 < epoch {
+            for _ in 0..self.cut.portions {
+                self.portion()?;
+            }
+            self.passed += 1;
+        }
+        for _ in 0..self.cut.portions {
+            let items = self.portion()?;
+            for batch in self.order.chunks(self.cut.batch) {
+                if !take(&items, batch)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.passed += 1;
+        Ok(())
+    }
+
+    fn sample(&self) -> &[TrainItem] {
+        &self.sample
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_are_cut_into_whole_batches() {
+        assert_eq!(Cut::new(100_000, 1 << 20, 1000), Cut { batch: 1000, batches: 100, portions: 1 });
+        assert_eq!(Cut::new(10_000_000, 4_000_000, 16_384), Cut { batch: 16_384, batches: 203, portions: 3 });
+        assert_eq!(Cut::new(10, 5, 1000), Cut { batch: 10, batches: 1, portions: 1 });
+    }
+}

@@ -1,0 +1,127 @@
+//! What the loss `pqr` learns from: a position, the position after its best move, and one after another move.
+//!
+//! In: positions with the move that was played from each. Out: training items in groups of three, P, Q and R. The other
+//! move is drawn at random, by the seed and the position's number.
+//!
+//! Source: Bernhardsson, "Deep learning for... chess" (2014), with the filter of a thesis on feature sets: among few
+//! legal moves a random one is often as good as the best, so the positions with fewer than usual can be left out. What
+//! is usual is a quantile over the positions of the same side and move number.
+
+use std::collections::BTreeMap;
+
+use shakmaty::{Chess, Move, Position};
+
+use super::TrainItem;
+use crate::chess::PackedBoard;
+use crate::rng::{Rng, mix};
+
+/// Items of a group.
+pub const GROUP: usize = 3;
+
+/// A position with two that can follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Triple {
+    items: [TrainItem; GROUP],
+    /// Black to move, and the move number.
+    class: (bool, u16),
+    legal: u16,
+}
+
+impl Triple {
+    /// Of a position and its best move, which has to be legal; `None` if there is no other.
+    pub fn new(position: &Chess, best: Move, seed: u64) -> Option<Triple> {
+        let moves = position.legal_moves();
+        let others: Vec<Move> = moves.iter().copied().filter(|other| *other != best).collect();
+        if others.is_empty() || others.len() == moves.len() {
+            return None;
+        }
+        let other = others[Rng::new(seed).below(others.len())];
+        let item = |position: &Chess| TrainItem {
+            board: PackedBoard::pack(position),
+            turn: position.turn(),
+            score: None,
+            result: 0,
+        };
+        let after = |played: Move| {
+            let mut after = position.clone();
+            after.play_unchecked(played);
+            item(&after)
+        };
+        let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);
+        Some(Triple {
+            items: [item(position), after(best), after(other)],
+            class: (position.turn().is_black(), number),
+            legal: moves.len() as u16,
+        })
+    }
+}
+
+/// The seed of a position's other move.
+pub fn seed(run: u64, sample: u64) -> u64 {
+    mix(run, sample)
+}
+
+/// The items of those with at least as many legal moves as a quantile, 0 to 1, of their side and move number; and how
+/// many are left out.
+pub fn items(triples: &[Triple], quantile: f64) -> (Vec<TrainItem>, u64) {
+    let mut classes: BTreeMap<(bool, u16), Vec<u16>> = BTreeMap::new();
+    for triple in triples {
+        classes.entry(triple.class).or_default().push(triple.legal);
+    }
+    let least: BTreeMap<(bool, u16), u16> = classes
+        .into_iter()
+        .map(|(class, mut legal)| {
+            legal.sort_unstable();
+            let at = (quantile * legal.len() as f64) as usize;
+            (class, legal[at.min(legal.len() - 1)])
+        })
+        .collect();
+    let kept = triples.iter().filter(|triple| triple.legal >= least[&triple.class]);
+    let items: Vec<TrainItem> = kept.flat_map(|triple| triple.items).collect();
+    let left_out = triples.len() - items.len() / GROUP;
+    (items, left_out as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use shakmaty::uci::UciMove;
+
+    fn triple(text: &str, best: &str, seed: u64) -> Option<Triple> {
+        let position = fen::position(text, false).unwrap();
+        let best = best.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+        Triple::new(&position, best, seed)
+    }
+
+    #[test]
+    fn the_second_is_after_the_best_move_and_the_third_after_another() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let mut third = Vec::new();
+        for seed in 0..20 {
+            let Triple { items: [p, q, r], class, legal } = triple(start, "e2e4", seed).unwrap();
+            assert!(p.turn.is_white() && q.turn.is_black() && r.turn.is_black());
+            assert!(p.board != q.board && q.board != r.board && p.board != r.board);
+            assert_eq!((class, legal), ((false, 1), 20));
+            third.push(r.board);
+        }
+        third.sort_unstable();
+        third.dedup();
+        assert!(third.len() > 8, "it is drawn at random");
+        assert_eq!(triple("7k/8/5KQ1/8/8/8/8/8 b - - 0 1", "h8g8", 1), None, "no other move");
+    }
+
+    #[test]
+    fn positions_with_few_moves_are_left_out_by_side_and_move_number() {
+        let class = |class, legal| Triple { class, legal, ..triple_of_start() };
+        let triples =
+            [class((false, 1), 20), class((false, 1), 30), class((true, 1), 5), class((false, 2), 2)];
+        assert_eq!(items(&triples, 0.0).1, 0);
+        let (kept, left_out) = items(&triples, 0.5);
+        assert_eq!((kept.len(), left_out), (9, 1), "the lower of the two of White's first move");
+    }
+
+    fn triple_of_start() -> Triple {
+        triple("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 0).unwrap()
+    }
+}

@@ -1,0 +1,62 @@
+//! `patzer puzzles`.
+
+use serde_json::Value;
+
+use crate::patzer;
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn solved(args: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output = patzer(folder.path(), &[&["puzzles", "--json"], args].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn real_puzzles_are_counted_and_the_same_for_any_number_of_threads() {
+    let file = fixture("puzzles.csv");
+    let one = solved(&[&file, "--nodes", "2000", "--threads", "1"]);
+    let two = solved(&[&file, "--nodes", "2000", "--threads", "2"]);
+    assert_eq!(one, two);
+    // Counted by hand from the file: every second of the moves.
+    let text = std::fs::read_to_string(&file).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let moves: usize = rows.iter().map(|row| row[2].split(' ').count() / 2).sum();
+    assert_eq!(
+        (one["puzzles"].as_u64(), one["moves"].as_u64()),
+        (Some(rows.len() as u64), Some(moves as u64))
+    );
+    assert!(one["accuracy"].as_f64().unwrap() > 0.6, "{one}");
+    assert_eq!(one["puzzles_bad"], 0);
+    let few = solved(&[&file, "--limit", "3", "--depth", "1"]);
+    assert_eq!(few["puzzles"], 3);
+}
+
+#[test]
+fn bad_puzzles_are_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mate = "4k3/8/4K3/8/8/8/8/7R b - - 0 1,e8d8 h1h8";
+    let text = format!("FEN,Moves\n{mate}\nx,e2e4 e7e5\n4k3/8/8/8/8/8/8/K7 w - - 0 1,a1a2\n\"no end\n");
+    std::fs::write(folder.path().join("p.csv"), text).unwrap();
+    let output = patzer(folder.path(), &["puzzles", "p.csv", "--json"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&result["puzzles"], &result["solved"]), (&1.into(), &1.into()), "{errors}");
+    assert_eq!(result["puzzles_bad"], 3);
+    assert!(errors.contains("p.csv: line 3:") && errors.contains("line 4: has no move to find"), "{errors}");
+}
+
+#[test]
+fn an_epd_suite_is_read_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "4k3/8/4K3/8/8/8/8/7R w - - bm Rh8#; id \"mate\";\n\n4k3/8/8/8/8/8/8/4K3 w - - id \"none\";\n";
+    std::fs::write(folder.path().join("suite.epd"), text).unwrap();
+    let output = patzer(folder.path(), &["puzzles", "suite.epd", "--json"]);
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&result["solved"], &result["puzzles_bad"]), (&1.into(), &1.into()));
+    let output = patzer(folder.path(), &["puzzles", "none.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+}
