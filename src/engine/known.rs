@@ -12,7 +12,7 @@ use crate::chess::score::{INFINITE, Score};
 const SLOTS: usize = 1024;
 
 /// Pieces, side to move and en passant square of a position. Castling plays no part in a tree of captures and replies
-/// to checks.
+/// to checks, nor in any evaluation.
 ///
 /// Three planes hold the roles in binary, with 7 for the en passant square, where nothing stands; the fourth holds
 /// Black's pieces, or all other squares if Black is to move.

@@ -6,11 +6,12 @@
 //! are asked a yes-or-no question: is the score at least so much? That takes fewer nodes, and fewer of them have to
 //! be evaluated. Source: J. Pearl, "SCOUT: A Simple Game-Searching Algorithm with Proven Optimal Properties" (1980).
 
-use shakmaty::{Bitboard, Chess, Position, attacks};
+use shakmaty::{Chess, Position};
 
 use super::known::{Memory, Place};
 use super::ordering::Picker;
 use super::search::played;
+use super::searcher::stuck;
 use super::stack::Node;
 use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
 use crate::chess::{PackedMove, sliders};
@@ -57,10 +58,10 @@ impl<E: Evaluator> Resolve for Resolver<E> {
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
         let line = self.best_line(&root);
         let (leaf, score) = line.leaf.unwrap_or_else(|| (position.clone(), line.score));
-        if can_move(&leaf) {
-            return Some((leaf, score));
+        if stuck(&leaf) {
+            return leaf.is_check().then(|| (leaf, mated_in(0)));
         }
-        leaf.is_check().then(|| (leaf, mated_in(0)))
+        Some((leaf, score))
     }
 }
 
@@ -160,32 +161,13 @@ fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
     Node { position: after, key: 0, ply: node.ply + 1, in_check: in_check(after) }
 }
 
-/// Whether a side has a legal move. Generating them all is the last resort: hardly any position is without a pawn, or
-/// a knight off the king's lines, that can simply move.
-fn can_move(position: &Chess) -> bool {
-    let free = |king| {
-        let board = position.board();
-        let lines = attacks::queen_attacks(king, Bitboard::EMPTY);
-        let ours = position.us();
-        let pawns = ours & board.pawns() & !lines;
-        let steps = pawns.shift(position.turn().fold_wb(8, -8)) & !board.occupied();
-        let leaps = (ours & board.knights() & !lines)
-            .into_iter()
-            .any(|from| !attacks::knight_attacks(from).is_subset(ours));
-        steps.any() || leaps
-    };
-    let king = position.board().king_of(position.turn());
-    (!position.is_check() && king.is_some_and(free)) || !position.legal_moves().is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
     use crate::engine::engine;
     use crate::rng::Rng;
 
-    /// Positions of random games; captures are played more often than not, so that pieces hang and kings are bare.
+    /// Positions of random games, where pieces hang and kings stand in check as in no other games.
     fn along_random_games(games: usize, mut check: impl FnMut(&Chess)) {
         let mut rng = Rng::new(6);
         for _ in 0..games {
@@ -209,20 +191,6 @@ mod tests {
             along_random_games(games, |position| {
                 assert_eq!(fast.resolve(position), plain.resolve(position), "{position:?}");
             });
-        }
-    }
-
-    #[test]
-    fn a_side_can_move_if_it_has_a_legal_move() {
-        along_random_games(20, |position| assert_eq!(can_move(position), !position.legal_moves().is_empty()));
-        for (text, expected) in [
-            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", false),
-            ("7k/5Q2/6K1/8/7p/8/8/8 b - - 0 1", true),
-            // The only pawn is blocked; then also a knight, which is pinned.
-            ("k7/8/1Q6/8/8/7p/7P/K7 b - - 0 1", false),
-            ("k1n4R/8/1Q6/8/8/7p/7P/7K b - - 0 1", false),
-        ] {
-            assert_eq!(can_move(&fen::position(text, false).unwrap()), expected, "{text}");
         }
     }
 }
