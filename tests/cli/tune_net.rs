@@ -65,7 +65,7 @@ fn other_formats_are_read_without_conversion() {
     let mut losses = Vec::new();
     for name in ["x.parquet", "x.bullet", "x.vf", "x.binpack"] {
         if name != "x.parquet" {
-            done(folder.path(), &format!("data convert positions.parquet {name}"));
+            done(folder.path(), &format!("data convert positions.parquet -o {name}"));
         } else {
             fs::copy(folder.path().join("positions.parquet"), folder.path().join(name)).unwrap();
         }
