@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::engine;
+use patzer::engine::{self, resolve::resolver};
 use patzer::eval::hce::{self, Hce, Trace, Weights};
 use patzer::eval::{Evaluation, Evaluator};
 use patzer::rng::Rng;
@@ -61,8 +61,12 @@ fn labels(criterion: &mut Criterion) {
     let positions = positions(2_000);
     let mut group = criterion.benchmark_group("label");
     group.throughput(Throughput::Elements(positions.len() as u64));
+    let mut resolver = resolver(&Evaluation::default_hce());
+    group.bench_function("leaves", |bench| {
+        bench.iter(|| positions.iter().filter_map(|position| resolver.resolve(black_box(position))).count());
+    });
     let mut engine = engine::engine(&Evaluation::default_hce(), 1);
-    group.bench_function("quiescence", |bench| {
+    group.bench_function("leaves by the search that plays", |bench| {
         bench.iter(|| positions.iter().filter_map(|position| engine.resolve(black_box(position))).count());
     });
     group.finish();

@@ -6,6 +6,8 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
+use super::sliders;
+
 /// Appends the legal captures and queen promotions of a side that is not in check. Captures that promote are
 /// generated for the queen only: in quiescence an under-promotion is never worth its time.
 pub fn generate(position: &Chess, moves: &mut MoveList) {
@@ -27,8 +29,8 @@ pub(super) fn safe(from: Square, to: Square, king: Square, pinned: Bitboard) -> 
 /// Our pieces that alone stand between our king and an enemy slider.
 pub(super) fn pinned(position: &Chess, king: Square) -> Bitboard {
     let board = position.board();
-    let snipers = (attacks::rook_attacks(king, Bitboard(0)) & board.rooks_and_queens())
-        | (attacks::bishop_attacks(king, Bitboard(0)) & board.bishops_and_queens());
+    let snipers = (sliders::file_and_rank(king) & board.rooks_and_queens())
+        | (sliders::diagonals(king) & board.bishops_and_queens());
     let mut pinned = Bitboard(0);
     for sniper in snipers & position.them() {
         let between = attacks::between(king, sniper) & board.occupied();
@@ -53,9 +55,9 @@ pub(super) fn pieces(
         for from in position.our(role) {
             let reach = match role {
                 Role::Knight => attacks::knight_attacks(from),
-                Role::Bishop => attacks::bishop_attacks(from, occupied),
-                Role::Rook => attacks::rook_attacks(from, occupied),
-                _ => attacks::queen_attacks(from, occupied),
+                Role::Bishop => sliders::diagonal(from, occupied),
+                Role::Rook => sliders::straight(from, occupied),
+                _ => sliders::diagonal(from, occupied) | sliders::straight(from, occupied),
             };
             for to in reach & target {
                 if safe(from, to, king, pinned) {
@@ -127,7 +129,7 @@ pub(super) fn king_moves(position: &Chess, king: Square, target: Bitboard, moves
 
 #[inline]
 fn attackers(board: &Board, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-    board.attacks_to(square, by, occupied)
+    sliders::attackers(board, square, occupied) & board.by_color(by)
 }
 
 /// Whether [`generate`] would produce this legal move.

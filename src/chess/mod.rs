@@ -14,6 +14,7 @@ pub mod perft;
 pub mod quiets;
 pub mod score;
 pub mod see;
+pub mod sliders;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};

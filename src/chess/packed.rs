@@ -6,8 +6,8 @@
 use std::num::NonZeroU32;
 
 use shakmaty::{
-    Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece,
-    Position, PositionError, Role, Setup, Square,
+    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup,
+    Move, Piece, Position, PositionError, Role, Setup, Square,
 };
 
 /// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square
@@ -121,12 +121,29 @@ impl PackedBoard {
 
     /// The pieces without castling rights; `None` if a code is not one of a piece.
     pub fn board(&self) -> Option<Board> {
-        let mut board = Board::empty();
         let occupied = self.occupied();
-        for (square, piece) in self.pieces() {
-            board.set_piece_at(square, piece);
+        let (mut by_role, mut black) = ([0u64; 8], 0);
+        if occupied.count() > 32 {
+            return None;
         }
-        (occupied.count() <= 32 && board.occupied() == occupied).then_some(board)
+        let mut left = occupied.0;
+        for half in self.0[8..].chunks_exact(8) {
+            let mut codes = u64::from_le_bytes(half.try_into().ok()?);
+            for _ in 0..16 {
+                if left == 0 {
+                    break;
+                }
+                let square = left & left.wrapping_neg();
+                left ^= square;
+                by_role[codes as usize & 7] |= square;
+                black |= if codes & 8 == 0 { 0 } else { square };
+                codes >>= 4;
+            }
+        }
+        let [pawn, knight, bishop, rook, queen, king, unmoved, none] = by_role.map(Bitboard);
+        let roles = ByRole { pawn, knight, bishop, rook: rook | unmoved, queen, king };
+        let colors = ByColor { black: Bitboard(black), white: occupied.without(Bitboard(black)) };
+        none.is_empty().then(|| Board::try_from_bitboards(roles, colors).ok()).flatten()
     }
 
     /// The whole position again, or `None` if the record is not a legal one.

@@ -4,9 +4,10 @@
 //! sides taking with their least valuable piece and free to stop, wins at least the threshold. Pins are ignored.
 //! Source: the swap algorithm (Chess Programming Wiki, "SEE - The Swap Algorithm"), in its threshold form.
 
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
 
 use super::score::Score;
+use super::sliders;
 
 /// The exchange value of a piece in centipawns. A king is worth more than anything that could be gained by it.
 #[inline]
@@ -48,7 +49,7 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     }
     let mover = position.turn();
     let mut side = !mover;
-    let mut attackers = attackers(board, to, occupied);
+    let mut attackers = sliders::attackers(board, to, occupied);
     // Invariant: `side` is to recapture, and the side that is not `side` stands at `balance` < 0 from the
     // view of the one who must improve it.
     loop {
@@ -72,17 +73,6 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     side != mover
 }
 
-/// All pieces of both colours that attack a square.
-#[inline]
-fn attackers(board: &Board, square: Square, occupied: Bitboard) -> Bitboard {
-    (attacks::rook_attacks(square, occupied) & board.rooks_and_queens())
-        | (attacks::bishop_attacks(square, occupied) & board.bishops_and_queens())
-        | (attacks::knight_attacks(square) & board.knights())
-        | (attacks::king_attacks(square) & board.kings())
-        | (attacks::pawn_attacks(Color::White, square) & board.pawns() & board.black())
-        | (attacks::pawn_attacks(Color::Black, square) & board.pawns() & board.white())
-}
-
 #[inline]
 fn least_valuable(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> {
     if attackers.is_empty() {
@@ -96,10 +86,10 @@ fn least_valuable(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> 
 fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitboard {
     let mut sliders = Bitboard(0);
     if matches!(left, Role::Pawn | Role::Bishop | Role::Queen) {
-        sliders |= attacks::bishop_attacks(to, occupied) & board.bishops_and_queens();
+        sliders |= sliders::diagonal(to, occupied) & board.bishops_and_queens();
     }
     if matches!(left, Role::Rook | Role::Queen) {
-        sliders |= attacks::rook_attacks(to, occupied) & board.rooks_and_queens();
+        sliders |= sliders::straight(to, occupied) & board.rooks_and_queens();
     }
     sliders & occupied
 }

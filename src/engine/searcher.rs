@@ -171,7 +171,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
 
 /// Whether a side has no legal move. Generating them all is the last resort: hardly any position is without a pawn,
 /// or a knight off the king's lines, that can simply move.
-fn stuck(position: &Chess) -> bool {
+pub(super) fn stuck(position: &Chess) -> bool {
     let free = |king| {
         let board = position.board();
         let lines = attacks::queen_attacks(king, Bitboard::EMPTY);

@@ -12,6 +12,7 @@ use shakmaty::{Chess, Color, Position};
 
 use crate::chess::score::Score;
 use crate::chess::{Line, PackedBoard};
+use crate::engine::resolve::{Resolve, resolver};
 use crate::engine::{self, Engine, Limits};
 use crate::eval::Evaluation;
 use crate::positions::{Leaf, Sample, flags};
@@ -91,12 +92,12 @@ pub fn label(
     done: &(dyn Fn(usize) + Sync),
 ) -> Result<bool> {
     samples.par_chunks_mut(CHUNK).try_for_each_init(
-        || engine::engine(&settings.evaluation, SEARCH_HASH_MB),
-        |engine, chunk| {
+        || Labeller::new(settings),
+        |labeller, chunk| {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            chunk.iter_mut().try_for_each(|sample| resolve(sample, engine.as_mut(), settings))?;
+            chunk.iter_mut().try_for_each(|sample| labeller.label(sample))?;
             done(chunk.len());
             Ok::<(), Error>(())
         },
@@ -104,26 +105,43 @@ pub fn label(
     Ok(!stop.load(Ordering::Relaxed))
 }
 
-fn resolve(sample: &mut Sample, engine: &mut dyn Engine, settings: &Settings) -> Result<()> {
-    let Some(position) = sample.position() else {
-        let place = format!("game {}, ply {}", sample.game, sample.ply);
-        return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
-    };
-    let limits = match settings.method {
-        Method::Quiescence => None,
-        Method::Depth(depth) => Some(Limits { depth: Some(depth), ..Limits::default() }),
-        Method::Nodes(nodes) => Some(Limits { nodes: Some(nodes), ..Limits::default() }),
-    };
-    let end = match limits {
-        None => position,
-        Some(limits) => searched(sample, position, engine, &limits, settings.rescore),
-    };
-    sample.leaf = engine.resolve(&end).map(|(leaf, score)| Leaf {
-        board: PackedBoard::pack(&leaf),
-        turn: leaf.turn(),
-        score: clamp(score),
-    });
-    Ok(())
+/// What labels on one thread.
+struct Labeller<'a> {
+    settings: &'a Settings,
+    /// Searches before the position is resolved, if that is asked for.
+    engine: Option<(Box<dyn Engine>, Limits)>,
+    resolver: Box<dyn Resolve>,
+}
+
+impl Labeller<'_> {
+    fn new(settings: &Settings) -> Labeller<'_> {
+        let limits = match settings.method {
+            Method::Quiescence => None,
+            Method::Depth(depth) => Some(Limits { depth: Some(depth), ..Limits::default() }),
+            Method::Nodes(nodes) => Some(Limits { nodes: Some(nodes), ..Limits::default() }),
+        };
+        let engine = limits.map(|limits| (engine::engine(&settings.evaluation, SEARCH_HASH_MB), limits));
+        Labeller { settings, engine, resolver: resolver(&settings.evaluation) }
+    }
+
+    fn label(&mut self, sample: &mut Sample) -> Result<()> {
+        let Some(position) = sample.position() else {
+            let place = format!("game {}, ply {}", sample.game, sample.ply);
+            return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
+        };
+        let end = match &mut self.engine {
+            None => position,
+            Some((engine, limits)) => {
+                searched(sample, position, engine.as_mut(), limits, self.settings.rescore)
+            }
+        };
+        sample.leaf = self.resolver.resolve(&end).map(|(leaf, score)| Leaf {
+            board: PackedBoard::pack(&leaf),
+            turn: leaf.turn(),
+            score: clamp(score),
+        });
+        Ok(())
+    }
 }
 
 /// Searches, rescores if asked, and follows the principal variation to its end.

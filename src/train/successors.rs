@@ -108,7 +108,7 @@ mod tests {
         third.sort_unstable();
         third.dedup();
         assert!(third.len() > 8, "it is drawn at random");
-        assert_eq!(triple("7k/8/6KQ/8/8/8/8/8 b - - 0 1", "h8g8", 1), None, "no other move");
+        assert_eq!(triple("7k/8/5K2/8/8/8/8/6R1 b - - 0 1", "h8h7", 1), None, "no other move");
     }
 
     #[test]

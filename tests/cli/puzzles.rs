@@ -38,7 +38,7 @@ fn real_puzzles_are_counted_and_the_same_for_any_number_of_threads() {
 #[test]
 fn bad_puzzles_are_counted_and_named() {
     let folder = tempfile::tempdir().unwrap();
-    let mate = "4k3/p7/4K3/8/8/8/8/7R b - - 0 1,a7a6 h1h8";
+    let mate = "4k3/8/3K4/8/8/8/8/7R b - - 0 1,e8d8 h1h8";
     let text = format!("FEN,Moves\n{mate}\nx,e2e4 e7e5\n4k3/8/8/8/8/8/8/K7 w - - 0 1,a1a2\n\"no end\n");
     std::fs::write(folder.path().join("p.csv"), text).unwrap();
     let output = patzer(folder.path(), &["puzzles", "p.csv", "--json"]);

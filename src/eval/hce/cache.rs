@@ -4,9 +4,10 @@
 //! that it depends on and is compared with it, so the values are the same with and without the cache, whatever
 //! was evaluated before.
 
-use shakmaty::{Bitboard, Board, Color};
+use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::context::Context;
+use super::phase;
 use super::scale::{Scales, counts};
 use super::sink::{Packed, Table, Total};
 use super::structure::Structure;
@@ -21,13 +22,27 @@ const MATERIALS: usize = 1024;
 /// What pawns and kings decide.
 #[derive(Debug, Clone, Copy)]
 pub struct StructureEntry {
-    pawns: [Bitboard; 2],
-    kings: Bitboard,
-    black_king: Bitboard,
+    pawns: ByColor<Bitboard>,
+    kings: [u8; 2],
+    closed: u8,
+    one_wing: bool,
+    /// Those of both sides, told apart by the pawns.
+    passed: Bitboard,
     /// Sum of the terms about them, White's minus Black's.
     pub sum: Packed,
+}
+
+impl StructureEntry {
     /// Facts about the pawns.
-    pub structure: Structure,
+    #[inline(always)]
+    pub fn structure(&self) -> Structure {
+        let passed = |color: Color| self.passed & self.pawns[color];
+        Structure {
+            passed: ByColor { black: passed(Color::Black), white: passed(Color::White) },
+            closed: self.closed,
+            one_wing: self.one_wing,
+        }
+    }
 }
 
 /// What the numbers of pieces decide.
@@ -38,6 +53,8 @@ pub struct MaterialEntry {
     pub sum: Packed,
     /// Scales of the endgame.
     pub scales: Scales,
+    /// How much of the midgame it is.
+    pub phase: u8,
 }
 
 /// The memory of one evaluator.
@@ -50,19 +67,17 @@ pub struct Cache {
 impl Cache {
     /// An empty memory.
     pub fn new() -> Cache {
-        // No board has every square full of kings: no lookup finds an entry that nobody wrote.
+        // No board has a pawn of each side on every square: no lookup finds an entry that nobody wrote.
         let structure = StructureEntry {
-            pawns: [Bitboard::EMPTY; 2],
-            kings: Bitboard::FULL,
-            black_king: Bitboard::EMPTY,
+            pawns: ByColor { black: Bitboard::FULL, white: Bitboard::FULL },
+            kings: [0; 2],
+            closed: 0,
+            one_wing: false,
+            passed: Bitboard::EMPTY,
             sum: Packed::default(),
-            structure: Structure::default(),
         };
-        let material = MaterialEntry {
-            key: u64::MAX,
-            sum: Packed::default(),
-            scales: Scales { normal: 0, one_wing: 0, opposite: 0 },
-        };
+        let material =
+            MaterialEntry { key: u64::MAX, sum: Packed::default(), scales: Scales::default(), phase: 0 };
         Cache {
             structures: vec![structure; STRUCTURES].into_boxed_slice(),
             materials: vec![material; MATERIALS].into_boxed_slice(),
@@ -72,16 +87,20 @@ impl Cache {
     /// The entry of a board's pawns and kings, worked out if it is not there.
     #[inline(always)]
     pub fn structure(&mut self, table: &Table, board: &Board) -> &StructureEntry {
-        let pawns = [board.pawns() & board.white(), board.pawns() & board.black()];
-        let (kings, black_king) = (board.kings(), board.kings() & board.black());
-        let mixed =
-            mix(pawns[0].0) ^ mix(pawns[1].0.rotate_left(31)) ^ mix(kings.0) ^ black_king.0.rotate_left(17);
+        let ours = |color: Color| board.pawns() & board.by_color(color);
+        let pawns = ByColor { black: ours(Color::Black), white: ours(Color::White) };
+        let kings = [king(board, Color::White), king(board, Color::Black)];
+        let mixed = mix(pawns.white.0)
+            ^ mix(pawns.black.0.rotate_left(31))
+            ^ mix(u64::from(u16::from_le_bytes(kings)));
         let entry = &mut self.structures[slot(mixed, STRUCTURES)];
-        if entry.pawns != pawns || entry.kings != kings || entry.black_king != black_king {
+        if entry.pawns != pawns || entry.kings != kings {
             let structure = Structure::of(board);
             let mut total = Total::new(table, Packed::default());
             structure_sum(board, structure, &mut total);
-            *entry = StructureEntry { pawns, kings, black_king, sum: total.sum(), structure };
+            let Structure { passed, closed, one_wing } = structure;
+            let passed = passed.black | passed.white;
+            *entry = StructureEntry { pawns, kings, closed, one_wing, passed, sum: total.sum() };
         }
         entry
     }
@@ -97,10 +116,21 @@ impl Cache {
         if entry.key != key {
             let mut total = Total::new(table, Packed::default());
             terms::material(&counts, &mut total);
-            *entry = MaterialEntry { key, sum: total.sum(), scales: Scales::of(&counts) };
+            *entry = MaterialEntry {
+                key,
+                sum: total.sum(),
+                scales: Scales::of(&counts),
+                phase: phase(board) as u8,
+            };
         }
         entry
     }
+}
+
+/// The square of a king; 64 if there is none or more than one, when the terms look at none.
+#[inline(always)]
+fn king(board: &Board, color: Color) -> u8 {
+    board.king_of(color).map_or(64, u8::from)
 }
 
 #[inline(never)]

@@ -6,6 +6,7 @@
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
 use super::structure::Structure;
+use crate::chess::sliders;
 
 /// A board with its attacks.
 ///
@@ -62,21 +63,24 @@ impl<'a> Context<'a> {
             zone: NONE,
             attackers: ByColor { black: 0, white: 0 },
         };
-        for us in Color::ALL {
-            let [left, right] = pawn_attacks(us, context.pieces(us, Role::Pawn));
-            let king = context.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
-            context.by_role[us].pawn = left | right;
-            context.by_role[us].king = king;
-            context.attacked[us] = left | right | king;
-            context.twice[us] = (left & right) | ((left | right) & king);
-            let blocked = context.pieces(us, Role::Pawn) | context.pieces(us, Role::King);
-            context.useful[us] = !blocked;
-            context.zone[us] = king | context.pieces(us, Role::King);
-        }
-        for us in Color::ALL {
-            context.useful[us] &= !context.by_role[us.other()].pawn;
-        }
+        context.begin(Color::White);
+        context.begin(Color::Black);
+        context.useful.white &= !context.by_role.black.pawn;
+        context.useful.black &= !context.by_role.white.pawn;
         context
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, us: Color) {
+        let [left, right] = pawn_attacks(us, self.pieces(us, Role::Pawn));
+        let king = self.kings[us].map_or(Bitboard::EMPTY, attacks::king_attacks);
+        self.by_role[us].pawn = left | right;
+        self.by_role[us].king = king;
+        self.attacked[us] = left | right | king;
+        self.twice[us] = (left & right) | ((left | right) & king);
+        let blocked = self.pieces(us, Role::Pawn) | self.pieces(us, Role::King);
+        self.useful[us] = !blocked;
+        self.zone[us] = king | self.pieces(us, Role::King);
     }
 
     /// What a knight, bishop, rook or queen attacks. A bishop behind its queen still bears on the diagonal, and two
@@ -88,9 +92,9 @@ impl<'a> Context<'a> {
         let straight = occupied ^ (ours & self.board.rooks_and_queens());
         match role {
             Role::Knight => attacks::knight_attacks(square),
-            Role::Bishop => attacks::bishop_attacks(square, diagonal),
-            Role::Rook => attacks::rook_attacks(square, straight),
-            _ => attacks::bishop_attacks(square, diagonal) | attacks::rook_attacks(square, straight),
+            Role::Bishop => sliders::diagonal(square, diagonal),
+            Role::Rook => sliders::straight(square, straight),
+            _ => sliders::diagonal(square, diagonal) | sliders::straight(square, straight),
         }
     }
 
@@ -137,6 +141,23 @@ pub fn relative_square(us: Color, square: Square) -> Square {
         Color::White => square,
         Color::Black => square.flip_vertical(),
     }
+}
+
+/// King's moves from one square to another on an empty board.
+#[inline(always)]
+pub fn distance(from: Square, to: Square) -> usize {
+    static DISTANCES: [[u8; 64]; 64] = {
+        let mut distances = [[0; 64]; 64];
+        let mut pair = 0usize;
+        while pair < 64 * 64 {
+            let (from, to) = (pair / 64, pair % 64);
+            let (files, ranks) = ((from % 8).abs_diff(to % 8), (from / 8).abs_diff(to / 8));
+            distances[from][to] = if files > ranks { files as u8 } else { ranks as u8 };
+            pair += 1;
+        }
+        distances
+    };
+    usize::from(DISTANCES[to as usize][from as usize])
 }
 
 /// All squares above the given ones on the same files, without themselves unless one stands above another.
@@ -213,6 +234,13 @@ mod tests {
                 | attacks::attacks(from, rook, board.occupied() ^ (own & board.rooks_and_queens()))
         };
         board.by_color(color).into_iter().filter(|&from| attacks(from).contains(square)).count()
+    }
+
+    #[test]
+    fn distances_are_those_of_the_rules() {
+        for from in Square::ALL {
+            assert!(Square::ALL.iter().all(|&to| distance(from, to) == from.distance(to) as usize));
+        }
     }
 
     #[test]

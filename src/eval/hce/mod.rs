@@ -70,15 +70,15 @@ fn count_all<S: Sink>(board: &Board, turn: Color, sink: &mut S) {
 }
 
 #[inline(always)]
-fn finish(sum: Packed, board: &Board, scale: i32) -> Score {
-    taper(sum.mg(), sum.eg(), phase(board), scale).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+fn finish(sum: Packed, phase: i32, scale: i32) -> Score {
+    taper(sum.mg(), sum.eg(), phase, scale).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
 }
 
 /// The worth of a board from White's side, everything worked out anew: what [`remembered`] has to agree with.
 fn plain(table: &Table, board: &Board, turn: Color) -> Score {
     let mut total = Total::new(table, Packed::default());
     count_all(board, turn, &mut total);
-    finish(total.sum(), board, scale(board))
+    finish(total.sum(), phase(board), scale(board))
 }
 
 /// The worth of a board from White's side, with what the cache remembers.
@@ -89,9 +89,9 @@ fn remembered(table: &Table, cache: &mut Cache, board: &Board, turn: Color) -> S
     let mut start = material.sum;
     start += pawns.sum;
     let mut total = Total::new(table, start);
-    let mut context = Context::new(board, turn, pawns.structure);
+    let mut context = Context::new(board, turn, pawns.structure());
     terms::pieces(&mut context, &mut total);
-    finish(total.sum(), board, material.scales.choose(board, &context.structure))
+    finish(total.sum(), i32::from(material.phase), material.scales.choose(board, &context.structure))
 }
 
 /// Leaves behind how often each weight counts on a board: for tuning. The evaluation is

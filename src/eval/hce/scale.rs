@@ -24,19 +24,22 @@ pub fn counts(board: &Board) -> ByColor<Counts> {
 }
 
 /// Shares in 64ths by what the counts alone leave open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scales {
+    /// Whether each side has one bishop.
+    pub bishop_each: bool,
     /// In general.
-    pub normal: i32,
+    pub normal: u8,
     /// All pawns on one wing.
-    pub one_wing: i32,
+    pub one_wing: u8,
     /// Each side has one bishop, and they stand on squares of different colours.
-    pub opposite: i32,
+    pub opposite: u8,
 }
 
 impl Scales {
     /// The shares that go with these pieces.
     pub fn of(counts: &ByColor<Counts>) -> Scales {
+        let bishop_each = counts.iter().all(|c| c[2] == 1);
         let worth = counts.as_ref().map(|c| 3 * (c[1] + c[2]) + 5 * c[3] + 9 * c[4]);
         let rank = |color: Color| (worth[color] + counts[color][0], worth[color]);
         let strong = if rank(Color::White) > rank(Color::Black) { Color::White } else { Color::Black };
@@ -44,16 +47,16 @@ impl Scales {
         if pawns == 0 && worth[strong] - worth[!strong] <= 4 {
             // Nothing left that could become a queen, and not enough ahead to mate by force.
             let share = if worth[strong] <= 3 { 0 } else { 8 };
-            return Scales { normal: share, one_wing: share, opposite: share };
+            return Scales { bishop_each, normal: share, one_wing: share, opposite: share };
         }
         let each = |pieces: [i32; 4]| counts.iter().all(|c| c[1..] == pieces);
         let one_wing = match pawns {
             // What is left is to take the other side's pawns.
-            0 => FULL_SCALE,
+            0 => FULL_SCALE as u8,
             _ if each([0, 0, 1, 0]) => 28,
             _ => 50,
         };
-        let opposite: [i32; 6] = if each([0, 1, 0, 0]) {
+        let opposite: [u8; 6] = if each([0, 1, 0, 0]) {
             [8, 8, 8, 22, 28, 32]
         } else if each([1, 1, 0, 0]) {
             [8, 8, 12, 32, 44, 60]
@@ -62,21 +65,20 @@ impl Scales {
         } else {
             [60; 6]
         };
-        Scales { normal: FULL_SCALE, one_wing, opposite: opposite[pawns.min(5)] }
+        Scales { bishop_each, normal: FULL_SCALE as u8, one_wing, opposite: opposite[pawns.min(5)] }
     }
 
     /// The share that holds on a board with these pieces.
     #[inline(always)]
     pub fn choose(&self, board: &Board, structure: &Structure) -> i32 {
-        let bishops = board.bishops();
-        let one_each = (bishops & board.white()).count() == 1 && (bishops & board.black()).count() == 1;
-        if one_each && (bishops & Bitboard::LIGHT_SQUARES).count() == 1 {
+        let share = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
             self.opposite
         } else if structure.one_wing {
             self.one_wing
         } else {
             self.normal
-        }
+        };
+        i32::from(share)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::{Context, Visit, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
@@ -57,25 +58,23 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 
     let ours = &c.by_role[us];
     let occupied = c.board.occupied();
-    let diagonal = attacks::bishop_attacks(king, occupied);
-    let straight = attacks::rook_attacks(king, occupied);
+    let diagonal = sliders::diagonal(king, occupied);
+    let straight = sliders::straight(king, occupied);
     // A check is safe where nothing of theirs stands guard, or only the king or queen against two of ours.
     let not_ours = !c.board.by_color(us);
     let safe = not_ours & (!c.attacked[them] | (c.twice[us] & !solid));
-    let kinds = [
-        (attacks::knight_attacks(king), ours.knight, 6, 9),
-        (diagonal, ours.bishop, 5, 5),
-        (straight, ours.rook, 4, 9),
-        (diagonal | straight, ours.queen, 3, 6),
-    ];
-    for (kind, (lines, reach, nearness, check)) in kinds.into_iter().enumerate() {
+    let mut count = |kind: usize, lines: Bitboard, reach: Bitboard, nearness: i32, check: i32| {
         let checks = lines & reach & not_ours;
         let safe_checks = (checks & safe).count() as i32;
         let any = i32::from(safe_checks > 0);
         sink.add(us, SAFE_CHECK + kind, safe_checks);
         sink.add(us, UNSAFE_CHECK + kind, i32::from((checks & !safe).any()));
-        danger += nearness * i32::from(!reach.is_disjoint(zone)) + check * any;
-    }
+        nearness * i32::from(!reach.is_disjoint(zone)) + check * any
+    };
+    danger += count(0, attacks::knight_attacks(king), ours.knight, 6, 9);
+    danger += count(1, diagonal, ours.bishop, 5, 5);
+    danger += count(2, straight, ours.rook, 4, 9);
+    danger += count(3, diagonal | straight, ours.queen, 3, 6);
     sink.add(us, DANGER + (danger.max(0) as usize / 2).min(31), 1);
 
     let wing = relative(us, Bitboard(0xffff_ffff_ff00_0000)) & WINGS[king.file() as usize];

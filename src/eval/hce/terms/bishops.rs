@@ -1,8 +1,9 @@
 //! Bishops: the pair, pawns on their colour, diagonals, outposts.
 
-use shakmaty::{Bitboard, Color, Role, attacks};
+use shakmaty::{Bitboard, Color, Role};
 
 use super::knights::safe_squares;
+use crate::chess::sliders;
 use crate::eval::hce::context::{Context, Visit, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
@@ -46,7 +47,7 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     sink.add(us, PAWNS, ours.count() as i32);
     sink.add(us, RAMMED, rammed.count() as i32);
     sink.add(us, ENEMY_PAWNS + (theirs & colour).count().min(8), 1);
-    let seen = attacks::bishop_attacks(piece.square, c.board.pawns());
+    let seen = sliders::diagonal(piece.square, c.board.pawns());
     sink.add(us, LONG_DIAGONAL, i32::from((seen & CENTRE).more_than_one()));
     sink.add(us, AIMS, i32::from(!seen.is_disjoint(c.zone[them])));
 }

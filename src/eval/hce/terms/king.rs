@@ -2,9 +2,9 @@
 //!
 //! Source: Ethereal's shelter and storm tables by file and distance.
 
-use shakmaty::{Bitboard, Color, File, Role};
+use shakmaty::{Bitboard, Color, Role};
 
-use crate::eval::hce::context::{Context, above, relative, relative_square};
+use crate::eval::hce::context::{Context, below, relative, relative_square};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -35,6 +35,8 @@ const STORM: usize = layout::at("king", "storm");
 const NEAREST: usize = layout::at("king", "nearest_pawn");
 const DEFENDERS: usize = layout::at("king", "defenders");
 
+const FILE_A: u64 = 0x0101_0101_0101_0101;
+
 /// Pawns and kings alone.
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
@@ -43,23 +45,25 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let own_file = king.file() as u32;
     let ours = relative(us, c.pieces(us, Role::Pawn));
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
-    let rank = Bitboard::from_rank(king.rank());
-    let in_front = rank | above(rank);
     for file in own_file.saturating_sub(1)..=(own_file + 1).min(7) {
-        let squares = Bitboard::from_file(File::new(file)) & in_front;
-        // Never 7 ranks away: a pawn stands on rank 8 at most on boards that are no chess.
-        let steps = |pawns: Bitboard| {
-            (pawns & squares).first().map_or(7, |pawn| (pawn.rank() as usize - king.rank() as usize).min(7))
-        };
+        // Moved so that the file begins at a1 with the king's rank; without a pawn there are 8 ranks to go.
+        let start = 8 * king.rank() as u32 + file;
+        let steps = |pawns: Bitboard| ((pawns.0 >> start & FILE_A).trailing_zeros() as usize / 8).min(7);
         let (own, enemy) = (steps(ours), steps(theirs));
         sink.add(us, SHELTER + 64 * usize::from(file == own_file) + 8 * file as usize + own, 1);
         let blocked = own != 7 && enemy == own + 1;
         sink.add(us, STORM + 32 * usize::from(blocked) + 8 * file.min(7 - file) as usize + enemy, 1);
     }
-    let files = c.board.pawns().into_iter().map(|pawn| (pawn.file() as u32).abs_diff(own_file));
-    if let Some(nearest) = files.min() {
-        sink.add(us, NEAREST + nearest as usize, 1);
-    }
+    sink.add(us, NEAREST + files_to_nearest(c.board.pawns(), own_file).min(7), i32::from(c.board.pawns().any()));
+}
+
+/// Files from this one to the nearest file with any of these pieces; more than 7 if there are none.
+#[inline(always)]
+fn files_to_nearest(pieces: Bitboard, file: u32) -> usize {
+    let ranks = (pieces | below(pieces)).0 & 0xff;
+    // The file itself counts on both sides.
+    let (right, left) = (ranks >> file, ranks << (63 - file));
+    right.trailing_zeros().min(left.leading_zeros()) as usize
 }
 
 /// The defenders.

@@ -3,7 +3,7 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::{Context, Visit};
+use crate::eval::hce::context::{Context, Visit, distance};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
 
@@ -29,6 +29,6 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
         _ => return,
     };
     if let Some(king) = c.kings[us] {
-        sink.add(us, table + piece.square.distance(king) as usize, 1);
+        sink.add(us, table + distance(piece.square, king), 1);
     }
 }

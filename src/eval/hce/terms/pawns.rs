@@ -68,11 +68,12 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let islands = files.without(files.shift(1)).count();
     sink.add(us, NUMBER + ours.count().min(8), 1);
     sink.add(us, ISLANDS + islands, 1);
-    for square in ours & below(ours) {
-        sink.add(us, DOUBLED + 4 * usize::from(opposed.contains(square)) + file_pair(square), 1);
-    }
-    for square in ours.without(beside(ours | above(ours) | below(ours))) {
-        sink.add(us, ISOLATED + 4 * usize::from(opposed.contains(square)) + file_pair(square), 1);
+    let doubled = ours & below(ours);
+    let isolated = ours.without(beside(ours | above(ours) | below(ours)));
+    for square in doubled | isolated {
+        let class = 4 * usize::from(opposed.contains(square)) + file_pair(square);
+        sink.add(us, DOUBLED + class, i32::from(doubled.contains(square)));
+        sink.add(us, ISOLATED + class, i32::from(isolated.contains(square)));
     }
     // Squares that an own pawn attacks or could come to attack.
     let support = beside(above(ours));
@@ -80,15 +81,12 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         let square = Square::new(stop as u32 - 8);
         sink.add(us, BACKWARD + 6 * usize::from(opposed.contains(square)) + rank(square), 1);
     }
+    // One walk for all three: where such a walk ends is hard to predict.
     let phalanx = ours & beside(ours);
     for square in phalanx | defended {
         sink.add(us, CONNECTED + 4 * rank(square) + file_pair(square), 1);
-    }
-    for square in phalanx {
-        sink.add(us, PHALANX + rank(square), 1);
-    }
-    for square in defended {
-        sink.add(us, DEFENDED + rank(square), 1);
+        sink.add(us, PHALANX + rank(square), i32::from(phalanx.contains(square)));
+        sink.add(us, DEFENDED + rank(square), i32::from(defended.contains(square)));
     }
     let passed = relative(us, c.structure.passed[us]);
     for square in ours.without(opposed | below(ours) | passed) {

@@ -4,6 +4,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::Context;
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
@@ -45,8 +46,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 /// The sliders of both kinds on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
-    (attacks::bishop_attacks(square, Bitboard::EMPTY) & diagonal)
-        | (attacks::rook_attacks(square, Bitboard::EMPTY) & straight)
+    (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)
 }
 
 /// The only piece between two squares.

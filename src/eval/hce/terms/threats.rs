@@ -4,6 +4,7 @@
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
+use crate::chess::sliders;
 use crate::eval::hce::context::{Context, beside, relative};
 use crate::eval::hce::layout::{self, Part, Term};
 use crate::eval::hce::sink::Sink;
@@ -33,8 +34,6 @@ const NEXT_ON_QUEEN: usize = layout::at("threats", "next_on_queen");
 const HANGING: usize = layout::at("threats", "hanging");
 const BY_PUSH: usize = layout::at("threats", "by_push");
 
-const VICTIMS: [Role; 5] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
-
 /// All threats of one side.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
@@ -47,16 +46,11 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let minor = ours.knight | ours.bishop;
     // Nothing to threaten with is common enough to be worth a look.
     if !theirs.is_disjoint(c.attacked[us]) {
-        for (i, role) in VICTIMS.into_iter().enumerate() {
-            let all = c.pieces(them, role);
-            if role != Role::Pawn {
-                sink.add(us, BY_PAWN + i - 1, (all & ours.pawn).count() as i32);
-            }
-            let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
-            sink.add(us, BY_MINOR + i, (by_minor & minor).count() as i32);
-            let by_rook = if role == Role::Queen { all } else { all & weak };
-            sink.add(us, BY_ROOK + i, (by_rook & ours.rook).count() as i32);
-        }
+        by_kind(c, us, Role::Pawn, weak, sink);
+        by_kind(c, us, Role::Knight, weak, sink);
+        by_kind(c, us, Role::Bishop, weak, sink);
+        by_kind(c, us, Role::Rook, weak, sink);
+        by_kind(c, us, Role::Queen, weak, sink);
         let minors = pieces & (c.board.knights() | c.board.bishops());
         sink.add(us, MINOR_BY_MINOR, (minors & minor).count() as i32);
         sink.add(us, BY_KING, (weak & ours.king).count() as i32);
@@ -66,6 +60,21 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     on_queens(c, us, strong, sink);
 }
 
+/// Attacks on one kind of piece by pawns, minor pieces and rooks.
+#[inline(always)]
+fn by_kind<S: Sink>(c: &Context<'_>, us: Color, role: Role, weak: Bitboard, sink: &mut S) {
+    let ours = &c.by_role[us];
+    let all = c.pieces(us.other(), role);
+    let kind = role as usize - Role::Pawn as usize;
+    if role != Role::Pawn {
+        sink.add(us, BY_PAWN + kind - 1, (all & ours.pawn).count() as i32);
+    }
+    let by_minor = if matches!(role, Role::Rook | Role::Queen) { all } else { all & weak };
+    sink.add(us, BY_MINOR + kind, (by_minor & (ours.knight | ours.bishop)).count() as i32);
+    let by_rook = if role == Role::Queen { all } else { all & weak };
+    sink.add(us, BY_ROOK + kind, (by_rook & ours.rook).count() as i32);
+}
+
 /// Attacks on the queen, now and with the next move.
 #[inline(always)]
 fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S) {
@@ -73,8 +82,8 @@ fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S
     let safe = c.useful[us] & !strong;
     for queen in c.pieces(us.other(), Role::Queen) {
         let occupied = c.board.occupied();
-        let sliders = (ours.bishop & attacks::bishop_attacks(queen, occupied))
-            | (ours.rook & attacks::rook_attacks(queen, occupied));
+        let sliders = (ours.bishop & sliders::diagonal(queen, occupied))
+            | (ours.rook & sliders::straight(queen, occupied));
         let knights = ours.knight & attacks::knight_attacks(queen) & safe;
         sink.add(us, NEXT_ON_QUEEN, knights.count() as i32);
         sink.add(us, NEXT_ON_QUEEN + 1, (sliders & safe).count() as i32);
