@@ -105,8 +105,8 @@ pub struct Settings {
     pub patience: usize,
     /// Pull towards the initial weights: the loss added for a value 100 centipawns away from its start.
     pub l2: f64,
-    /// A pull beside it that wanes as data grow, so that it decides only where they say little: this over the sum
-    /// of the positions' weights.
+    /// A pull beside it that wanes as data grow, so that it decides only where they say little: this over the number
+    /// of games, because the positions of a game share its result. Every position is a game where games are unknown.
     pub prior: f64,
     /// K of the sigmoid; `None` to fit it to the initial weights.
     pub k: Option<f64>,
@@ -155,7 +155,8 @@ impl Settings {
 
     /// The whole pull of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
     pub fn pull(&self, traces: &Traces) -> f64 {
-        self.l2 + self.prior / traces.total_weight().max(1.0)
+        let games = if traces.games > 0 { traces.games } else { traces.positions };
+        self.l2 + self.prior / games.max(1) as f64
     }
 
     /// Positions in a chunk of traces, so that batches come out as asked, and of several chunks each where that

@@ -35,6 +35,8 @@ pub struct Traces {
     pub chunks: Vec<Chunk>,
     /// Number of positions.
     pub positions: usize,
+    /// Number of games that they come from, if whoever gathers them knows; else 0.
+    pub games: usize,
 }
 
 impl Traces {

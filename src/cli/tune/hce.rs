@@ -115,6 +115,8 @@ fn gather(
     let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
     let mut train = Gather::new(boards, model, &space, chunk, split.seed);
     let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
+    // The positions of a game lie together; shuffled ones are taken for more games than there are.
+    let (mut games, mut last) = (0, None);
     let account = stream(&args.data, split, ui, &mut |offer| {
         let (target, weight) = match labels.of(seen(offer)) {
             Ok(label) => label,
@@ -125,11 +127,13 @@ fn gather(
         if offer.held_out {
             validation.push(item)?
         } else {
+            games += usize::from(last.replace(offer.group) != Some(offer.group));
             train.push(item)?
         }
         Ok(None)
     })?;
     let (mut train, mut validation) = (train.finish()?, validation.finish()?);
+    train.games = games;
     if train.positions == 0 {
         let summary = account.summary(0, validation.positions);
         return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
