@@ -72,10 +72,9 @@ const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
 pub fn pair(pair: &Pair, header: &Header) -> String {
-    let [a, b] = pair.meeting.players;
     let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
     let mut out = String::with_capacity(48 * plies + 1024);
-    for (number, (game, players)) in pair.games.iter().zip([[a, b], [b, a]]).enumerate() {
+    for (number, (game, players)) in pair.seated().into_iter().enumerate() {
         write_game(&mut out, game, header, players, [pair.index + 1, number + 1]);
     }
     out

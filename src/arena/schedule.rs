@@ -36,6 +36,12 @@ impl Pair {
         [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
     }
 
+    /// The games, each with the numbers of the players who have White and Black in it.
+    pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
+        let ([first, second], [a, b]) = (&self.games, self.meeting.players);
+        [(first, [a, b]), (second, [b, a])]
+    }
+
     /// Whether both games have the same moves, as they have if the players play alike.
     pub fn mirrored(&self) -> bool {
         let [first, second] = &self.games;

@@ -176,7 +176,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
     contest::remark(&held.standings.tally, true, &args.pgn, ui);
-    held.show.end(&held.standings, &[[0, 1]], &report)?;
+    held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,
         Verdict::H0 => Status::H0,
