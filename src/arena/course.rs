@@ -130,7 +130,7 @@ pub fn run(
         let mut receive = |pair: Pair| {
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
             let entry = Entry::new(&pair);
-            record.append(&entry, &pgn::pair(&pair, header))?;
+            record.append(&entry, pgn::pair(&pair, header).as_bytes())?;
             standings.add(&entry);
             pairs += 1;
             incidents(&pair, plan.names).iter().for_each(|incident| observer.incident(incident));

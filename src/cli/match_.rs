@@ -7,6 +7,7 @@ use super::play::{PlayArgs, after_help};
 use super::show::ShowArgs;
 use super::typed;
 use crate::arena::meetings::Schedule;
+use crate::arena::record::Entry;
 use crate::arena::tournament::Table;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
@@ -78,7 +79,8 @@ impl Kind {
 
 impl MatchArgs {
     fn with_those_of_the_journal(&self, typed: &mut crate::arena::record::Arguments) -> Result<MatchArgs> {
-        let all = contest::resumed("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
+        let all =
+            contest::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
         let own = self.clone();
         Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
             pgn: own.pgn,
