@@ -31,6 +31,8 @@ pub mod engine;
 
 pub mod puzzles;
 
+pub mod moves;
+
 pub mod arena;
 
 pub mod selfplay;

@@ -18,6 +18,7 @@ mod kills;
 mod label;
 mod match_;
 mod mock;
+mod moves;
 mod net;
 mod puzzles;
 mod rate;
