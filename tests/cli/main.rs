@@ -25,6 +25,7 @@ mod rate;
 mod scale;
 mod selfplay;
 mod sprt;
+mod studies;
 mod tune;
 mod tune_net;
 mod uci_dialogue;
