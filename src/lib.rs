@@ -34,6 +34,8 @@ pub mod puzzles;
 
 pub mod arena;
 
+pub mod selfplay;
+
 pub mod stats;
 
 pub mod rating;

@@ -22,6 +22,7 @@ mod net;
 mod puzzles;
 mod rate;
 mod scale;
+mod selfplay;
 mod sprt;
 mod tune;
 mod tune_net;
