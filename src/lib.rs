@@ -7,6 +7,7 @@
 pub mod error;
 pub mod interrupt;
 pub mod io;
+pub mod prefetch;
 pub mod rng;
 
 pub mod chess;
