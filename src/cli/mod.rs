@@ -17,6 +17,7 @@ mod play;
 mod prepare;
 mod puzzles;
 mod rate;
+mod report;
 mod run_folder;
 mod show;
 mod sprt;
@@ -97,6 +98,7 @@ enum Command {
     Net(net::NetArgs),
     Puzzles(puzzles::PuzzlesArgs),
     Eval(eval::EvalArgs),
+    Report(report::ReportArgs),
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
@@ -159,6 +161,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Net(args) => net::run(args, &ui),
         Command::Puzzles(args) => puzzles::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
+        Command::Report(args) => report::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),
         Command::Bench(args) => bench::run(args, &ui),
         Command::Perft(args) => perft::run(args, &ui),

@@ -1,6 +1,6 @@
 //! Curves and contours.
 //!
-//! In: points and functions with the words for their axes. Out: SVG through [`style::picture`](super::style::picture).
+//! In: points and functions with the words for their axes. Out: SVG, as text for a page or as a file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, GRID, INK, PAPER, picture, ramp};
+use super::style::{Canvas, DrawError, FONT, GRID, INK, Look, PAPER, picture, shade, svg};
 use crate::error::Result;
 
 /// The words and limits of a plot.
@@ -59,37 +59,232 @@ pub struct Tile {
     pub value: f64,
 }
 
+/// What lies between two curves over the same points of x, such as the errors of a curve.
+#[derive(Debug, Clone)]
+pub struct Band {
+    /// Its colour; it is drawn pale.
+    pub colour: RGBColor,
+    /// x, lower end, upper end.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+/// A level that a curve may reach: a line across the plot.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// What is written on it.
+    pub label: String,
+    /// Where it is on y.
+    pub y: f64,
+    /// Its colour.
+    pub colour: RGBColor,
+}
+
+/// A plot of curves and points.
+#[derive(Debug, Clone)]
+pub struct Curves {
+    /// Words and limits.
+    pub axes: Axes,
+    /// What lies below all else: how much there is in each place.
+    pub tiles: Vec<Tile>,
+    /// Drawn over them, the first at the bottom.
+    pub bands: Vec<Band>,
+    /// Lines across.
+    pub levels: Vec<Level>,
+    /// Drawn over them.
+    pub series: Vec<Series>,
+    /// Where the legend hides least.
+    pub legend: SeriesLabelPosition,
+}
+
+impl Curves {
+    /// A plot with nothing in it yet, its limits such that all the points that are to come lie within.
+    pub fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
+        let (mut x_range, mut y_range) = (Extent::default(), Extent::default());
+        for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            x_range.add(x);
+            y_range.add(y);
+        }
+        let axes = Axes {
+            title: String::new(),
+            x: x.into(),
+            y: y.into(),
+            x_range: x_range.padded(0.02),
+            y_range: y_range.padded(0.08),
+        };
+        Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
+    }
+
+    /// A plot with nothing in it yet, with known limits.
+    pub fn within(axes: Axes) -> Curves {
+        Curves {
+            axes,
+            tiles: Vec::new(),
+            bands: Vec::new(),
+            levels: Vec::new(),
+            series: Vec::new(),
+            legend: SeriesLabelPosition::UpperLeft,
+        }
+    }
+
+    /// With a line through points.
+    #[must_use]
+    pub fn line(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+        self.with(label, colour, Mark::Line, points)
+    }
+
+    /// With points.
+    #[must_use]
+    pub fn dots(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+        self.with(label, colour, Mark::Dots, points)
+    }
+
+    fn with(mut self, label: &str, colour: RGBColor, mark: Mark, points: Vec<(f64, f64)>) -> Curves {
+        self.series.push(Series { label: label.into(), colour, mark, points });
+        self
+    }
+
+    /// Draws it.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, look: Look) -> Result<String> {
+        svg(look.size, |canvas| self.draw(canvas, look))
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
+        let axes = &self.axes;
+        let mut chart = chart(canvas, axes, true, look)?;
+        chart.draw_series(self.tiles.iter().map(tile))?;
+        for band in &self.bands {
+            let low = band.points.iter().map(|&(x, low, _)| (x, low));
+            let high = band.points.iter().rev().map(|&(x, _, high)| (x, high));
+            let colour = band.colour.mix(0.2).filled();
+            chart.draw_series(std::iter::once(Polygon::new(low.chain(high).collect::<Vec<_>>(), colour)))?;
+        }
+        for level in &self.levels {
+            let ends = [(axes.x_range.start, level.y), (axes.x_range.end, level.y)];
+            let line = PathElement::new(ends, level.colour.mix(0.8).stroke_width(1));
+            chart.draw_series(std::iter::once(line))?;
+            let width = axes.x_range.end - axes.x_range.start;
+            let place = (axes.x_range.start + 0.01 * width, level.y);
+            let style = (FONT, look.text).into_font().color(&level.colour);
+            chart.draw_series(std::iter::once(Text::new(level.label.clone(), place, style)))?;
+        }
+        let labelled = self.series.iter().any(|series| !series.label.is_empty());
+        for one in &self.series {
+            draw_series(&mut chart, axes, one)?;
+        }
+        if !labelled {
+            return Ok(());
+        }
+        let mut labels = chart.configure_series_labels();
+        labels.label_font(look.letters()).background_style(PAPER.mix(0.85)).border_style(GRID);
+        labels.position(self.legend.clone()).draw()
+    }
+}
+
+fn draw_series<'a, 'b: 'a>(
+    chart: &mut Chart<'a, 'b>,
+    axes: &Axes,
+    one: &Series,
+) -> std::result::Result<(), DrawError> {
+    // The last point may lie on the end of the range.
+    let inside = |p: &&(f64, f64)| {
+        (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite()
+    };
+    let points = one.points.iter().filter(inside).copied();
+    let (colour, mark) = (one.colour, one.mark);
+    let drawn = match mark {
+        Mark::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
+        Mark::Dots => chart.draw_series(points.map(|p| Circle::new(p, 3, colour.mix(0.55).filled())))?,
+    };
+    if !one.label.is_empty() {
+        drawn.label(one.label.clone()).legend(move |(x, y)| match mark {
+            Mark::Line => PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)).into_dyn(),
+            Mark::Dots => Circle::new((x + 9, y), 3, colour.mix(0.55).filled()).into_dyn(),
+        });
+    }
+    Ok(())
+}
+
+/// The smallest and the largest of some numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extent(Option<(f64, f64)>);
+
+impl Extent {
+    /// Takes in a number.
+    pub fn add(&mut self, value: f64) {
+        let (low, high) = self.0.unwrap_or((value, value));
+        self.0 = Some((low.min(value), high.max(value)));
+    }
+
+    /// From the smallest to the largest with a share of the distance on both sides, never empty.
+    pub fn padded(self, share: f64) -> Range<f64> {
+        let (low, high) = self.0.unwrap_or((0.0, 1.0));
+        let distance = if high > low { high - low } else { low.abs().max(1.0) };
+        low - share * distance..high + share * distance
+    }
+}
+
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// A plot that is a file of its own.
+const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
 /// Draws series into one plot, with a legend where it hides least.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
-    picture(path, (860, 560), |canvas| {
-        let mut chart = chart(canvas, axes, true)?;
-        for one in series {
-            let inside = |p: &&(f64, f64)| axes.x_range.contains(&p.0) && p.1.is_finite();
-            let points = one.points.iter().filter(inside).copied();
-            let colour = one.colour;
-            let drawn = match one.mark {
-                Mark::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-                Mark::Dots => {
-                    chart.draw_series(points.map(|p| Circle::new(p, 3, colour.mix(0.55).filled())))?
-                }
-            };
-            if !one.label.is_empty() {
-                let mark = one.mark;
-                drawn.label(one.label.clone()).legend(move |(x, y)| match mark {
-                    Mark::Line => PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)).into_dyn(),
-                    Mark::Dots => Circle::new((x + 9, y), 3, colour.mix(0.55).filled()).into_dyn(),
-                });
-            }
+    let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
+    crate::io::write(path, curves.svg(FILE)?.as_bytes())
+}
+
+/// Tiles of measured shares under the contour lines of a function, or the function's own bands.
+#[derive(Debug, Clone)]
+pub struct Contours {
+    /// Words and limits.
+    pub axes: Axes,
+    /// What was measured; if there is nothing, the function is drawn in its bands.
+    pub tiles: Vec<Tile>,
+    /// The values whose contours are drawn, ascending.
+    pub levels: Vec<f64>,
+}
+
+impl Contours {
+    /// Draws it for a function from 0 to 1.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<String> {
+        svg(look.size, |canvas| self.draw(canvas, &function, look))
+    }
+
+    fn draw(
+        &self,
+        canvas: &Canvas<'_>,
+        function: &impl Fn(f64, f64) -> f64,
+        look: Look,
+    ) -> std::result::Result<(), DrawError> {
+        const GRID: (usize, usize) = (240, 120);
+        let mut chart = chart(canvas, &self.axes, false, look)?;
+        if self.tiles.is_empty() {
+            chart.draw_series(bands(&self.axes, GRID, function, &self.levels))?;
         }
-        let mut labels = chart.configure_series_labels();
-        labels.label_font((FONT, 14, &INK)).background_style(WHITE.mix(0.85)).border_style(GRID);
-        labels.position(legend).draw()
-    })
+        chart.draw_series(self.tiles.iter().map(tile))?;
+        for &level in &self.levels {
+            let segments = contour(&self.axes, GRID, function, level);
+            let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
+            chart.draw_series(segments.iter().map(path))?;
+            write_level(&mut chart, level, &segments)?;
+        }
+        Ok(())
+    }
+}
+
+fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
+    let corners = [(tile.x.start, tile.y.start), (tile.x.end, tile.y.end)];
+    Rectangle::new(corners, shade(tile.value).filled())
 }
 
 /// Draws tiles of measured shares beside a function's bands, both under the function's contour lines.
@@ -103,28 +298,12 @@ pub fn contours(
     function: impl Fn(f64, f64) -> f64,
     levels: &[f64],
 ) -> Result<()> {
-    let (columns, rows) = (240, 120);
-    let lines: Vec<_> =
-        levels.iter().map(|&level| (level, contour(axes, (columns, rows), &function, level))).collect();
     picture(path, (1_240, 560), |canvas| {
         let (left, right) = canvas.split_horizontally(620);
-        for (canvas, words) in [(&left, "data, lines of the model"), (&right, "model")] {
+        for (canvas, words, tiles) in [(&left, "data, lines of the model", tiles), (&right, "model", &[])] {
             let axes = Axes { title: format!("{}: {words}", axes.title), ..axes.clone() };
-            let mut chart = chart(canvas, &axes, false)?;
-            if words == "model" {
-                chart.draw_series(bands(&axes, (columns, rows), &function, levels))?;
-            } else {
-                let rectangle = |t: &Tile| {
-                    let corners = [(t.x.start, t.y.start), (t.x.end, t.y.end)];
-                    Rectangle::new(corners, ramp(t.value).filled())
-                };
-                chart.draw_series(tiles.iter().map(rectangle))?;
-            }
-            for (level, segments) in &lines {
-                let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
-                chart.draw_series(segments.iter().map(path))?;
-                write_level(&mut chart, *level, segments)?;
-            }
+            let contours = Contours { axes, tiles: tiles.to_vec(), levels: levels.to_vec() };
+            contours.draw(canvas, &function, FILE)?;
         }
         Ok(())
     })
@@ -135,15 +314,23 @@ fn chart<'a, 'b>(
     canvas: &'a Canvas<'b>,
     axes: &Axes,
     grid: bool,
+    look: Look,
 ) -> std::result::Result<Chart<'a, 'b>, DrawError> {
     let mut builder = ChartBuilder::on(canvas);
-    builder.caption(&axes.title, (FONT, 18, &INK)).margin(14);
-    builder.x_label_area_size(46).y_label_area_size(58);
+    if !axes.title.is_empty() {
+        builder.caption(&axes.title, (FONT, look.title, &INK));
+    }
+    let digits = [&axes.x_range, &axes.y_range].map(digits);
+    let widest = [axes.y_range.start, axes.y_range.end].map(|y| tick(y, digits[1]).len());
+    let wide = widest.into_iter().max().unwrap_or(0) as u32 * look.text as u32 / 2;
+    builder.margin(14).x_label_area_size(3 * look.text as u32 + 4).y_label_area_size(wide.max(18) + 2 * look.text as u32);
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
-    mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style((FONT, 13, &INK));
-    mesh.x_label_formatter(&tick).y_label_formatter(&tick);
-    mesh.axis_desc_style((FONT, 14, &INK)).bold_line_style(GRID).light_line_style(TRANSPARENT);
+    mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());
+    let [x_tick, y_tick] = digits.map(|digits| move |value: &f64| tick(*value, digits));
+    mesh.x_label_formatter(&x_tick).y_label_formatter(&y_tick);
+    mesh.x_labels(look.size.0 as usize / 90).y_labels(8);
+    mesh.axis_desc_style(look.letters()).bold_line_style(GRID).light_line_style(TRANSPARENT);
     if !grid {
         mesh.disable_mesh();
     }
@@ -151,10 +338,17 @@ fn chart<'a, 'b>(
     Ok(chart)
 }
 
+/// Decimals that tell the ticks of a range apart.
+pub(super) fn digits(range: &Range<f64>) -> usize {
+    let step = (range.end - range.start).abs() / 10.0;
+    if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }
+}
+
 /// A tick's number without needless digits.
-fn tick(value: &f64) -> String {
-    let text = format!("{value:.3}");
-    match text.trim_end_matches('0').trim_end_matches('.') {
+pub(super) fn tick(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let short = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    match short {
         "-0" => "0".into(),
         short => short.into(),
     }
@@ -183,7 +377,7 @@ fn bands(
         for stretch in places.chunk_by(|a, b| a.1 == b.1) {
             let ((start, above), length) = (stretch[0], stretch.len());
             let corners = [(x(start), y(r)), (x(start + length), y(r + 1))];
-            rectangles.push(Rectangle::new(corners, ramp(middle(above)).filled()));
+            rectangles.push(Rectangle::new(corners, shade(middle(above)).filled()));
         }
     }
     rectangles
@@ -255,7 +449,9 @@ mod tests {
 
     #[test]
     fn ticks_have_no_needless_digits() {
-        assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(&v)), ["0.3", "0", "-400", "0.125"]);
+        assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(v, 3)), ["0.3", "0", "-400", "0.125"]);
+        assert_eq!([digits(&(0.0..1.0)), digits(&(0.07..0.08)), digits(&(-400.0..400.0))], [2, 4, 0]);
+        assert_eq!([tick(0.0705, 4), tick(100.0, 0)], ["0.0705", "100"]);
     }
 
     #[test]
