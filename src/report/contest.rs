@@ -420,7 +420,10 @@ fn of_games(contest: &Contest) -> Part {
         };
         let lines: Vec<(&String, Vec<(f64, f64)>)> =
             games.took.iter().map(|(name, player)| (name, mean(player))).collect();
-        if lines.iter().flat_map(|(_, points)| points).all(|(_, value)| *value == 0.0) {
+        // A limit that all moves keep is no news.
+        let mut values = lines.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);
+        let first = values.next().unwrap_or(0.0);
+        if values.all(|value| value == first) {
             continue;
         }
         let all = lines.iter().flat_map(|(_, points)| points.iter().copied());

@@ -134,11 +134,26 @@ impl Section {
         self.measures.push(Measure::new(key, label, value));
     }
 
-    /// Adds a part, unless nothing is in it.
-    pub fn part(&mut self, part: Part) {
-        if !part.items.is_empty() {
-            self.parts.push(part);
+    /// Adds a part, unless nothing is in it. Its figures get names that no other of the section has, and that links and
+    /// files can have.
+    pub fn part(&mut self, mut part: Part) {
+        if part.items.is_empty() {
+            return;
         }
+        let mut known: Vec<String> = self.figures().map(|figure| figure.id.clone()).collect();
+        for item in &mut part.items {
+            let Item::Figure(figure) = item else { continue };
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+            let id: String = figure.id.chars().map(plain).collect();
+            figure.id.clone_from(&id);
+            let mut number = 2;
+            while known.contains(&figure.id) {
+                figure.id = format!("{id}-{number}");
+                number += 1;
+            }
+            known.push(figure.id.clone());
+        }
+        self.parts.push(part);
     }
 
     /// Its figures, in order.
@@ -147,5 +162,30 @@ impl Section {
             Item::Figure(figure) => Some(&**figure),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::Drawing;
+    use super::super::squares::Planes;
+    use super::*;
+
+    #[test]
+    fn no_two_figures_have_one_name() {
+        let figure = |id: &str| {
+            let planes = Planes { boards: Vec::new(), columns: 1, deepest: 1.0 };
+            Figure::new(id, "x", "", Drawing::Planes(planes))
+        };
+        let mut section = Section::new("x", Kind::Weights);
+        for ids in [["a.b", "a_b"], ["A/B", "c"]] {
+            let mut part = Part::new("p");
+            ids.iter().for_each(|id| part.add(figure(id)));
+            section.part(part);
+        }
+        section.part(Part::new("empty"));
+        let ids: Vec<&str> = section.figures().map(|figure| figure.id.as_str()).collect();
+        assert_eq!(ids, ["a-b", "a-b-2", "a-b-3", "c"]);
+        assert_eq!(section.parts.len(), 2);
     }
 }

@@ -249,7 +249,7 @@ fn boards(terms: &[Term<'_>]) -> Part {
                 }
                 values
             };
-            let id = term.title(half).replace([' ', '.', '_'], "-");
+            let id = term.title(half);
             let mut data = Table::new(&["square", "before", "now", "standard error", "positions"]);
             for (entry, weight) in entries {
                 let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
@@ -301,8 +301,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
         let curves = lines.into_iter().fold(curves, |curves, (half, colour, points)| {
             curves.line(if half.is_empty() { "value" } else { half }, colour, points)
         });
-        let id = term.name.replace(['.', '_'], "-");
-        part.add(Figure::new(&id, term.name, "", Drawing::Curves(curves)).with_data(data));
+        part.add(Figure::new(term.name, term.name, "", Drawing::Curves(curves)).with_data(data));
     }
     part
 }

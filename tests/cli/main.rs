@@ -21,6 +21,7 @@ mod mock;
 mod net;
 mod puzzles;
 mod rate;
+mod report;
 mod scale;
 mod sprt;
 mod tune;

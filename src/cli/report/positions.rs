@@ -30,10 +30,15 @@ pub(super) struct Source {
     split: Option<Split>,
 }
 
-/// A file that a run's folder names: as it is, or from where the run was started, two folders up.
+/// A file that a run's folder names. Runs lie in `runs/` of the folder in which they were started, unless they were put
+/// elsewhere; then names are tried from here.
 pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
-    let from_there = folder.join("../..").join(path);
-    [path.to_path_buf(), from_there].into_iter().find(|path| path.is_file())
+    let there = std::path::absolute(folder).ok()?;
+    let usual = there.parent().filter(|runs| runs.ends_with("runs")).and_then(Path::parent);
+    // A path as the user would write it, where that is possible.
+    let here = std::env::current_dir().ok();
+    let usual = usual.filter(|usual| here.as_deref() != Some(*usual)).map(|usual| usual.join(path));
+    [usual, Some(path.to_path_buf())].into_iter().flatten().find(|path| path.is_file())
 }
 
 impl Source {
