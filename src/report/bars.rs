@@ -97,7 +97,7 @@ fn left(look: Look) -> TextStyle<'static> {
 
 /// About how many pixels a text takes: letters are about half as wide as high.
 fn width(text: &str, look: Look) -> i32 {
-    text.chars().count() as i32 * look.text * 45 / 100
+    text.chars().count() as i32 * look.text * 54 / 100
 }
 
 #[cfg(test)]

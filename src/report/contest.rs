@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
-use super::games::{Game, Games};
+use super::games::{Game, Games, LAST_MOVE};
 use super::histogram::Histogram;
 use super::number::grouped;
 use super::plot::{Band, Curves, Level};
@@ -416,7 +416,7 @@ fn of_games(contest: &Contest) -> Part {
         let enough = (games.games.len() as u64 / 20).max(1);
         let mean = |player: &Vec<super::games::Took>| -> Vec<(f64, f64)> {
             let told = player.iter().enumerate().filter(|(_, took)| took.moves >= enough);
-            told.map(|(at, took)| (at as f64 + 1.0, of(took) / took.moves as f64)).collect()
+            told.take(LAST_MOVE).map(|(at, took)| (at as f64 + 1.0, of(took) / took.moves as f64)).collect()
         };
         let lines: Vec<(&String, Vec<(f64, f64)>)> =
             games.took.iter().map(|(name, player)| (name, mean(player))).collect();
@@ -427,7 +427,7 @@ fn of_games(contest: &Contest) -> Part {
             continue;
         }
         let all = lines.iter().flat_map(|(_, points)| points.iter().copied());
-        let curves = Curves::around("move", unit, all);
+        let curves = Curves::around("move", unit, all).roomy();
         let colours = [BLUE, ORANGE, GREEN, PURPLE].into_iter().cycle();
         let curves = lines.into_iter().zip(colours).fold(curves, |curves, ((name, points), colour)| {
             curves.line(name, colour, points)

@@ -182,9 +182,10 @@ fn scores(data: &Dataset) -> Part {
     match &data.model {
         Ok((fitted, table)) => {
             for (outcome, id, title) in [(0, "wdl-wins", "Chance of winning"), (1, "wdl-draws", "Chance of a draw")] {
-                let contours = counted(table, outcome);
+                let mut contours = counted(table, outcome);
+                contours.axes.y = "material of both sides".into();
                 let surface = Surface { contours, model: fitted.model, outcome };
-                let caption = "Counted shares; the lines are those of the fitted model. Bare places have fewer than ten positions.";
+                let caption = "Counted shares; the lines are those of the fitted model. Material is 9Q + 5R + 3(B + N) + P. Bare places have fewer than ten positions.";
                 part.add(Figure::new(id, title, caption, Drawing::Surface(surface)));
             }
         }

@@ -47,8 +47,8 @@ impl Diagram {
             for place in 0..8 {
                 let middle = place * SQUARE + SQUARE / 2;
                 let (file, rank) = (char::from(b'a' + place as u8).to_string(), (place + 1).to_string());
-                canvas.draw_text(&file, &centred(22), (MARGIN + middle, top + 8 * SQUARE + 17))?;
-                canvas.draw_text(&rank, &centred(22), (MARGIN - 15, top + 8 * SQUARE - middle))?;
+                canvas.draw_text(&file, &centred(26), (MARGIN + middle, top + 8 * SQUARE + 17))?;
+                canvas.draw_text(&rank, &centred(26), (MARGIN - 15, top + 8 * SQUARE - middle))?;
             }
             let y = if self.turn.is_white() { top + 8 * SQUARE - 14 } else { top + 14 };
             let at = (MARGIN + 8 * SQUARE + 15, y);

@@ -88,7 +88,7 @@ impl Figure {
 
     /// Whether several fit beside one another.
     pub fn is_small(&self) -> bool {
-        matches!(self.drawing, Drawing::Squares(_) | Drawing::Diagram(_))
+        matches!(self.drawing, Drawing::Squares(_) | Drawing::Planes(_) | Drawing::Diagram(_))
     }
 }
 

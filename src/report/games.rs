@@ -51,8 +51,8 @@ pub struct Games {
     pub took: BTreeMap<String, Vec<Took>>,
 }
 
-/// Move numbers beyond this are not counted apart.
-const LAST_MOVE: usize = 120;
+/// Moves from this number on, from 0, are counted together.
+pub const LAST_MOVE: usize = 120;
 
 /// Reads a PGN, plain or packed.
 ///

@@ -71,6 +71,7 @@ impl Histogram {
         }
         let mut chart = builder
             .margin(12)
+            .margin_right(2 * look.text)
             .x_label_area_size(3 * look.text as u32 + 2)
             .y_label_area_size(wide + 2 * look.text as u32 + 8)
             .build_cartesian_2d(self.start..end, 0.0..highest as f64 * 1.05)?;

@@ -10,6 +10,7 @@ use super::section::{Item, Part, Section};
 use super::table::{Cell, Table};
 use crate::error::Result;
 
+/// In a style sheet nothing can be escaped that HTML and XML both understand, so it holds no `<`, `&` or quotation mark.
 const STYLE: &str = include_str!("page.css");
 
 /// Writes the page. `comparison` are items that stand before the runs.
@@ -17,9 +18,9 @@ const STYLE: &str = include_str!("page.css");
 /// # Errors
 /// If a figure cannot be drawn, which is our fault.
 pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
-    let title = match sections {
-        [one] => format!("{}: {}", one.name, one.kind.name()),
-        _ => format!("{} runs", sections.len()),
+    let (title, heading) = match sections {
+        [one] => (format!("{}: {}", one.name, one.kind.name()), named(one)),
+        _ => (format!("{} runs", sections.len()), format!("{} runs", sections.len())),
     };
     let mut html = String::from("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n");
     let _ = write!(
@@ -28,9 +29,9 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
          <meta name=\"generator\" content=\"patzer {}\"/>\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
         escaped(&title),
-        escaped(STYLE)
+        STYLE
     );
-    let _ = write!(html, "<header>\n<h1>{}</h1>\n</header>\n", escaped(&title));
+    let _ = write!(html, "<header>\n<h1>{heading}</h1>\n</header>\n");
     navigation(&mut html, sections, comparison);
     html += "<main>\n";
     for (number, part) in comparison.iter().enumerate() {
@@ -39,7 +40,7 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
         html += "</section>\n";
     }
     for (number, section) in sections.iter().enumerate() {
-        write_section(&mut html, section, number + 1)?;
+        write_section(&mut html, section, number + 1, sections.len() > 1)?;
     }
     let _ = write!(
         html,
@@ -68,18 +69,27 @@ fn navigation(html: &mut String, sections: &[Section], comparison: &[Part]) {
     *html += "</ul>\n</nav>\n";
 }
 
-fn write_section(html: &mut String, section: &Section, number: usize) -> Result<()> {
-    let (name, kind) = (escaped(&section.name), section.kind.name());
-    let _ = write!(
-        html,
-        "<section id=\"run-{number}\" data-kind=\"{kind}\">\n<h2>{name}<span class=\"kind\">{kind}</span></h2>\n"
-    );
+/// A run's name with what it is behind it.
+fn named(section: &Section) -> String {
+    format!("{}<span class=\"kind\">{}</span>", escaped(&section.name), section.kind.name())
+}
+
+fn write_section(html: &mut String, section: &Section, number: usize, headed: bool) -> Result<()> {
+    let _ = writeln!(html, "<section id=\"run-{number}\" data-kind=\"{}\">", section.kind.name());
+    if headed {
+        let _ = writeln!(html, "<h2>{}</h2>", named(section));
+    }
     if !section.summary.is_empty() {
         let _ = writeln!(html, "<p class=\"soft\">{}</p>", escaped(&section.summary));
     }
-    let mut measures = Table::new(&["", ""]);
-    measures.rows = section.measures.iter().map(|m| vec![Cell::text(m.label), m.value.clone()]).collect();
-    table(html, &measures, &format!("run-{number}-measures"), Cell::shown);
+    if !section.measures.is_empty() {
+        *html += "<dl>\n";
+        for measure in &section.measures {
+            let (label, value) = (escaped(measure.label), escaped(&measure.value.shown()));
+            let _ = writeln!(html, "<div><dt>{label}</dt><dd data-key=\"{}\">{value}</dd></div>", measure.key);
+        }
+        *html += "</dl>\n";
+    }
     for (at, part) in section.parts.iter().enumerate() {
         let _ = writeln!(html, "<h3 id=\"run-{number}-part-{}\">{}</h3>", at + 1, escaped(&part.title));
         items(html, &part.items, &format!("run-{number}"))?;
@@ -181,4 +191,20 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::section::Kind;
+
+    #[test]
+    fn nothing_that_a_user_says_becomes_markup() {
+        assert_eq!(escaped("a<b> & \"c\" \u{1}é"), "a&lt;b&gt; &amp; &quot;c&quot; \u{fffd}é");
+        assert!(!STYLE.contains(['<', '&', '"']), "a style sheet that HTML and XML read alike");
+        let mut section = Section::new("<script>x</script>", Kind::Match);
+        section.measure("k", "k", Cell::text("<b>"));
+        let page = page(&[section], &[]).unwrap();
+        assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
+    }
 }

@@ -77,7 +77,7 @@ pub fn losses(epochs: &[Epoch]) -> Figure {
     let train: Vec<(f64, f64)> = epochs.iter().map(|e| (e.epoch, e.train)).collect();
     let validation: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.validation?))).collect();
     let all = train.iter().chain(&validation).copied();
-    let mut curves = Curves::around("epoch", "loss", all).line("training", BLUE, train);
+    let mut curves = Curves::around("epoch", "loss", all).roomy().line("training", BLUE, train);
     if !validation.is_empty() {
         curves = curves.line("validation", ORANGE, validation);
     }
@@ -85,10 +85,10 @@ pub fn losses(epochs: &[Epoch]) -> Figure {
     Figure::new("losses", "Losses", &caption, Drawing::Curves(curves))
 }
 
-/// The learning rate by epoch; `None` if the log does not tell.
+/// The learning rate by epoch; `None` if the log does not tell, or it never changes.
 pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
     let rates: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.rate?))).collect();
-    if rates.iter().all(|(_, rate)| *rate == 0.0) {
+    if rates.iter().all(|(_, rate)| *rate == rates[0].1) {
         return None;
     }
     let curves = Curves::around("epoch", "learning rate", rates.iter().copied()).line("", GREEN, rates);

@@ -178,7 +178,7 @@ fn planes(part: &mut Part, network: &Network, chosen: &[usize], activity: Option
         let boards: Vec<(String, Vec<f64>)> =
             NAMES.iter().enumerate().map(|(plane, name)| ((*name).to_string(), board(plane))).collect();
         let deepest = boards.iter().flat_map(|(_, values)| values).fold(1.0, |most: f64, v| most.max(v.abs()));
-        let planes = Planes { boards, columns: 6, deepest };
+        let planes = Planes { boards, columns: 3, deepest };
         let active = activity.map_or(String::new(), |a| format!(", active in {:.1} %", 100.0 * a[neuron]));
         let caption = format!("Bias {}, deepest colour {deepest}{active}.", weights.bias[neuron]);
         let title = format!("Neuron {neuron}");

@@ -138,6 +138,14 @@ impl Curves {
         self.with(label, colour, Mark::Dots, points)
     }
 
+    /// With room for the legend above what is drawn.
+    #[must_use]
+    pub fn roomy(mut self) -> Curves {
+        let range = &mut self.axes.y_range;
+        range.end += 0.3 * (range.end - range.start);
+        self
+    }
+
     fn with(mut self, label: &str, colour: RGBColor, mark: Mark, points: Vec<(f64, f64)>) -> Curves {
         self.series.push(Series { label: label.into(), colour, mark, points });
         self
@@ -323,7 +331,8 @@ fn chart<'a, 'b>(
     let digits = [&axes.x_range, &axes.y_range].map(digits);
     let widest = [axes.y_range.start, axes.y_range.end].map(|y| tick(y, digits[1]).len());
     let wide = widest.into_iter().max().unwrap_or(0) as u32 * look.text as u32 / 2;
-    builder.margin(14).x_label_area_size(3 * look.text as u32 + 4).y_label_area_size(wide.max(18) + 2 * look.text as u32);
+    // The last tick's number reaches beyond the axis.
+    builder.margin(14).margin_right(2 * look.text).x_label_area_size(3 * look.text as u32 + 4).y_label_area_size(wide.max(18) + 2 * look.text as u32);
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());

@@ -59,10 +59,10 @@ impl Squares {
         let (x, y) = (x + SQUARE / 2, y + SQUARE / 2);
         match self.below.get(square).copied().flatten() {
             Some(below) => {
-                canvas.draw_text(&short(value), &centred(18, on(share)), (x, y - 7))?;
-                canvas.draw_text(&format!("±{}", short(below)), &centred(14, on(share)), (x, y + 11))
+                canvas.draw_text(&short(value), &centred(20, on(share)), (x, y - 7))?;
+                canvas.draw_text(&format!("±{}", short(below)), &centred(16, on(share)), (x, y + 11))
             }
-            None => canvas.draw_text(&short(value), &centred(18, on(share)), (x, y)),
+            None => canvas.draw_text(&short(value), &centred(21, on(share)), (x, y)),
         }
     }
 }
@@ -80,8 +80,8 @@ fn coordinates(canvas: &Canvas<'_>, top: i32) -> std::result::Result<(), DrawErr
     for place in 0..8 {
         let middle = place * SQUARE + SQUARE / 2;
         let (file, rank) = (char::from(b'a' + place as u8).to_string(), (place + 1).to_string());
-        canvas.draw_text(&file, &centred(16, INK), (MARGIN + middle, top + 8 * SQUARE + 14))?;
-        canvas.draw_text(&rank, &centred(16, INK), (MARGIN - 12, top + 8 * SQUARE - middle))?;
+        canvas.draw_text(&file, &centred(18, INK), (MARGIN + middle, top + 8 * SQUARE + 14))?;
+        canvas.draw_text(&rank, &centred(18, INK), (MARGIN - 12, top + 8 * SQUARE - middle))?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ impl Planes {
             for (index, (name, values)) in self.boards.iter().enumerate() {
                 let left = GAP + (index % columns) as i32 * (side + GAP);
                 let top = top + (index / columns) as i32 * (side + 30);
-                canvas.draw_text(name, &centred(17, INK), (left + side / 2, top + 12))?;
+                canvas.draw_text(name, &centred(18, INK), (left + side / 2, top + 12))?;
                 self.plane(canvas, values, (left, top + 24))?;
             }
             Ok(())

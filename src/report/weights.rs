@@ -41,6 +41,8 @@ pub struct Weights {
     pub k: Option<f64>,
     /// The epochs of the fit; empty if unknown.
     pub epochs: Vec<Epoch>,
+    /// Training and validation loss before the fit, if the run tells.
+    pub before: [Option<f64>; 2],
     /// How they stand against positions, or why that is not known.
     pub judged: std::result::Result<Judged, String>,
 }
@@ -94,6 +96,12 @@ pub fn section(name: &str, data: &Weights) -> Section {
     }
     if let Some(k) = data.k {
         section.measure("k", "K", Cell::number(k, 4));
+    }
+    let before = [("train_loss_before", "training loss before"), ("validation_loss_before", "validation loss before")];
+    for ((key, label), loss) in before.into_iter().zip(data.before) {
+        if let Some(loss) = loss {
+            section.measure(key, label, Cell::number(loss, 7));
+        }
     }
     log::measures(&mut section, &data.epochs);
     if let Ok(judged) = &data.judged {
@@ -293,6 +301,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
         }
         // Errors of values that nothing counts are as wide as one likes: the values set the limits.
         let mut curves = Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
+        curves = curves.roomy();
         let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
         for band in &mut bands {
             band.points.iter_mut().for_each(|p| (p.1, p.2) = (p.1.clamp(low, high), p.2.clamp(low, high)));
@@ -351,7 +360,7 @@ mod tests {
         weights.extend((0..4).map(|i| weight(format!("t.list[{i}]"), f64::from(i))));
         weights.push(weight("t.single".into(), 7.0));
         let data =
-            Weights { weights, k: Some(1.0), epochs: Vec::new(), judged: Err("no data".into()) };
+            Weights { weights, k: Some(1.0), epochs: Vec::new(), before: [None; 2], judged: Err("no data".into()) };
         let section = section("x", &data);
         let titles: Vec<&str> = section.parts.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["Single weights", "Tables by square", "Lists", "Against positions"]);

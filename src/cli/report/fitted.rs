@@ -61,7 +61,8 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
         }
         Err(reason) => Err(reason),
     };
-    Ok(weights::section(name, &Weights { weights: rows, k, epochs, judged }))
+    let before = ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
+    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, judged }))
 }
 
 /// The bundled evaluation with the weights of a file, if they are those of a run.
@@ -99,7 +100,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     if table.is_some_and(|table| table.contains_key("terms")) {
         let terms = Terms::parse(&text, path)?;
         let judged = Err("only patzer's own evaluation can be judged here".to_string());
-        let data = Weights { weights: rows(&terms.model(&[])?), k: terms.k, epochs: Vec::new(), judged };
+        let data = Weights { weights: rows(&terms.model(&[])?), k: terms.k, epochs: Vec::new(), before: [None; 2], judged };
         return Ok(weights::section(name, &data));
     }
     let loaded = hce::Weights::parse(&text, path)?;
@@ -107,7 +108,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     let evaluation = Evaluation::Hce(Arc::new(loaded));
     let none = Err("positions are needed; name some with --data".to_string());
     let judged = judged(args, none, &evaluation, Some(k), ui)?.map(|(judged, _)| judged);
-    let data = Weights { weights: rows(&model), k: Some(k), epochs: Vec::new(), judged };
+    let data = Weights { weights: rows(&model), k: Some(k), epochs: Vec::new(), before: [None; 2], judged };
     Ok(weights::section(name, &data))
 }
 
