@@ -42,7 +42,8 @@ impl Bars {
         let height = top + ROW * self.rows.len() as i32 + 10;
         svg((look.size.0, height as u32), |canvas| {
             if !title.is_empty() {
-                let style = (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
+                let style =
+                    (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
                 canvas.draw_text(title, &style, (look.size.0 as i32 / 2, 22))?;
             }
             self.legend(canvas, look, top)?;

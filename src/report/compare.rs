@@ -118,7 +118,8 @@ mod tests {
         assert_eq!(parts.len(), 1);
         let super::super::section::Item::Table(table) = &parts[0].items[1] else { panic!() };
         assert_eq!(table.head, ["", "a", "b"]);
-        let shown: Vec<Vec<String>> = table.rows.iter().map(|r| r.iter().map(Cell::shown).collect()).collect();
+        let shown: Vec<Vec<String>> =
+            table.rows.iter().map(|r| r.iter().map(Cell::shown).collect()).collect();
         assert_eq!(shown[0], ["Elo", "1.0", "3.2 (+2.2)"]);
         assert_eq!(shown[1], ["games", "12,000", "900 (-11,100)"]);
         assert_eq!(shown[2], ["LLR", "", "2.00"]);

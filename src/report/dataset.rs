@@ -74,7 +74,11 @@ fn origin(metadata: &Metadata) -> Part {
         let mut table = Table::new(&["games from", "games", "SHA-256"]);
         for source in &metadata.sources {
             let hash = source.sha256.chars().take(16).collect::<String>();
-            table.row([Cell::text(&source.name), source.games.map_or(Cell::Nothing, Cell::Count), Cell::text(hash)]);
+            table.row([
+                Cell::text(&source.name),
+                source.games.map_or(Cell::Nothing, Cell::Count),
+                Cell::text(hash),
+            ]);
         }
         part.add(table);
     }
@@ -152,7 +156,15 @@ fn results(stats: &Stats) -> Part {
 }
 
 /// Adds a histogram, if there is anything in it.
-fn histogram(part: &mut Part, id: &str, title: &str, values: &str, counted: &str, counts: &[u64], caption: &str) {
+fn histogram(
+    part: &mut Part,
+    id: &str,
+    title: &str,
+    values: &str,
+    counted: &str,
+    counts: &[u64],
+    caption: &str,
+) {
     if counts.iter().any(|count| *count > 0) {
         let histogram = Histogram::of_values("", values, counted, counts);
         part.add(Figure::new(id, title, caption, Drawing::Histogram(histogram)));
@@ -181,7 +193,9 @@ fn scores(data: &Dataset) -> Part {
     histogram_of_depths(&mut part, &data.stats);
     match &data.model {
         Ok((fitted, table)) => {
-            for (outcome, id, title) in [(0, "wdl-wins", "Chance of winning"), (1, "wdl-draws", "Chance of a draw")] {
+            for (outcome, id, title) in
+                [(0, "wdl-wins", "Chance of winning"), (1, "wdl-draws", "Chance of a draw")]
+            {
                 let mut contours = counted(table, outcome);
                 contours.axes.y = "material of both sides".into();
                 let surface = Surface { contours, model: fitted.model, outcome };
@@ -220,7 +234,9 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
             let line = scores.map(|cp| (cp, wdl::sigmoid(fit.k, cp))).collect();
             curves = curves.line("sigmoid", ORANGE, line);
             let (k, error, loss) = (fit.k, fit.k_error, fit.loss);
-            format!("Sigmoid 1 / (1 + exp(−K·cp/400)) with K = {k:.4} ± {error:.4}; mean squared error {loss:.6}.")
+            format!(
+                "Sigmoid 1 / (1 + exp(−K·cp/400)) with K = {k:.4} ± {error:.4}; mean squared error {loss:.6}."
+            )
         }
         Err(reason) => format!("No sigmoid: {reason}."),
     };
@@ -241,9 +257,33 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
 fn board(stats: &Stats) -> Part {
     let mut part = Part::new("Positions");
     let tally = &stats.tally;
-    histogram(&mut part, "piece-count", "Pieces on the board", "pieces, kings and pawns included", "positions", &tally.piece_count, "");
-    histogram(&mut part, "material", "Material on the board", "pawns (3, 3, 5, 9)", "positions", &tally.material, "");
-    histogram(&mut part, "halfmove", "Since the last capture or pawn move", "plies", "positions", &tally.halfmove, "");
+    histogram(
+        &mut part,
+        "piece-count",
+        "Pieces on the board",
+        "pieces, kings and pawns included",
+        "positions",
+        &tally.piece_count,
+        "",
+    );
+    histogram(
+        &mut part,
+        "material",
+        "Material on the board",
+        "pawns (3, 3, 5, 9)",
+        "positions",
+        &tally.material,
+        "",
+    );
+    histogram(
+        &mut part,
+        "halfmove",
+        "Since the last capture or pawn move",
+        "plies",
+        "positions",
+        &tally.halfmove,
+        "",
+    );
     let share = 100.0 * stats.duplicates as f64 / stats.positions.max(1) as f64;
     let same = "equal to an earlier one: board, side to move, castling and en passant";
     part.say(format!("{} positions ({share:.2} %) are {same}.", grouped(stats.duplicates)));

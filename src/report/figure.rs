@@ -3,9 +3,10 @@
 //! In: plain data. Out: SVG, and the same numbers as a table, so that what is drawn can be read, copied and checked.
 
 use super::bars::Bars;
+use super::contours::Contours;
 use super::diagram::Diagram;
 use super::histogram::Histogram;
-use super::plot::{Contours, Curves, Series};
+use super::plot::{Curves, Series};
 use super::squares::{Planes, Squares};
 use super::style::Look;
 use super::table::{Cell, Table};
@@ -103,9 +104,7 @@ impl Drawing {
                 curves.axes.title = title.into();
                 curves.svg(look)
             }
-            Drawing::Histogram(histogram) => {
-                Histogram { title: title.into(), ..histogram.clone() }.svg(look)
-            }
+            Drawing::Histogram(histogram) => Histogram { title: title.into(), ..histogram.clone() }.svg(look),
             Drawing::Bars(bars) => bars.svg(look, title),
             Drawing::Surface(surface) => {
                 let mut contours = surface.contours.clone();
@@ -133,7 +132,8 @@ impl Drawing {
                 table
             }
             Drawing::Surface(surface) => {
-                let mut table = Table::new(&["score from", "score to", "material from", "material to", "share"]);
+                let mut table =
+                    Table::new(&["score from", "score to", "material from", "material to", "share"]);
                 for tile in &surface.contours.tiles {
                     let numbers = [tile.x.start, tile.x.end, tile.y.start, tile.y.end, tile.value];
                     table.rows.push(numbers.map(Cell::exact).to_vec());

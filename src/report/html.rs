@@ -22,7 +22,8 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
         [one] => (format!("{}: {}", one.name, one.kind.name()), named(one)),
         _ => (format!("{} runs", sections.len()), format!("{} runs", sections.len())),
     };
-    let mut html = String::from("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n");
+    let mut html =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n");
     let _ = write!(
         html,
         "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -35,7 +36,8 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     navigation(&mut html, sections, comparison);
     html += "<main>\n";
     for (number, part) in comparison.iter().enumerate() {
-        let _ = write!(html, "<section id=\"comparison-{}\">\n<h2>{}</h2>\n", number + 1, escaped(&part.title));
+        let _ =
+            write!(html, "<section id=\"comparison-{}\">\n<h2>{}</h2>\n", number + 1, escaped(&part.title));
         items(&mut html, &part.items, "comparison")?;
         html += "</section>\n";
     }
@@ -53,7 +55,8 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
 fn navigation(html: &mut String, sections: &[Section], comparison: &[Part]) {
     *html += "<nav>\n<ul>\n";
     for (number, part) in comparison.iter().enumerate() {
-        let _ = writeln!(html, "<li><a href=\"#comparison-{}\">{}</a></li>", number + 1, escaped(&part.title));
+        let _ =
+            writeln!(html, "<li><a href=\"#comparison-{}\">{}</a></li>", number + 1, escaped(&part.title));
     }
     for (number, section) in sections.iter().enumerate() {
         let number = number + 1;
@@ -86,7 +89,8 @@ fn write_section(html: &mut String, section: &Section, number: usize, headed: bo
         *html += "<dl>\n";
         for measure in &section.measures {
             let (label, value) = (escaped(measure.label), escaped(&measure.value.shown()));
-            let _ = writeln!(html, "<div><dt>{label}</dt><dd data-key=\"{}\">{value}</dd></div>", measure.key);
+            let _ =
+                writeln!(html, "<div><dt>{label}</dt><dd data-key=\"{}\">{value}</dd></div>", measure.key);
         }
         *html += "</dl>\n";
     }
@@ -107,7 +111,8 @@ fn items(html: &mut String, items: &[Item], prefix: &str) -> Result<()> {
     };
     for group in items.chunk_by(|a, b| size(a) == size(b)) {
         if size(&group[0]) > 0 {
-            *html += if size(&group[0]) == 2 { "<div class=\"grid small\">\n" } else { "<div class=\"grid\">\n" };
+            *html +=
+                if size(&group[0]) == 2 { "<div class=\"grid small\">\n" } else { "<div class=\"grid\">\n" };
         }
         for item in group {
             match item {
@@ -151,7 +156,10 @@ fn table(html: &mut String, table: &Table, id: &str, show: fn(&Cell) -> String) 
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{}\"", escaped(id)) };
     let _ = writeln!(html, "<div class=\"scroll\"><table{id}>");
     let numbers = |column: usize| {
-        table.rows.iter().all(|row| row.get(column).is_none_or(|cell| !matches!(cell, Cell::Text(_) | Cell::Link(..))))
+        table
+            .rows
+            .iter()
+            .all(|row| row.get(column).is_none_or(|cell| !matches!(cell, Cell::Text(_) | Cell::Link(..))))
     };
     let class = |column: usize| if numbers(column) { " class=\"n\"" } else { "" };
     if table.head.iter().any(|head| !head.is_empty()) {
@@ -186,7 +194,9 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '&' => out += "&amp;",
             '"' => out += "&quot;",
-            '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => out.push(c),
+            '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => {
+                out.push(c)
+            }
             _ => out.push('\u{fffd}'),
         }
     }

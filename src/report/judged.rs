@@ -181,7 +181,8 @@ impl Judged {
         let signed = "Mean of result minus expected result for the side to move, with a standard error that takes positions as independent. Above 0 the evaluation is too low.";
         let squared = "Mean squared difference between result and expected result.";
         vec![
-            Figure::new("residuals", "Residuals by phase", signed, Drawing::Curves(curves)).with_data(data.clone()),
+            Figure::new("residuals", "Residuals by phase", signed, Drawing::Curves(curves))
+                .with_data(data.clone()),
             Figure::new("errors", "Error by phase", squared, Drawing::Curves(loss)).with_data(data),
         ]
     }
@@ -223,7 +224,11 @@ impl Judged {
             x_range: -reach..reach,
             y_range: 0.0..1.0,
         };
-        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect()).dots("mean result", BLUE, means);
+        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect()).dots(
+            "mean result",
+            BLUE,
+            means,
+        );
         let mut data = Table::new(&["evaluation", "positions", "mean result", "expected"]);
         for (cp, (n, sum)) in sums {
             let cp = f64::from(cp);
@@ -232,7 +237,8 @@ impl Judged {
         }
         let how = if self.fitted { "fitted to these positions" } else { "that of the run" };
         let caption = format!("Each dot is {WIDTH} centipawns wide. K = {:.4}, {how}.", self.k);
-        Figure::new("calibration", "Evaluation against results", &caption, Drawing::Curves(curves)).with_data(data)
+        Figure::new("calibration", "Evaluation against results", &caption, Drawing::Curves(curves))
+            .with_data(data)
     }
 
     /// Where evaluations and scores meet; `None` if no position has a score.
@@ -283,10 +289,23 @@ impl Judged {
             let fen = seen.fen();
             let (eval, expected) = (f64::from(seen.eval) / 100.0, seen.expected);
             let result = f64::from(seen.case.result);
-            let word = |r: f64| if r > 0.5 { "White won" } else if r < 0.5 { "Black won" } else { "drawn" };
+            let word = |r: f64| {
+                if r > 0.5 {
+                    "White won"
+                } else if r < 0.5 {
+                    "Black won"
+                } else {
+                    "drawn"
+                }
+            };
             let caption = format!("{eval:+.2} for White, expected {expected:.3}; {}. {fen}", word(result));
             let drawing = Drawing::Diagram(Diagram { board: seen.board.clone(), turn: seen.case.turn });
-            part.add(Figure::new(&format!("wrong-{}", place + 1), &format!("{}", place + 1), &caption, drawing));
+            part.add(Figure::new(
+                &format!("wrong-{}", place + 1),
+                &format!("{}", place + 1),
+                &caption,
+                drawing,
+            ));
             table.row([
                 Cell::Count(place as u64 + 1),
                 Cell::text(fen),
@@ -344,4 +363,74 @@ fn scores_figure(
         "Positions by the score in the dataset and by the evaluation, {width} centipawns each; the darker, the more (logarithm)."
     );
     Figure::new("scores", "Evaluation against score", &caption, Drawing::Curves(curves)).with_data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chess::fen;
+    use crate::eval::hce::Weights;
+
+    fn case(text: &str, result: f32, score: Option<i32>, game: u64) -> Case {
+        let position = fen::position(text, false).unwrap();
+        Case { board: PackedBoard::pack(&position), turn: position.turn(), result, score, game }
+    }
+
+    /// Material alone, K = 1: a rook is 500 centipawns.
+    fn judged() -> Judged {
+        let cases = [
+            case("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0.0, Some(480), 1),
+            case("4k3/8/8/8/8/8/8/R3K3 b - - 0 1", 0.0, None, 1),
+            case("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0.0, None, 2),
+            case("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", 0.5, Some(-20), 3),
+            case("4k3/8/8/8/8/8/8/4K3 w - - 0 1", 0.5, None, 4),
+        ];
+        judge(&cases, &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
+    }
+
+    #[test]
+    fn residuals_are_those_of_the_side_to_move() {
+        let judged = judged();
+        let won = 1.0 / (1.0 + (-1.25f64).exp());
+        let residuals: Vec<f64> = judged.seen.iter().map(Seen::residual).collect();
+        for (found, expected) in residuals.iter().zip([-won, won, -won, 0.5 - won, 0.0]) {
+            assert!((found - expected).abs() < 1e-9, "{residuals:?}");
+        }
+        let mean = (3.0 * won * won + (0.5 - won).powi(2)) / 5.0;
+        assert!((judged.loss() - mean).abs() < 1e-9);
+        // Rooks count 2 in the phase.
+        let phases = &judged.by_phase()[0].data.rows;
+        assert_eq!(phases.iter().map(|row| row[0].value()).collect::<Vec<_>>(), [Some(0.0), Some(2.0)]);
+        assert_eq!(phases[1][1], Cell::Count(4));
+        let pieces = judged.by_group("p", "p", "p", |board| board.occupied().count());
+        assert_eq!(pieces.data.rows[0][1], Cell::Count(1));
+    }
+
+    #[test]
+    fn the_most_wrong_are_one_of_a_game_and_no_board_comes_twice() {
+        let part = judged().worst(9);
+        let tables = part.items.iter().filter_map(|item| match item {
+            super::super::section::Item::Table(table) => Some(table),
+            _ => None,
+        });
+        let rows = &tables.last().unwrap().rows;
+        let fens: Vec<String> = rows.iter().map(|row| row[1].plain()).collect();
+        // Game 2 has the board of game 1.
+        assert_eq!(fens[0], "4k3/8/8/8/8/8/8/R3K3 w - - 0 1");
+        assert_eq!(fens[1], "r3k3/8/8/8/8/8/8/4K3 b - - 0 1");
+        assert_eq!(fens.len(), 3);
+    }
+
+    #[test]
+    fn scores_stand_against_evaluations_as_far_as_there_are_any() {
+        let figure = judged().against_scores().unwrap();
+        let rows: Vec<Vec<f64>> =
+            figure.data.rows.iter().map(|row| row.iter().filter_map(Cell::value).collect()).collect();
+        assert_eq!(rows, [vec![-50.0, 1.0, -500.0], vec![450.0, 1.0, 500.0]]);
+        let mut none = judged();
+        none.seen.iter_mut().for_each(|seen| seen.case.score = None);
+        assert!(none.against_scores().is_none());
+    }
 }

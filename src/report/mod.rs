@@ -6,10 +6,10 @@
 pub mod bars;
 pub mod compare;
 pub mod contest;
+pub mod contours;
 pub mod dataset;
 pub mod diagram;
 pub mod figure;
-pub mod games;
 pub mod heatmap;
 pub mod histogram;
 pub mod html;

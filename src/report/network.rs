@@ -136,8 +136,10 @@ fn activity(network: &Network, boards: &[(Board, Color)]) -> Option<Vec<f64>> {
 fn activity_figure(activity: &[f64], boards: usize) -> Figure {
     let mut sorted: Vec<(usize, f64)> = activity.iter().copied().enumerate().collect();
     sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let points: Vec<(f64, f64)> = sorted.iter().enumerate().map(|(at, (_, share))| (at as f64, *share)).collect();
-    let mut curves = Curves::around("neurons, the most active first", "share of positions", points.iter().copied());
+    let points: Vec<(f64, f64)> =
+        sorted.iter().enumerate().map(|(at, (_, share))| (at as f64, *share)).collect();
+    let mut curves =
+        Curves::around("neurons, the most active first", "share of positions", points.iter().copied());
     curves.axes.y_range = -0.02..1.02;
     let curves = curves.dots("", BLUE, points);
     let mut data = Table::new(&["neuron", "active"]);
@@ -154,8 +156,18 @@ fn activity_figure(activity: &[f64], boards: usize) -> Figure {
 /// The weights of chosen neurons, a board for each kind of piece.
 fn planes(part: &mut Part, network: &Network, chosen: &[usize], activity: Option<&[f64]>) {
     const NAMES: [&str; 12] = [
-        "own pawn", "own knight", "own bishop", "own rook", "own queen", "own king", "their pawn", "their knight",
-        "their bishop", "their rook", "their queen", "their king",
+        "own pawn",
+        "own knight",
+        "own bishop",
+        "own rook",
+        "own queen",
+        "own king",
+        "their pawn",
+        "their knight",
+        "their bishop",
+        "their rook",
+        "their queen",
+        "their king",
     ];
     let (shape, weights) = (network.architecture(), network.weights());
     let weight = |neuron: usize, feature: usize| f64::from(weights.features[feature * shape.hidden + neuron]);
@@ -174,10 +186,12 @@ fn planes(part: &mut Part, network: &Network, chosen: &[usize], activity: Option
          neuron, orange lowers it."
     ));
     for neuron in neurons {
-        let board = |plane: usize| (0..64).map(|square| weight(neuron, 64 * plane + square)).collect::<Vec<f64>>();
+        let board =
+            |plane: usize| (0..64).map(|square| weight(neuron, 64 * plane + square)).collect::<Vec<f64>>();
         let boards: Vec<(String, Vec<f64>)> =
             NAMES.iter().enumerate().map(|(plane, name)| ((*name).to_string(), board(plane))).collect();
-        let deepest = boards.iter().flat_map(|(_, values)| values).fold(1.0, |most: f64, v| most.max(v.abs()));
+        let deepest =
+            boards.iter().flat_map(|(_, values)| values).fold(1.0, |most: f64, v| most.max(v.abs()));
         let planes = Planes { boards, columns: 3, deepest };
         let active = activity.map_or(String::new(), |a| format!(", active in {:.1} %", 100.0 * a[neuron]));
         let caption = format!("Bias {}, deepest colour {deepest}{active}.", weights.bias[neuron]);
@@ -197,7 +211,8 @@ fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
         part.missing("What rounding changed is not known: the run does not tell.");
     }
     let weights = network.weights();
-    let output: Vec<i16> = weights.dense.iter().flatten().flat_map(|dense| dense.weights.iter().copied()).collect();
+    let output: Vec<i16> =
+        weights.dense.iter().flatten().flat_map(|dense| dense.weights.iter().copied()).collect();
     for (id, title, unit, values) in [
         ("feature-weights", "Feature weights", QA, &weights.features),
         ("output-weights", "Weights behind the hidden layer", QB, &output),

@@ -1,6 +1,6 @@
-//! Curves and contours.
+//! Curves.
 //!
-//! In: points and functions with the words for their axes. Out: SVG, as text for a page or as a file.
+//! In: points with the words for their axes. Out: SVG, as text for a page or as a file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -197,9 +197,8 @@ fn draw_series<'a, 'b: 'a>(
     one: &Series,
 ) -> std::result::Result<(), DrawError> {
     // The last point may lie on the end of the range.
-    let inside = |p: &&(f64, f64)| {
-        (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite()
-    };
+    let inside =
+        |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
     let points = one.points.iter().filter(inside).copied();
     let (colour, mark) = (one.colour, one.mark);
     let drawn = match mark {
@@ -234,10 +233,10 @@ impl Extent {
     }
 }
 
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// A plot that is a file of its own.
-const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
+pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
 /// Draws series into one plot, with a legend where it hides least.
 ///
@@ -248,77 +247,14 @@ pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPo
     crate::io::write(path, curves.svg(FILE)?.as_bytes())
 }
 
-/// Tiles of measured shares under the contour lines of a function, or the function's own bands.
-#[derive(Debug, Clone)]
-pub struct Contours {
-    /// Words and limits.
-    pub axes: Axes,
-    /// What was measured; if there is nothing, the function is drawn in its bands.
-    pub tiles: Vec<Tile>,
-    /// The values whose contours are drawn, ascending.
-    pub levels: Vec<f64>,
-}
-
-impl Contours {
-    /// Draws it for a function from 0 to 1.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<String> {
-        svg(look.size, |canvas| self.draw(canvas, &function, look))
-    }
-
-    fn draw(
-        &self,
-        canvas: &Canvas<'_>,
-        function: &impl Fn(f64, f64) -> f64,
-        look: Look,
-    ) -> std::result::Result<(), DrawError> {
-        const GRID: (usize, usize) = (240, 120);
-        let mut chart = chart(canvas, &self.axes, false, look)?;
-        if self.tiles.is_empty() {
-            chart.draw_series(bands(&self.axes, GRID, function, &self.levels))?;
-        }
-        chart.draw_series(self.tiles.iter().map(tile))?;
-        for &level in &self.levels {
-            let segments = contour(&self.axes, GRID, function, level);
-            let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
-            chart.draw_series(segments.iter().map(path))?;
-            write_level(&mut chart, level, &segments)?;
-        }
-        Ok(())
-    }
-}
-
-fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
+/// A place of measured data.
+pub(super) fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
     let corners = [(tile.x.start, tile.y.start), (tile.x.end, tile.y.end)];
     Rectangle::new(corners, shade(tile.value).filled())
 }
 
-/// Draws tiles of measured shares beside a function's bands, both under the function's contour lines.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn contours(
-    path: &Path,
-    axes: &Axes,
-    tiles: &[Tile],
-    function: impl Fn(f64, f64) -> f64,
-    levels: &[f64],
-) -> Result<()> {
-    picture(path, (1_240, 560), |canvas| {
-        let (left, right) = canvas.split_horizontally(620);
-        for (canvas, words, tiles) in [(&left, "data, lines of the model", tiles), (&right, "model", &[])] {
-            let axes = Axes { title: format!("{}: {words}", axes.title), ..axes.clone() };
-            let contours = Contours { axes, tiles: tiles.to_vec(), levels: levels.to_vec() };
-            contours.draw(canvas, &function, FILE)?;
-        }
-        Ok(())
-    })
-}
-
 /// Sets up the axes of a plot.
-fn chart<'a, 'b>(
+pub(super) fn chart<'a, 'b>(
     canvas: &'a Canvas<'b>,
     axes: &Axes,
     grid: bool,
@@ -332,7 +268,11 @@ fn chart<'a, 'b>(
     let widest = [axes.y_range.start, axes.y_range.end].map(|y| tick(y, digits[1]).len());
     let wide = widest.into_iter().max().unwrap_or(0) as u32 * look.text as u32 / 2;
     // The last tick's number reaches beyond the axis.
-    builder.margin(14).margin_right(2 * look.text).x_label_area_size(3 * look.text as u32 + 4).y_label_area_size(wide.max(18) + 2 * look.text as u32);
+    builder
+        .margin(14)
+        .margin_right(2 * look.text)
+        .x_label_area_size(3 * look.text as u32 + 4)
+        .y_label_area_size(wide.max(18) + 2 * look.text as u32);
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());
@@ -363,80 +303,6 @@ pub(super) fn tick(value: f64, digits: usize) -> String {
     }
 }
 
-/// The function as rectangles, one a stretch of a grid's row that lies between the same levels, coloured by the
-/// middle between them.
-fn bands(
-    axes: &Axes,
-    (columns, rows): (usize, usize),
-    function: &impl Fn(f64, f64) -> f64,
-    levels: &[f64],
-) -> Vec<Rectangle<(f64, f64)>> {
-    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
-    let middle = |above: usize| {
-        let low = above.checked_sub(1).map_or(0.0, |i| levels[i]);
-        (low + levels.get(above).copied().unwrap_or(1.0)) / 2.0
-    };
-    let mut rectangles = Vec::new();
-    for r in 0..rows {
-        let band = |c: usize| {
-            let value = function((x(c) + x(c + 1)) / 2.0, (y(r) + y(r + 1)) / 2.0);
-            levels.partition_point(|level| *level <= value)
-        };
-        let places: Vec<(usize, usize)> = (0..columns).map(|c| (c, band(c))).collect();
-        for stretch in places.chunk_by(|a, b| a.1 == b.1) {
-            let ((start, above), length) = (stretch[0], stretch.len());
-            let corners = [(x(start), y(r)), (x(start + length), y(r + 1))];
-            rectangles.push(Rectangle::new(corners, shade(middle(above)).filled()));
-        }
-    }
-    rectangles
-}
-
-/// The lines of a grid over a range, by index from 0 to `steps`.
-fn grid(range: &Range<f64>, steps: usize) -> impl Fn(usize) -> f64 + use<> {
-    let (start, step) = (range.start, (range.end - range.start) / steps as f64);
-    move |i| start + step * i as f64
-}
-
-/// Where a function crosses a level, as short segments, by marching squares over a grid.
-fn contour(
-    axes: &Axes,
-    (columns, rows): (usize, usize),
-    function: &impl Fn(f64, f64) -> f64,
-    level: f64,
-) -> Vec<[(f64, f64); 2]> {
-    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
-    let mut segments = Vec::new();
-    for (c, r) in (0..rows).flat_map(|r| (0..columns).map(move |c| (c, r))) {
-        let corners = [(c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1)]
-            .map(|(c, r)| (x(c), y(r), function(x(c), y(r)) - level));
-        let mut crossings = Vec::new();
-        for i in 0..4 {
-            let ((x0, y0, v0), (x1, y1, v1)) = (corners[i], corners[(i + 1) % 4]);
-            if (v0 < 0.0) != (v1 < 0.0) {
-                let part = v0 / (v0 - v1);
-                crossings.push((x0 + part * (x1 - x0), y0 + part * (y1 - y0)));
-            }
-        }
-        segments.extend(crossings.chunks_exact(2).map(|pair| [pair[0], pair[1]]));
-    }
-    segments
-}
-
-/// Writes a contour's level on it, in the middle of its length.
-fn write_level(
-    chart: &mut Chart<'_, '_>,
-    level: f64,
-    segments: &[[(f64, f64); 2]],
-) -> std::result::Result<(), DrawError> {
-    let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
-    // What lies under a high level is dark.
-    let colour = if level < 0.6 { INK } else { PAPER };
-    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&colour));
-    chart.draw_series(std::iter::once(text))?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -445,15 +311,6 @@ mod tests {
     fn axes() -> Axes {
         let [title, x, y] = ["t", "x", "y"].map(String::from);
         Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
-    }
-
-    #[test]
-    fn a_contour_of_a_cone_is_a_circle() {
-        let segments = contour(&axes(), (80, 80), &|x, y| (x * x + y * y).sqrt(), 1.0);
-        let length: f64 = segments.iter().map(|[a, b]| (a.0 - b.0).hypot(a.1 - b.1)).sum();
-        assert!((length - std::f64::consts::TAU).abs() < 0.01, "{length}");
-        assert!(segments.iter().flatten().all(|p| (p.0.hypot(p.1) - 1.0).abs() < 0.01));
-        assert!(contour(&axes(), (8, 8), &|x, _| x, 5.0).is_empty());
     }
 
     #[test]
@@ -473,9 +330,5 @@ mod tests {
         curves(&path, &axes(), &all, SeriesLabelPosition::UpperLeft).unwrap();
         let svg = std::fs::read_to_string(&path).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("seen"));
-        let tile = Tile { x: 0.0..1.0, y: 0.0..1.0, value: 0.5 };
-        contours(&path, &axes(), &[tile], |x, _| x, &[0.25, 0.75]).unwrap();
-        let svg = std::fs::read_to_string(&path).unwrap();
-        assert!(svg.contains("0.75") && svg.trim_end().ends_with("</svg>"));
     }
 }

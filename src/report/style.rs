@@ -117,7 +117,9 @@ fn lean(svg: &str) -> String {
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
         let (size, rest) = part.split_once('"').unwrap_or((part, ""));
-        let size = size.parse::<f64>().map_or_else(|_| size.to_string(), |size| format!("{}", (size * 10.0).round() / 10.0));
+        let size = size
+            .parse::<f64>()
+            .map_or_else(|_| size.to_string(), |size| format!("{}", (size * 10.0).round() / 10.0));
         out += &format!(" font-size=\"{size}\"{rest}");
     }
     out.replace(">\n", ">").replace("\n<", "<")

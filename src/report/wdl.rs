@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::plot::{Axes, Contours, Mark, Series, Tile, contours, curves};
+use super::contours::{Contours, contours};
+use super::plot::{Axes, Mark, Series, Tile, curves};
 use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};

@@ -97,7 +97,8 @@ pub fn section(name: &str, data: &Weights) -> Section {
     if let Some(k) = data.k {
         section.measure("k", "K", Cell::number(k, 4));
     }
-    let before = [("train_loss_before", "training loss before"), ("validation_loss_before", "validation loss before")];
+    let before =
+        [("train_loss_before", "training loss before"), ("validation_loss_before", "validation loss before")];
     for ((key, label), loss) in before.into_iter().zip(data.before) {
         if let Some(loss) = loss {
             section.measure(key, label, Cell::number(loss, 7));
@@ -203,7 +204,8 @@ impl Term<'_> {
     }
 
     fn is_list(&self) -> bool {
-        let all = |entries: &Vec<(&str, &Weight)>| entries.iter().all(|(entry, _)| entry.parse::<u32>().is_ok());
+        let all =
+            |entries: &Vec<(&str, &Weight)>| entries.iter().all(|(entry, _)| entry.parse::<u32>().is_ok());
         self.halves.iter().all(|(_, entries)| entries.len() > 2 && all(entries))
     }
 
@@ -224,7 +226,9 @@ fn single_values(terms: &[Term<'_>]) -> Part {
     let mut table = Table::new(&["", "midgame before", "now", "±", "endgame before", "now", "±"]);
     for term in terms.iter().filter(|term| term.is_single()) {
         let half = |name: &str| {
-            let of = |(known, _): &&(&str, Vec<(&str, &Weight)>)| *known == name || (known.is_empty() && name == "midgame");
+            let of = |(known, _): &&(&str, Vec<(&str, &Weight)>)| {
+                *known == name || (known.is_empty() && name == "midgame")
+            };
             let found = term.halves.iter().find(of);
             found.map_or([Cell::Nothing, Cell::Nothing, Cell::Nothing], |(_, entries)| cells(entries[0].1))
         };
@@ -288,8 +292,13 @@ fn lists(terms: &[Term<'_>]) -> Part {
         let (mut lines, mut bands) = (Vec::new(), Vec::new());
         for ((half, entries), colour) in term.halves.iter().zip([BLUE, ORANGE]) {
             let x = |entry: &str| entry.parse().unwrap_or(0.0);
-            lines.push((*half, colour, entries.iter().map(|(entry, w)| (x(entry), w.after)).collect::<Vec<_>>()));
-            let around = |(entry, w): &(&str, &Weight)| Some((x(entry), w.after - w.error?, w.after + w.error?));
+            lines.push((
+                *half,
+                colour,
+                entries.iter().map(|(entry, w)| (x(entry), w.after)).collect::<Vec<_>>(),
+            ));
+            let around =
+                |(entry, w): &(&str, &Weight)| Some((x(entry), w.after - w.error?, w.after + w.error?));
             let points: Vec<(f64, f64, f64)> = entries.iter().filter_map(around).collect();
             bands.push(Band { colour, points });
             for (entry, weight) in entries {
@@ -300,7 +309,8 @@ fn lists(terms: &[Term<'_>]) -> Part {
             }
         }
         // Errors of values that nothing counts are as wide as one likes: the values set the limits.
-        let mut curves = Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
+        let mut curves =
+            Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
         curves = curves.roomy();
         let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
         for band in &mut bands {
@@ -359,8 +369,13 @@ mod tests {
             .collect();
         weights.extend((0..4).map(|i| weight(format!("t.list[{i}]"), f64::from(i))));
         weights.push(weight("t.single".into(), 7.0));
-        let data =
-            Weights { weights, k: Some(1.0), epochs: Vec::new(), before: [None; 2], judged: Err("no data".into()) };
+        let data = Weights {
+            weights,
+            k: Some(1.0),
+            epochs: Vec::new(),
+            before: [None; 2],
+            judged: Err("no data".into()),
+        };
         let section = section("x", &data);
         let titles: Vec<&str> = section.parts.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["Single weights", "Tables by square", "Lists", "Against positions"]);

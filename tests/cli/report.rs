@@ -30,7 +30,10 @@ fn alone(page: &Element, text: &str) {
     for word in ["<script", "<link", "<img", "@import", "url("] {
         assert!(!text.contains(word), "{word}");
     }
-    assert_eq!(text.matches("http").count(), 1 + text.matches("xmlns=\"http://www.w3.org/2000/svg\"").count());
+    assert_eq!(
+        text.matches("http").count(),
+        1 + text.matches("xmlns=\"http://www.w3.org/2000/svg\"").count()
+    );
     let all = page.all();
     let mut ids = BTreeMap::new();
     for element in &all {
@@ -79,9 +82,12 @@ fn a_dataset_is_shown_with_the_numbers_of_stats_wdl_and_extract() {
     let folder = folder.path();
     let page = page(folder, "positions.parquet");
     let stats = json(folder, "data stats --json");
-    for (figure, key) in
-        [("piece-count", "piece_count"), ("game-length", "game_length"), ("ply", "ply"), ("material", "material")]
-    {
+    for (figure, key) in [
+        ("piece-count", "piece_count"),
+        ("game-length", "game_length"),
+        ("ply", "ply"),
+        ("material", "material"),
+    ] {
         for (value, count) in counts(&page, figure) {
             assert_eq!(stats[key][value], count, "{key} {value}");
         }
@@ -107,12 +113,16 @@ fn a_dataset_is_shown_with_the_numbers_of_stats_wdl_and_extract() {
     assert!(caption.contains(&format!("K = {:.4}", fit["k"].as_f64().unwrap())), "{caption}");
     for row in numbers(&page, "agreement") {
         let bucket = buckets.iter().find(|bucket| bucket["from"].as_f64() == row[0].parse().ok()).unwrap();
-        let mean = bucket["mean_result"].as_f64();
-        assert_eq!(mean, row[5].parse().ok(), "{bucket}");
+        match bucket["mean_result"].as_f64() {
+            // Numbers in JSON may be read a last digit off.
+            Some(mean) => assert!((number(&row[5]) - mean).abs() < 1e-12, "{bucket}"),
+            None => assert_eq!(row[5], ""),
+        }
     }
     assert!(!numbers(&page, "wdl-wins").is_empty());
 
-    let extract: Value = serde_json::from_str(&fs::read_to_string(folder.join("extract.json")).unwrap()).unwrap();
+    let extract: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("extract.json")).unwrap()).unwrap();
     let funnel = numbers(&page, "funnel");
     assert_eq!(funnel[0][2], extract["positions_read"].to_string());
     for row in &funnel[1..funnel.len() - 1] {
@@ -129,7 +139,10 @@ fn a_dataset_of_another_format_is_shown_as_far_as_it_goes() {
     let page = page(folder.path(), "positions.bullet");
     assert!(page.text.contains("No filter funnel"));
     let count: u64 = counts(&page, "piece-count").iter().map(|(_, count)| count).sum();
-    assert_eq!(count, json(folder.path(), "data stats positions.bullet --json")["positions"].as_u64().unwrap());
+    assert_eq!(
+        count,
+        json(folder.path(), "data stats positions.bullet --json")["positions"].as_u64().unwrap()
+    );
 }
 
 /// The rows of a CSV file by the names of its columns.
@@ -240,7 +253,8 @@ fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
     the_most_wrong_come_first(&page);
     // Every weight is in the histogram, and chosen neurons are drawn.
     let chosen = self::page(folder, "my.nnue --neurons 5,2");
-    let weights: u64 = numbers(&chosen, "feature-weights").iter().map(|row| row[2].parse::<u64>().unwrap()).sum();
+    let weights: u64 =
+        numbers(&chosen, "feature-weights").iter().map(|row| row[2].parse::<u64>().unwrap()).sum();
     assert_eq!(weights, 768 * 16);
     let network = patzer::eval::nnue::Network::parse(&fs::read(folder.join("my.nnue")).unwrap()).unwrap();
     let plain = network.weights();
@@ -274,14 +288,18 @@ fn a_test_is_shown_from_its_first_pair_to_its_verdict() {
     let games = value("wins") + value("draws") + value("losses");
     let llr = numbers(&page, "llr");
     let last = llr.last().unwrap();
-    assert_eq!((number(&last[0]), number(&last[1])), (games, value("llr")));
+    let close = |cell: &str, value: f64| assert!((number(cell) - value).abs() < 1e-9, "{cell} is not {value}");
+    assert_eq!(number(&last[0]), games);
+    close(&last[1], value("llr"));
     assert!(page.by_id("run-1-llr").text.contains(&format!("H1 {:.3}", value("upper"))));
     let elo = numbers(&page, "elo");
     let last = elo.last().unwrap();
-    assert_eq!([number(&last[1]), number(&last[2])], [value("elo"), value("elo_error")]);
+    close(&last[1], value("elo"));
+    close(&last[2], value("elo_error"));
     let pairs: Vec<u64> = numbers(&page, "pentanomial").iter().map(|row| row[1].parse().unwrap()).collect();
     assert_eq!(serde_json::json!(pairs), result["pentanomial"]);
-    let white: Vec<u64> = numbers(&page, "colours")[0][1..].iter().map(|cell| cell.parse().unwrap()).collect();
+    let white: Vec<u64> =
+        numbers(&page, "colours")[0][1..].iter().map(|cell| cell.parse().unwrap()).collect();
     assert_eq!(white, ["wins", "draws", "losses"].map(|key| result["white"][key].as_u64().unwrap()));
     for row in numbers(&page, "reasons") {
         assert_eq!(number(&row[1]), result["reasons"][row[0].replace(' ', "_")].as_f64().unwrap());
@@ -313,11 +331,13 @@ fn a_gauntlet_has_a_table_of_its_players() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     tested(folder);
-    let line = "match untuned-hce blind.hce.toml default-hce --games 4 --nodes 50 --max-moves 20 --hash 1 --json";
+    let line =
+        "match untuned-hce blind.hce.toml default-hce --games 4 --nodes 50 --max-moves 20 --hash 1 --json";
     let result = json(folder, line);
     let page = page(folder, "match.journal");
     for row in numbers(&page, "players") {
-        let player = result["players"].as_array().unwrap().iter().find(|player| player["name"] == row[0].as_str());
+        let player =
+            result["players"].as_array().unwrap().iter().find(|player| player["name"] == row[0].as_str());
         let player = player.unwrap();
         let counts = ["wins", "draws", "losses"].map(|key| player[key].to_string());
         assert_eq!(row[1..], counts, "{row:?}");
@@ -342,7 +362,8 @@ fn runs_stand_side_by_side_and_figures_are_files() {
     assert!(elo[2].ends_with("(+0.00)"), "{elo:?}");
     assert!(page.all().iter().any(|e| e.attribute("href") == "a%20%26%20b%20%3Cc%3E.pgn"));
     let files = result["figures"].as_array().unwrap();
-    let figures: usize = result["runs"].as_array().unwrap().iter().map(|r| r["figures"].as_array().unwrap().len()).sum();
+    let figures: usize =
+        result["runs"].as_array().unwrap().iter().map(|r| r["figures"].as_array().unwrap().len()).sum();
     assert_eq!(files.len(), figures);
     for file in files {
         let svg = fs::read_to_string(folder.join(file.as_str().unwrap())).unwrap();
@@ -374,7 +395,8 @@ fn what_is_no_run_is_one_line_and_leaves_nothing() {
     write("junk", &(0..5_000).map(|i| patzer::rng::mix(1, i) as u8).collect::<Vec<u8>>());
     write("x.json", b"{\"a\": 1}");
     write("x.journal", b"{\"patzer_journal\":2}\n");
-    let header = "{\"patzer_journal\":2,\"arguments\":{},\"options\":{\"player 1\":\"a\",\"player 2\":\"b\"}}";
+    let header =
+        "{\"patzer_journal\":2,\"arguments\":{},\"options\":{\"player 1\":\"a\",\"player 2\":\"b\"}}";
     write("y.journal", format!("{header}\n{{\"pair\":2}}\n").as_bytes());
     write("none.pgn", b"[Event \"x\"]\n\n");
     let parquet = fs::read(folder.join("positions.parquet")).unwrap();

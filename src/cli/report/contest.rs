@@ -8,8 +8,7 @@ use super::link;
 use crate::arena::record::{Entry, Options};
 use crate::error::{Error, Result};
 use crate::io;
-use crate::report::contest::{self, Contest, Pair};
-use crate::report::games;
+use crate::report::contest::{self, Contest, Pair, games};
 use crate::report::section::Section;
 use crate::stats::Sprt;
 

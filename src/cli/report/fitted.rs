@@ -16,10 +16,10 @@ use crate::eval::hce;
 use crate::eval::nnue::Network;
 use crate::io;
 use crate::report::judged::{Case, Judged, judge};
+use crate::report::log;
 use crate::report::network::{self, Trained};
 use crate::report::section::Section;
 use crate::report::weights::{self, Weight, Weights};
-use crate::report::log;
 use crate::train::{Quantisation, Settings};
 use crate::tune::hce::terms;
 use crate::tune::model::Model;
@@ -61,7 +61,8 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
         }
         Err(reason) => Err(reason),
     };
-    let before = ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
+    let before =
+        ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
     Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, judged }))
 }
 
@@ -100,7 +101,13 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     if table.is_some_and(|table| table.contains_key("terms")) {
         let terms = Terms::parse(&text, path)?;
         let judged = Err("only patzer's own evaluation can be judged here".to_string());
-        let data = Weights { weights: rows(&terms.model(&[])?), k: terms.k, epochs: Vec::new(), before: [None; 2], judged };
+        let data = Weights {
+            weights: rows(&terms.model(&[])?),
+            k: terms.k,
+            epochs: Vec::new(),
+            before: [None; 2],
+            judged,
+        };
         return Ok(weights::section(name, &data));
     }
     let loaded = hce::Weights::parse(&text, path)?;

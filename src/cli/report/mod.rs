@@ -120,7 +120,8 @@ fn draw(folder: &Path, sections: &[Section]) -> Result<Vec<PathBuf>> {
 fn link(to: &Path, report: &Path) -> String {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let (to, report) = (absolute(to), absolute(report));
-    let from: Vec<Component<'_>> = report.parent().map(|folder| folder.components().collect()).unwrap_or_default();
+    let from: Vec<Component<'_>> =
+        report.parent().map(|folder| folder.components().collect()).unwrap_or_default();
     let to: Vec<Component<'_>> = to.components().collect();
     let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     let up = std::iter::repeat_n("..".to_string(), from.len() - same);

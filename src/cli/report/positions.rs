@@ -55,7 +55,9 @@ impl Source {
         for entry in run.get("data").and_then(Value::as_array).into_iter().flatten() {
             let named = entry.get("path").and_then(Value::as_str).unwrap_or_default();
             let found = of_run(folder, Path::new(named));
-            data.push(found.ok_or_else(|| format!("its data {named} is not there; name others with --data"))?);
+            data.push(
+                found.ok_or_else(|| format!("its data {named} is not there; name others with --data"))?,
+            );
         }
         if data.is_empty() {
             return Err("the run does not name its data; name some with --data".into());
@@ -120,7 +122,8 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         let names: Vec<String> = source.data.iter().map(|path| path.display().to_string()).collect();
         return Err(Error::usage(format!("{}: no positions are left to judge by", names.join(", "))));
     }
-    let name = |path: &PathBuf| path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let name =
+        |path: &PathBuf| path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let names: Vec<String> = source.data.iter().map(name).collect();
     let count = crate::report::number::grouped(cases.len() as u64);
     let whose = if held_out { "held out of the training, of" } else { "of" };

@@ -36,7 +36,8 @@ pub(super) enum Found {
 /// How journals begin.
 const JOURNAL: &[u8] = b"{\"patzer_journal\":";
 
-const KINDS: &str = "a dataset, the folder of a run, a network, weights, a journal, games, or a match's --json";
+const KINDS: &str =
+    "a dataset, the folder of a run, a network, weights, a journal, games, or a match's --json";
 
 /// Recognises a run.
 ///
@@ -114,6 +115,8 @@ fn result(path: &Path) -> Result<Found> {
     });
     match value {
         Some(value) if value.get("pentanomial").is_some() => Ok(Found::Result(value)),
-        _ => Err(Error::data(path, "is not the result of a match of two that --json or --json-lines printed")),
+        _ => {
+            Err(Error::data(path, "is not the result of a match of two that --json or --json-lines printed"))
+        }
     }
 }

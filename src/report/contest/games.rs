@@ -81,7 +81,8 @@ fn add(chunk: &Chunk, games: &mut Games) {
     for piece in &chunk.games {
         let tags = Tags::new(&chunk.text[piece.start..piece.movetext]);
         let text = |name: &str| {
-            tags.get(name).map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
+            tags.get(name)
+                .map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
         };
         let (white, black) = (text("White"), text("Black"));
         let moves = moves(&chunk.text[piece.movetext..piece.end]);
@@ -90,7 +91,8 @@ fn add(chunk: &Chunk, games: &mut Games) {
         for (ply, took) in moves.took.iter().enumerate() {
             let Some(took) = took else { continue };
             let black_moves = (ply % 2 == 1) != black_begins;
-            let player = games.took.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
+            let player =
+                games.took.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
             let number = ((ply + usize::from(black_begins)) / 2).min(LAST_MOVE);
             if player.len() <= number {
                 player.resize(number + 1, Took::default());
