@@ -7,6 +7,7 @@
 pub mod error;
 pub mod interrupt;
 pub mod io;
+pub mod prefetch;
 pub mod rng;
 
 pub mod chess;
@@ -32,6 +33,8 @@ pub mod engine;
 pub mod puzzles;
 
 pub mod arena;
+
+pub mod selfplay;
 
 pub mod stats;
 

@@ -53,13 +53,7 @@ pub(super) fn pieces(
     let occupied = board.occupied();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
         for from in position.our(role) {
-            let reach = match role {
-                Role::Knight => attacks::knight_attacks(from),
-                Role::Bishop => sliders::diagonal(from, occupied),
-                Role::Rook => sliders::straight(from, occupied),
-                _ => sliders::diagonal(from, occupied) | sliders::straight(from, occupied),
-            };
-            for to in reach & target {
+            for to in sliders::reach(role, from, occupied) & target {
                 if safe(from, to, king, pinned) {
                     moves.push(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
                 }
@@ -127,8 +121,9 @@ pub(super) fn king_moves(position: &Chess, king: Square, target: Bitboard, moves
     }
 }
 
+/// The pieces of a side that attack a square, as if the board were occupied so.
 #[inline]
-fn attackers(board: &Board, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
+pub(super) fn attackers(board: &Board, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
     sliders::attackers(board, square, occupied) & board.by_color(by)
 }
 
@@ -147,7 +142,7 @@ pub fn includes(m: Move) -> bool {
 mod tests {
     use super::*;
     use crate::chess::fen;
-    use crate::rng::Rng;
+    use crate::chess::testing::along_random_games;
 
     /// The definition: all legal moves, filtered.
     fn filtered(position: &Chess) -> Vec<String> {
@@ -187,17 +182,6 @@ mod tests {
 
     #[test]
     fn captures_are_right_all_along_random_games() {
-        let mut rng = Rng::new(1);
-        for _ in 0..60 {
-            let mut position = Chess::default();
-            for _ in 0..150 {
-                check(&position);
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
-            }
-        }
+        along_random_games(1, 60, 150, check);
     }
 }

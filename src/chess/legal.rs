@@ -3,9 +3,10 @@
 //! In: a position and a move whose pieces stand where it says ([`super::PackedMove::unpack`] makes such). Out: yes or
 //! no, for the most common moves without generating any.
 
-use shakmaty::{Bitboard, Chess, Move, Position, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
-use super::captures::{pinned, safe};
+use super::captures::{attackers, pinned, safe};
+use super::{quiets, sliders};
 
 /// Whether a move of the side to move is legal, where `in_check` says whether that side is in check.
 #[inline]
@@ -19,15 +20,13 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let occupied = board.occupied();
     let reach = match role {
         Role::Pawn => pawn_reach(position, from),
-        Role::Knight => attacks::knight_attacks(from),
-        Role::Bishop => attacks::bishop_attacks(from, occupied),
-        Role::Rook => attacks::rook_attacks(from, occupied),
-        Role::Queen => attacks::queen_attacks(from, occupied),
         // Not in check, so no slider looks through the king's square.
         Role::King => {
-            let attacked = board.attacks_to(to, !position.turn(), occupied).any();
-            return promotion.is_none() && !attacked && attacks::king_attacks(from).contains(to);
+            return promotion.is_none()
+                && attacks::king_attacks(from).contains(to)
+                && attackers(board, to, !position.turn(), occupied).is_empty();
         }
+        _ => sliders::reach(role, from, occupied),
     };
     let promotes = role == Role::Pawn && Bitboard::BACKRANKS.contains(to);
     let right_promotion = match promotion {
@@ -44,18 +43,15 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
 #[inline]
 fn pawn_reach(position: &Chess, from: Square) -> Bitboard {
     let turn = position.turn();
-    let empty = !position.board().occupied();
-    let forward = turn.fold_wb(8, -8);
-    let single = Bitboard::from_square(from).shift(forward) & empty;
-    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    let (single, double) = quiets::pushes(turn, from.into(), !position.board().occupied());
     single | double | (attacks::pawn_attacks(turn, from) & position.them())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::testing::along_random_games;
     use crate::chess::{PackedMove, fen};
-    use crate::rng::Rng;
 
     /// Whatever 16 bits say, the answer is that of the rules.
     fn check(position: &Chess) {
@@ -79,19 +75,13 @@ mod tests {
         ] {
             check(&fen::position(text, true).unwrap());
         }
-        let mut rng = Rng::new(6);
-        for _ in 0..6 {
-            let mut position = Chess::default();
-            for ply in 0..100 {
-                if ply % 10 == 0 {
-                    check(&position);
-                }
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
+        let mut seen = 0;
+        along_random_games(6, 6, 100, |position| {
+            // Each takes a while: one of ten is enough.
+            if seen % 10 == 0 {
+                check(position);
             }
-        }
+            seen += 1;
+        });
     }
 }

@@ -15,6 +15,8 @@ pub mod quiets;
 pub mod score;
 pub mod see;
 pub mod sliders;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};

@@ -4,7 +4,7 @@
 //! [`super::captures`] these are all legal moves but promotions to lesser pieces. A search that has tried the
 //! captures generates these only when none of them was good enough.
 
-use shakmaty::{Bitboard, CastlingSide, Chess, Move, MoveList, Position, Rank, Role, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square};
 
 use super::captures::{king_moves, pieces, pinned, safe};
 
@@ -27,13 +27,20 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     }
 }
 
-/// Pushes by one and by two squares.
+/// Where pawns get by one step and by two.
+#[inline]
+pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
+    let forward = turn.fold_wb(8, -8);
+    let single = pawns.shift(forward) & empty;
+    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    (single, double)
+}
+
 fn pawns(position: &Chess, king: Square, empty: Bitboard, pinned: Bitboard, moves: &mut MoveList) {
     let turn = position.turn();
     let forward = turn.fold_wb(8, -8);
     let pawns = position.our(Role::Pawn) & !Bitboard::from_rank(turn.relative_rank(Rank::Seventh));
-    let single = pawns.shift(forward) & empty;
-    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    let (single, double) = pushes(turn, pawns, empty);
     for (targets, back) in [(single, -forward), (double, -2 * forward)] {
         for to in targets {
             let Some(from) = to.offset(back) else { continue };
@@ -48,7 +55,7 @@ fn pawns(position: &Chess, king: Square, empty: Bitboard, pinned: Bitboard, move
 mod tests {
     use super::*;
     use crate::chess::fen;
-    use crate::rng::Rng;
+    use crate::chess::testing::along_random_games;
 
     fn check(position: &Chess) {
         if position.is_check() {
@@ -86,17 +93,6 @@ mod tests {
 
     #[test]
     fn quiet_moves_are_right_all_along_random_games() {
-        let mut rng = Rng::new(4);
-        for _ in 0..60 {
-            let mut position = Chess::default();
-            for _ in 0..150 {
-                check(&position);
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
-            }
-        }
+        along_random_games(4, 60, 150, check);
     }
 }

@@ -5,7 +5,7 @@
 //! as an evaluation does, waits for it. Source: hyperbola quintessence (Chess Programming Wiki, "Hyperbola Quintessence"),
 //! with a table of one rank for ranks.
 
-use shakmaty::{Bitboard, Board, Color, Square, attacks};
+use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
 /// The lines through a square, without the square itself.
 struct Lines {
@@ -92,6 +92,17 @@ pub fn straight(square: Square, occupied: Bitboard) -> Bitboard {
     let (file, first) = (square as usize & 7, square as u32 & 56);
     let rank = RANKS[file][(occupied.0 >> (first + 1)) as usize & 63];
     Bitboard(seen(occupied, LINES[square as usize].file, square) | u64::from(rank) << first)
+}
+
+/// What a knight, bishop, rook or queen sees; no other role is asked for.
+#[inline(always)]
+pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
+    match role {
+        Role::Knight => attacks::knight_attacks(square),
+        Role::Bishop => diagonal(square, occupied),
+        Role::Rook => straight(square, occupied),
+        _ => diagonal(square, occupied) | straight(square, occupied),
+    }
 }
 
 /// The diagonals through a square, without the square itself.

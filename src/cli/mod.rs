@@ -3,6 +3,7 @@
 //! In: the arguments. Out: one command run, its [`Status`], or an error. Global options are read here and turned
 //! into a [`Ui`] and a thread pool before any work starts.
 
+mod adjudication;
 mod bench;
 mod contest;
 mod data;
@@ -19,6 +20,7 @@ mod puzzles;
 mod rate;
 mod report;
 mod run_folder;
+mod selfplay;
 mod show;
 mod sprt;
 mod tune;
@@ -93,6 +95,7 @@ enum Command {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Selfplay(selfplay::SelfplayArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
     Net(net::NetArgs),
@@ -156,6 +159,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
         Command::Match(args) => match_::run(args, &ui),
+        Command::Selfplay(args) => selfplay::run(args, &ui),
         Command::Elo(args) => elo::run(args, &ui),
         Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),

@@ -13,7 +13,6 @@ mod history;
 mod known;
 mod ordering;
 pub mod params;
-mod prefetch;
 mod pruning;
 mod quiescence;
 pub mod resolve;

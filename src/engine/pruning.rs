@@ -73,7 +73,6 @@ impl<E: Evaluator> Search<'_, E> {
         let key = key::after_null(position, node.key);
         self.table.prefetch(key);
         self.stack.push(node.ply, NO_MOVE, key);
-        self.stack.frame(node.ply + 1).doubles = self.stack.frame(node.ply).doubles;
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: false };
         let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, !prospect.cut);
         self.stack.pop();
@@ -101,7 +100,6 @@ impl<E: Evaluator> Search<'_, E> {
             let after = played(node.position, m);
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
-            self.stack.frame(node.ply + 1).doubles = self.stack.frame(node.ply).doubles;
             self.stack.push(node.ply, piece_to(node.position.turn(), m), key);
             let mut score = -self.quiesce::<false>(&child, -target, -target + 1);
             if score >= target {
@@ -146,7 +144,7 @@ impl<E: Evaluator> Search<'_, E> {
                 && !see_ge(node.position, tried.m, -params.see_capture * depth);
         }
         // The depth that the move's search would have.
-        let left = (depth - 1 - self.reduction(prospect, tried) / 1024).max(0);
+        let left = (depth - 1 - tried.reduction / 1024).max(0);
         // Futility: a quiet move does not lift the evaluation by this much.
         self.too_late(prospect, tried)
             || (left <= params.futility_depth
@@ -157,13 +155,13 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.
-    fn reduction(&self, prospect: &Prospect, tried: &Tried) -> i32 {
+    pub(super) fn reduction(&self, prospect: &Prospect, earlier: usize, history: i32) -> i32 {
         let (depth, params) = (prospect.depth, self.params);
-        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][tried.earlier.min(63)];
+        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][earlier.min(63)];
         params.reduction_base
             + logarithms * 100 / params.reduction_slope
             + if prospect.improving { 0 } else { params.reduction_worse }
-            - tried.history * 1024 / params.reduction_history
+            - history * 1024 / params.reduction_history
     }
 
     /// Late move reductions: with good ordering a late quiet move rarely raises alpha, so a shallower search is
@@ -181,16 +179,15 @@ impl<E: Evaluator> Search<'_, E> {
         }
         let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
         let noisy_first = prospect.first.is_some_and(|m| m.is_capture());
-        let reduction = self.reduction(prospect, tried)
-            - when(PV, params.reduction_pv)
-            - when(prospect.pv, params.reduction_known)
-            + when(prospect.cut, params.reduction_cut)
-            - when(tried.gives_check, params.reduction_check)
-            - when(node.in_check, 1024)
-            + when(noisy_first, params.reduction_noisy)
-            + when(self.stack.cutoffs(node.ply + 1) > 3, params.reduction_cutoffs)
-            - when(tried.hinted, params.reduction_killer)
-            - when(!tried.quiet && !tried.losing, params.reduction_capture);
+        let reduction =
+            tried.reduction - when(PV, params.reduction_pv) - when(prospect.pv, params.reduction_known)
+                + when(prospect.cut, params.reduction_cut)
+                - when(tried.gives_check, params.reduction_check)
+                - when(node.in_check, 1024)
+                + when(noisy_first, params.reduction_noisy)
+                + when(self.stack.cutoffs(node.ply + 1) > 3, params.reduction_cutoffs)
+                - when(tried.hinted, params.reduction_killer)
+                - when(!tried.quiet && !tried.losing, params.reduction_capture);
         (reduction / 1024).clamp(0, depth - 2)
     }
 }

@@ -164,31 +164,15 @@ fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::testing::along_random_games;
     use crate::engine::engine;
-    use crate::rng::Rng;
-
-    /// Positions of random games, where pieces hang and kings stand in check as in no other games.
-    fn along_random_games(games: usize, mut check: impl FnMut(&Chess)) {
-        let mut rng = Rng::new(6);
-        for _ in 0..games {
-            let mut position = Chess::default();
-            for _ in 0..150 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
-                check(&position);
-            }
-        }
-    }
 
     #[test]
     fn the_leaf_is_that_of_the_quiescence_search_that_plays() {
         for (evaluation, games) in [(Evaluation::default_hce(), 12), (Evaluation::default(), 6)] {
             let mut plain = engine(&evaluation, 1);
             let mut fast = resolver(&evaluation);
-            along_random_games(games, |position| {
+            along_random_games(6, games, 150, |position| {
                 assert_eq!(fast.resolve(position), plain.resolve(position), "{position:?}");
             });
         }

@@ -58,6 +58,8 @@ pub(super) struct Tried {
     pub hinted: bool,
     /// What the histories say of it.
     pub history: i32,
+    /// The reduction that depth, number and history call for, in 1/1024 of a ply.
+    pub reduction: i32,
 }
 
 /// Moves that did not cut off.
@@ -219,7 +221,7 @@ impl<E: Evaluator> Search<'_, E> {
                 continue;
             }
             let after = played(node.position, m);
-            let tried = self.tried(node, &stages, &after, m, losing, earlier);
+            let tried = self.tried(node, &prospect, &stages, &after, (m, losing), earlier);
             earlier += 1;
             if node.ply > 0 && self.selective && best > -MATE_IN_MAX && self.futile(node, &prospect, &tried) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
@@ -323,10 +325,10 @@ impl<E: Evaluator> Search<'_, E> {
     fn tried(
         &self,
         node: &Node,
+        prospect: &Prospect,
         stages: &Stages,
         after: &Chess,
-        m: Move,
-        losing: bool,
+        (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
         let turn = node.position.turn();
@@ -337,7 +339,8 @@ impl<E: Evaluator> Search<'_, E> {
             self.history.capture_score(turn, m)
         };
         let hinted = quiet && stages.hints().rank(m) > 0;
-        Tried { m, quiet, losing, gives_check: after.is_check(), earlier, hinted, history }
+        let reduction = self.reduction(prospect, earlier, history);
+        Tried { m, quiet, losing, gives_check: after.is_check(), earlier, hinted, history, reduction }
     }
 
     /// The score of one move. Principal variation search: after the first move the others are expected to be worse,
@@ -358,9 +361,8 @@ impl<E: Evaluator> Search<'_, E> {
         let child = Node { position: after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };
-        let doubles = self.stack.frame(node.ply).doubles + u8::from(extension > 1);
-        self.stack.frame(node.ply + 1).doubles = doubles;
         self.stack.push(node.ply, piece_to(node.position.turn(), tried.m), key);
+        self.stack.frame(node.ply + 1).doubles += u8::from(extension > 1);
         self.stack.frame(node.ply).quiet = Some(tried.m).filter(|_| tried.quiet);
         let (mut score, mut depth, mut reduced) = (alpha + 1, full, i32::MIN);
         if reduction > 0 {

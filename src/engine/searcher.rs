@@ -190,29 +190,16 @@ pub(super) fn stuck(position: &Chess) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::testing::along_random_games;
     use crate::chess::{fen, score};
     use crate::engine::engine;
     use crate::eval::Evaluation;
-    use crate::rng::Rng;
-
-    fn along_random_games(mut check: impl FnMut(&Chess)) {
-        let mut rng = Rng::new(5);
-        for _ in 0..30 {
-            let mut position = Chess::default();
-            for _ in 0..200 {
-                check(&position);
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
-            }
-        }
-    }
 
     #[test]
     fn a_side_is_stuck_if_it_has_no_legal_move() {
-        along_random_games(|position| assert_eq!(stuck(position), position.legal_moves().is_empty()));
+        along_random_games(5, 30, 200, |position| {
+            assert_eq!(stuck(position), position.legal_moves().is_empty());
+        });
         for (text, expected) in [
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", true),
             ("7k/5Q2/6K1/8/7p/8/8/8 b - - 0 1", false),
@@ -227,7 +214,7 @@ mod tests {
     #[test]
     fn the_score_of_a_leaf_is_its_evaluation() {
         let mut engine = engine(&Evaluation::default_hce(), 1);
-        along_random_games(|position| {
+        along_random_games(5, 30, 200, |position| {
             if let Some((leaf, value)) = engine.resolve(position)
                 && !score::is_mate(value)
             {

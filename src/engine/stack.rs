@@ -124,6 +124,7 @@ impl Stack {
         self.keys.push(key);
         self.frames[ply].moved = moved;
         self.frames[ply].quiet = None;
+        self.frames[ply + 1].doubles = self.frames[ply].doubles;
         self.frames[ply + 1].reversible = if moved == NO_MOVE { 0 } else { self.frames[ply].reversible + 1 };
     }
 

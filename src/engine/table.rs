@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use rayon::prelude::*;
 
-use super::prefetch;
 use crate::chess::PackedMove;
 use crate::chess::score::{MATE_IN_MAX, Score};
+use crate::prefetch::prefetch;
 
 /// How a stored score relates to the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,7 +235,7 @@ impl Table {
     /// Begins to fetch what is known about a position, which is asked for soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        prefetch::prefetch(&self.clusters[self.index(key)]);
+        prefetch(&self.clusters[self.index(key)]);
     }
 
     /// What is known about a position that stands `ply` plies from the root.

@@ -12,6 +12,7 @@ use super::testing::Simple;
 use super::{Clock, Engine, Limits, Report};
 use crate::chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
 use crate::chess::see::see_ge;
+use crate::chess::testing::along_random_games;
 use crate::chess::{Line, captures, fen, key};
 use crate::eval::Evaluator;
 use crate::rng::Rng;
@@ -248,31 +249,22 @@ fn every_variation_is_legal() {
 
 #[test]
 fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
-    let mut rng = Rng::new(5);
     let mut engine = engine();
     let mut moved = 0;
-    for _ in 0..12 {
-        let mut position = Chess::default();
-        for _ in 0..80 {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            position.play_unchecked(moves[rng.below(moves.len())]);
-            let Some((leaf, score)) = engine.resolve(&position) else { continue };
-            let expected = plain_quiescence(&position, -INFINITE, INFINITE, 0);
-            let from_root = if leaf.turn() == position.turn() { score } else { -score };
-            if leaf.is_checkmate() {
-                assert_eq!(score, mated_in(0));
-                assert!(expected.abs() > 30_000);
-                continue;
-            }
-            assert_eq!(from_root, expected, "{position:?}");
-            assert_eq!(score, Simple.evaluate(&leaf, 0));
-            assert!(!leaf.is_check());
-            moved += usize::from(leaf != position);
+    along_random_games(5, 12, 80, |position| {
+        let Some((leaf, score)) = engine.resolve(position) else { return };
+        let expected = plain_quiescence(position, -INFINITE, INFINITE, 0);
+        let from_root = if leaf.turn() == position.turn() { score } else { -score };
+        if leaf.is_checkmate() {
+            assert_eq!(score, mated_in(0));
+            assert!(expected.abs() > 30_000);
+            return;
         }
-    }
+        assert_eq!(from_root, expected, "{position:?}");
+        assert_eq!(score, Simple.evaluate(&leaf, 0));
+        assert!(!leaf.is_check());
+        moved += usize::from(leaf != *position);
+    });
     assert!(moved > 100, "only {moved} positions were not quiet");
 }
 

@@ -54,7 +54,9 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
     let sums: Vec<Vec<[f64; 4]>> = chunks
         .par_chunks(stripes)
         .map(|stripe| {
-            let mut sum = vec![[0.0; 4]; cells];
+            // Written, not got as pages of zeros: what is read first is mapped twice, and interrupts every core.
+            let mut sum = Vec::with_capacity(cells);
+            sum.resize(cells, [0.0; 4]);
             for chunk in stripe {
                 let scores = scores(chunk, &table);
                 let of_row =

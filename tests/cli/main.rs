@@ -23,6 +23,7 @@ mod puzzles;
 mod rate;
 mod report;
 mod scale;
+mod selfplay;
 mod sprt;
 mod tune;
 mod tune_net;

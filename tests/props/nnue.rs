@@ -37,6 +37,33 @@ fn architectures() -> impl Strategy<Value = Architecture> {
     )
 }
 
+/// A move by choice, and the ply at which its position is looked at if that is not the next one.
+type Step = (u16, Option<usize>);
+
+/// Up to so many steps, of which a part jumps to any ply.
+fn steps(jumping: f64, most: usize) -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec((any::<u16>(), prop::option::weighted(jumping, 0usize..200)), 1..most)
+}
+
+/// Whatever was seen before, an evaluation is that of a network that has seen nothing.
+fn stays_fresh(network: &Network, steps: &[Step]) -> Result<(), TestCaseError> {
+    let network = Arc::new(network.clone());
+    let mut nnue = Nnue::new(network.clone());
+    let mut position = Chess::default();
+    for (ply, &(choice, jump)) in steps.iter().enumerate() {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            position = Chess::default();
+            continue;
+        }
+        position.play_unchecked(moves[usize::from(choice) % moves.len()]);
+        let seen = nnue.evaluate(&position, jump.unwrap_or(ply));
+        let fresh = Nnue::new(network.clone()).evaluate(&position, 0);
+        prop_assert_eq!(seen, fresh, "{}", network.architecture());
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -45,21 +72,9 @@ proptest! {
     fn an_evaluation_is_that_of_a_refresh(
         hidden in 1usize..70,
         seed in any::<u64>(),
-        steps in prop::collection::vec((any::<u16>(), 0usize..200, any::<bool>()), 1..120),
+        steps in steps(0.5, 120),
     ) {
-        let network = Arc::new(random_network(hidden, seed).unwrap());
-        let mut nnue = Nnue::new(network.clone());
-        let mut position = Chess::default();
-        for (ply, &(choice, jump, jumps)) in steps.iter().enumerate() {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                position = Chess::default();
-                continue;
-            }
-            position.play_unchecked(moves[usize::from(choice) % moves.len()]);
-            let at = if jumps { jump } else { ply };
-            prop_assert_eq!(nnue.evaluate(&position, at), Nnue::new(network.clone()).evaluate(&position, 0));
-        }
+        stays_fresh(&random_network(hidden, seed).unwrap(), &steps)?;
     }
 
     /// The same for every shape, with files of it in between.
@@ -67,23 +82,10 @@ proptest! {
     fn every_shape_evaluates_as_after_a_refresh(
         architecture in architectures(),
         seed in any::<u64>(),
-        steps in prop::collection::vec((any::<u16>(), 0usize..200, 0u8..4), 1..60),
+        steps in steps(0.25, 60),
     ) {
         let network = random_network_of(&architecture, seed).unwrap();
-        let network = Arc::new(Network::parse(&network.to_bytes()).unwrap());
-        let mut nnue = Nnue::new(network.clone());
-        let mut position = Chess::default();
-        for (ply, &(choice, jump, jumps)) in steps.iter().enumerate() {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                position = Chess::default();
-                continue;
-            }
-            position.play_unchecked(moves[usize::from(choice) % moves.len()]);
-            let at = if jumps == 0 { jump } else { ply };
-            let fresh = Nnue::new(network.clone()).evaluate(&position, 0);
-            prop_assert_eq!(nnue.evaluate(&position, at), fresh, "{}", architecture);
-        }
+        stays_fresh(&Network::parse(&network.to_bytes()).unwrap(), &steps)?;
     }
 
     #[test]

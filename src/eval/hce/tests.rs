@@ -1,6 +1,7 @@
 //! Tests of the evaluation as a whole.
 
 use super::*;
+use crate::chess::testing::along_random_games;
 use shakmaty::fen::Fen;
 
 fn board(fen: &str) -> (Board, Color) {
@@ -260,19 +261,8 @@ fn a_bare_board_and_one_of_queens_are_evaluated() {
 
 /// Positions of random games, and after each a jump to another game, so that entries of the cache meet.
 fn positions() -> Vec<Chess> {
-    let mut rng = crate::rng::Rng::new(7);
     let mut positions = Vec::new();
-    for _ in 0..40 {
-        let mut position = Chess::default();
-        for _ in 0..120 {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            position.play_unchecked(moves[rng.below(moves.len())]);
-            positions.push(position.clone());
-        }
-    }
+    along_random_games(7, 40, 120, |position| positions.push(position.clone()));
     positions
 }
 

@@ -161,6 +161,7 @@ impl Evaluator for Nnue {
 mod tests {
     use super::network::tests::{random_of, shapes};
     use super::*;
+    use crate::chess::testing::along_random_games;
     use crate::rng::Rng;
 
     /// What a network says by its definition: every sum anew, in plain numbers.
@@ -262,20 +263,13 @@ mod tests {
     #[test]
     fn both_colours_are_evaluated_alike() {
         let network = Arc::new(network::tests::random(32, 4));
-        let mut rng = Rng::new(8);
-        let mut position = Chess::default();
-        for _ in 0..80 {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            position.play_unchecked(moves[rng.below(moves.len())]);
+        along_random_games(8, 1, 80, |position| {
             let mut setup = position.to_setup(shakmaty::EnPassantMode::Legal);
             setup.mirror();
             let mode = position.castles().mode();
-            let Ok(mirrored) = shakmaty::FromSetup::from_setup(setup, mode) else { continue };
+            let Ok(mirrored) = shakmaty::FromSetup::from_setup(setup, mode) else { return };
             let mut nnue = Nnue::new(network.clone());
-            assert_eq!(nnue.evaluate(&position, 0), nnue.evaluate(&mirrored, 0));
-        }
+            assert_eq!(nnue.evaluate(position, 0), nnue.evaluate(&mirrored, 0));
+        });
     }
 }

@@ -221,6 +221,7 @@ pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
 mod tests {
     use super::*;
     use crate::chess::fen;
+    use crate::chess::testing::along_random_games;
     use shakmaty::Position;
 
     /// Features of a block that White sees.
@@ -308,28 +309,16 @@ mod tests {
 
     #[test]
     fn no_position_has_more_than_the_most() {
-        let mut rng = crate::rng::Rng::new(4);
-        for _ in 0..20 {
-            let mut position = shakmaty::Chess::default();
-            for _ in 0..200 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[rng.below(moves.len())]);
-                for set in SETS {
-                    let features = Features { sets: vec![set] };
-                    let mut words = vec![0; features.words()];
-                    let view = View::new(position.board(), position.turn()).mirrored();
-                    features.write(&view, &mut words);
-                    let active: Vec<usize> = ones(&words).collect();
-                    assert!(
-                        active.len() <= set.most && active.iter().all(|f| *f < set.count),
-                        "{}",
-                        set.name
-                    );
-                }
+        along_random_games(4, 20, 200, |position| {
+            for set in SETS {
+                let features = Features { sets: vec![set] };
+                let mut words = vec![0; features.words()];
+                let view = View::new(position.board(), position.turn()).mirrored();
+                features.write(&view, &mut words);
+                let active: Vec<usize> = ones(&words).collect();
+                let fits = active.len() <= set.most && active.iter().all(|f| *f < set.count);
+                assert!(fits, "{}", set.name);
             }
-        }
+        });
     }
 }
