@@ -411,11 +411,8 @@ mod tests {
     #[test]
     fn the_most_wrong_are_one_of_a_game_and_no_board_comes_twice() {
         let part = judged().worst(9);
-        let tables = part.items.iter().filter_map(|item| match item {
-            super::super::section::Item::Table(table) => Some(table),
-            _ => None,
-        });
-        let rows = &tables.last().unwrap().rows;
+        let Some(super::super::section::Item::Table(table)) = part.items.last() else { panic!() };
+        let rows = &table.rows;
         let fens: Vec<String> = rows.iter().map(|row| row[1].plain()).collect();
         // Game 2 has the board of game 1.
         assert_eq!(fens[0], "4k3/8/8/8/8/8/8/R3K3 w - - 0 1");

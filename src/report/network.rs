@@ -270,11 +270,11 @@ mod tests {
         };
         assert_eq!(start.len(), 32);
         let activity = activity(network, &data.boards).unwrap();
-        for neuron in 0..hidden {
+        for (neuron, found) in activity.iter().enumerate() {
             let sum: i32 = start.iter().map(|f| i32::from(weights.features[f * hidden + neuron])).sum();
             let bias = i32::from(weights.bias[neuron]);
             let expected = (f64::from(u8::from(sum + bias > 0)) + f64::from(u8::from(bias > 0))) / 2.0;
-            assert_eq!(activity[neuron], expected, "{neuron}");
+            assert_eq!(*found, expected, "{neuron}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, GRID, INK, Look, PAPER, picture, shade, svg};
+use super::style::{Canvas, DrawError, FONT, GRID, INK, Look, PAPER, shade, svg};
 use crate::error::Result;
 
 /// The words and limits of a plot.

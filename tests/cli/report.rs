@@ -288,7 +288,8 @@ fn a_test_is_shown_from_its_first_pair_to_its_verdict() {
     let games = value("wins") + value("draws") + value("losses");
     let llr = numbers(&page, "llr");
     let last = llr.last().unwrap();
-    let close = |cell: &str, value: f64| assert!((number(cell) - value).abs() < 1e-9, "{cell} is not {value}");
+    let close =
+        |cell: &str, value: f64| assert!((number(cell) - value).abs() < 1e-9, "{cell} is not {value}");
     assert_eq!(number(&last[0]), games);
     close(&last[1], value("llr"));
     assert!(page.by_id("run-1-llr").text.contains(&format!("H1 {:.3}", value("upper"))));

@@ -21,7 +21,8 @@ pub(super) fn openings(contest: &Contest) -> Part {
     if contest.pairs.is_empty() {
         return part;
     }
-    let kinds: [(&str, fn([u8; 2]) -> bool); 6] = [
+    type Is = fn([u8; 2]) -> bool;
+    let kinds: [(&str, Is); 6] = [
         ("won both", |p| p == [2, 2]),
         ("won one, drew one", |p| p == [2, 1] || p == [1, 2]),
         ("White won both games", |p| p == [2, 0]),
@@ -30,7 +31,7 @@ pub(super) fn openings(contest: &Contest) -> Part {
         ("lost one or both", |p| p[0] + p[1] < 2),
     ];
     let all = contest.pairs.len() as f64;
-    let row = |(label, is): (&str, fn([u8; 2]) -> bool)| {
+    let row = |(label, is): (&str, Is)| {
         let count = contest.pairs.iter().filter(|pair| is(pair.half_points)).count();
         let text = format!("{} ({:.1} %)", grouped(count as u64), 100.0 * count as f64 / all);
         Bar { label: label.into(), parts: vec![count as f64], text }

@@ -18,7 +18,8 @@ pub(super) fn time(contest: &Contest) -> Part {
             return part;
         }
     };
-    let quantity: [(&str, &str, &str, fn(&Took) -> f64); 3] = [
+    type Sum = fn(&Took) -> f64;
+    let quantity: [(&str, &str, &str, Sum); 3] = [
         ("time", "Time by move", "seconds", |took| took.seconds),
         ("nodes", "Nodes by move", "nodes", |took| took.nodes as f64),
         ("depth", "Depth by move", "plies", |took| took.depth as f64),
