@@ -19,6 +19,7 @@ mod play;
 mod prepare;
 mod puzzles;
 mod rate;
+mod report;
 mod run_folder;
 mod selfplay;
 mod show;
@@ -102,6 +103,7 @@ enum Command {
     Puzzles(puzzles::PuzzlesArgs),
     Moves(moves::MovesArgs),
     Eval(eval::EvalArgs),
+    Report(report::ReportArgs),
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
@@ -166,6 +168,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Puzzles(args) => puzzles::run(args, &ui),
         Command::Moves(args) => moves::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
+        Command::Report(args) => report::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),
         Command::Bench(args) => bench::run(args, &ui),
         Command::Perft(args) => perft::run(args, &ui),

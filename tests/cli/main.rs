@@ -22,6 +22,7 @@ mod moves;
 mod net;
 mod puzzles;
 mod rate;
+mod report;
 mod scale;
 mod selfplay;
 mod sprt;
