@@ -32,6 +32,8 @@ pub mod engine;
 
 pub mod puzzles;
 
+pub mod moves;
+
 pub mod arena;
 
 pub mod selfplay;

@@ -12,6 +12,7 @@ mod eval;
 mod extract;
 mod label;
 mod match_;
+mod moves;
 mod net;
 mod perft;
 mod play;
@@ -100,6 +101,7 @@ enum Command {
     Rate(rate::RateArgs),
     Net(net::NetArgs),
     Puzzles(puzzles::PuzzlesArgs),
+    Moves(moves::MovesArgs),
     Eval(eval::EvalArgs),
     Report(report::ReportArgs),
     Uci(uci::UciArgs),
@@ -164,6 +166,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
         Command::Puzzles(args) => puzzles::run(args, &ui),
+        Command::Moves(args) => moves::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
         Command::Report(args) => report::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),

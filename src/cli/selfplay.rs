@@ -109,6 +109,7 @@ pub struct SelfplayArgs {
         value_name = "CP",
         default_value_t = 0.0,
         hide_default_value = true,
+        allow_negative_numbers = true,
         help_heading = "Starts"
     )]
     temperature: f64,

@@ -74,11 +74,12 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Begins the files, or with `resume` goes on with them. A last batch that is not full is played again if more
+    /// Begins the files, or with `resume` goes on with them; games that are there are never overwritten. A last batch that is not full is played again if more
     /// than `games` are wanted, so that batches begin where they always do.
     ///
     /// # Errors
-    /// As [`Journalled::create`] and [`Journalled::resume`], and if a name says no format.
+    /// As [`Journalled::create`] and [`Journalled::resume`], if a name says no format, and if a file is there
+    /// already that is not to be gone on with.
     pub fn open(
         paths: &[PathBuf],
         resume: bool,
@@ -89,6 +90,10 @@ impl Outputs {
         let formats = paths.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>>>()?;
         let (mut files, mut done): (Vec<_>, Option<Vec<Batch>>) = (Vec::new(), None);
         for (path, format) in paths.iter().zip(formats) {
+            if !resume && std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
+                let reason = "exists already; --resume goes on with it, -o names another";
+                return Err(Error::data(path, reason));
+            }
             let (file, there) = match resume {
                 true => Journalled::resume(path, arguments, options)?,
                 false => (Journalled::create(path, arguments, options)?, Vec::new()),

@@ -84,10 +84,11 @@ impl Starts<'_> {
         )))
     }
 
-    /// Each game has its own opening of the book, and if that is given up the same one with two random moves.
+    /// Each game has its own opening of the book, and if that is given up any of them with two random moves.
     fn opening(&self, game: usize, attempt: usize, rng: &mut Rng) -> Chess {
         match self.openings {
-            Some(book) => book.get(game + attempt * (usize::MAX >> 12), true),
+            Some(book) if attempt == 0 => book.get(game, true),
+            Some(book) => book.get(book.len() + rng.below(1 << 30), true),
             None if self.chess960 => chess960(rng),
             None => Chess::default(),
         }

@@ -71,6 +71,8 @@ fn a_resumed_run_needs_nothing_but_the_file_and_refuses_other_options() {
     done(folder.path(), &format!("selfplay {QUICK} --games 10 --temperature 20 --temperature-plies 4"));
     let v = json(folder.path(), "selfplay --resume --games 20");
     assert_eq!((number(&v["games"]), &v["complete"]), (20, &Value::Bool(true)));
+    let output = patzer(folder.path(), &["selfplay", "--games", "2"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("exists already"), "{output:?}");
     let output = patzer(folder.path(), &["selfplay", "--resume", "--nodes", "101"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr);
