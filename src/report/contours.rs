@@ -144,7 +144,7 @@ fn write_level(
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
     // What lies under a high level is dark.
     let colour = if level < 0.6 { INK } else { PAPER };
-    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&colour));
+    let text = Text::new(format!("{level}"), at, (FONT, 15).into_font().color(&colour));
     chart.draw_series(std::iter::once(text))?;
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! Pictures: what a command found, drawn as SVG.
+//! Pictures and reports: what commands found, drawn as SVG, and what runs did, as a page.
 //!
-//! In: numbers that a command has already printed. Out: one self-contained SVG file a figure, readable on light
-//! and on dark ground.
+//! In: numbers that a command has printed, and what a run has left on disk. Out: one self-contained SVG file a figure, or
+//! one HTML file for several runs. [`dataset`], [`weights`], [`network`] and [`contest`] each make a
+//! [`section::Section`] of what is known of a run, in [`figure::Figure`]s that carry their numbers; [`html`] writes the
+//! page, [`compare`] puts runs side by side. Which file is which run is the command's business.
 
 pub mod bars;
 pub mod compare;

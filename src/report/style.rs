@@ -47,7 +47,7 @@ pub fn signed(share: f64) -> RGBAColor {
 
 /// Letters that can be read on a [`shade`] or a [`signed`] one.
 pub fn on(share: f64) -> RGBColor {
-    if share.abs() > 0.6 { PAPER } else { INK }
+    if share.abs() > 0.7 { PAPER } else { INK }
 }
 
 /// Three digits are more than the eye sees, and keep files short.

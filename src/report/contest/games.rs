@@ -71,7 +71,9 @@ pub fn read(path: &Path) -> Result<Games> {
     if interrupt::requested() {
         return Err(Error::usage("interrupted"));
     }
-    if games.games.iter().all(|game| game.plies == 0 && game.result.is_none()) {
+    // Any text can be taken for moves, but a game names its players or its result.
+    if games.games.iter().all(|game| game.white.is_empty() && game.black.is_empty() && game.result.is_none())
+    {
         return Err(Error::data(path, "holds no games"));
     }
     Ok(games)

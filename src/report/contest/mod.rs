@@ -126,9 +126,9 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("losses", "lost", losses);
     let Estimate { elo, elo_error, nelo, nelo_error, los } = Estimate::new(counts.pairs);
     section.measure("elo", "Elo", Cell::number(elo, 2));
-    section.measure("elo_error", "± (95 %)", Cell::number(elo_error, 2));
+    section.measure("elo_error", "Elo ± (95 %)", Cell::number(elo_error, 2));
     section.measure("nelo", "normalised Elo", Cell::number(nelo, 2));
-    section.measure("nelo_error", "± (95 %) ", Cell::number(nelo_error, 2));
+    section.measure("nelo_error", "normalised ± (95 %)", Cell::number(nelo_error, 2));
     section.measure("los", "likelihood of superiority, %", Cell::number(100.0 * los, 2));
     if let Some(test) = test {
         let llr = counts.llr(test);

@@ -20,9 +20,9 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     section.measure("losses", "lost", losses);
     for (key, label, decimals, factor) in [
         ("elo", "Elo", 2, 1.0),
-        ("elo_error", "± (95 %)", 2, 1.0),
+        ("elo_error", "Elo ± (95 %)", 2, 1.0),
         ("nelo", "normalised Elo", 2, 1.0),
-        ("nelo_error", "± (95 %) ", 2, 1.0),
+        ("nelo_error", "normalised ± (95 %)", 2, 1.0),
         ("los", "likelihood of superiority, %", 2, 100.0),
         ("llr", "LLR", 3, 1.0),
     ] {
