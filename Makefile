@@ -1,6 +1,8 @@
 # make          builds the release binary and runs the whole loop on the bundled games, in demo/
 # make test     everything that CI runs
 # make bench    the benchmarks of the hot paths; bench-train only those of the network trainer
+# make study-NAME [DATA=GAMES] [QUICK=1] ...
+#               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
 # make clean    removes what was built and the demo's files
 # make EXE=NAME [EVALFILE=NET]
 #               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation
@@ -55,6 +57,16 @@ bench:
 # Positions a second of the network trainer, on all threads.
 bench-train:
 	$(NATIVE) $(CARGO) bench --locked --bench train -- training
+
+# Variables of the command line reach the scripts through the environment; each script says which it takes.
+STUDIES = presets features buckets views labels generations
+.PHONY: $(STUDIES:%=study-%) study-quick
+
+$(STUDIES:%=study-%): build
+	sh studies/$(@:study-%=%).sh
+
+study-quick: build
+	for study in $(STUDIES); do QUICK=1 sh studies/$$study.sh || exit; done
 
 clean:
 	$(CARGO) clean

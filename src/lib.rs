@@ -7,6 +7,7 @@
 pub mod error;
 pub mod interrupt;
 pub mod io;
+pub mod prefetch;
 pub mod rng;
 
 pub mod chess;
@@ -31,7 +32,11 @@ pub mod engine;
 
 pub mod puzzles;
 
+pub mod moves;
+
 pub mod arena;
+
+pub mod selfplay;
 
 pub mod stats;
 

@@ -51,8 +51,21 @@ pub struct Contender {
 }
 
 enum Kind {
-    InProcess { evaluation: Evaluation, hash: usize, overhead: Duration },
+    InProcess(Own),
     Program(Arc<Program>),
+}
+
+/// An evaluation that plays in this process.
+struct Own {
+    evaluation: Evaluation,
+    hash: usize,
+    overhead: Duration,
+}
+
+impl Own {
+    fn player(&self) -> InProcess {
+        InProcess::new(engine::engine(&self.evaluation, self.hash), self.overhead)
+    }
 }
 
 impl Contender {
@@ -92,7 +105,7 @@ impl Contender {
     /// Its transposition table in MiB; `None` if that is left to the program.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
-            Kind::InProcess { hash, .. } => Some(*hash),
+            Kind::InProcess(own) => Some(own.hash),
             Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
         }
     }
@@ -112,7 +125,7 @@ impl Contender {
     /// What decides how it plays, apart from its file and its terms: one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
-            Kind::InProcess { hash, .. } => format!("in process, Hash {hash}"),
+            Kind::InProcess(own) => format!("in process, Hash {}", own.hash),
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -132,9 +145,7 @@ impl Contender {
     /// If the program cannot be started or does not work.
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> {
         match &self.kind {
-            Kind::InProcess { evaluation, hash, overhead } => {
-                Ok(Box::new(InProcess::new(engine::engine(evaluation, *hash), *overhead)))
-            }
+            Kind::InProcess(own) => Ok(Box::new(own.player())),
             Kind::Program(program) => {
                 let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 if let Some(spare) = spare {
@@ -144,6 +155,14 @@ impl Contender {
                 player.introduce(stop)?;
                 Ok(Box::new(player))
             }
+        }
+    }
+
+    /// A player for one board that plays in this process; `None` if it is a program.
+    pub fn in_process(&self) -> Option<InProcess> {
+        match &self.kind {
+            Kind::InProcess(own) => Some(own.player()),
+            Kind::Program(_) => None,
         }
     }
 
@@ -164,7 +183,7 @@ pub fn check(contenders: &mut [Contender], stop: &AtomicBool) -> Result<()> {
         let fault = |reason| Error::usage(format!("{}: {reason}", contender.name));
         started.push(match &contender.kind {
             Kind::Program(program) => Some(UciPlayer::launch(program.clone()).map_err(fault)?),
-            Kind::InProcess { .. } => None,
+            Kind::InProcess(_) => None,
         });
     }
     for (contender, player) in contenders.iter_mut().zip(started) {
@@ -281,5 +300,5 @@ fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
             }
         }
     }
-    Ok(Kind::InProcess { evaluation: Evaluation::load(path)?, hash, overhead })
+    Ok(Kind::InProcess(Own { evaluation: Evaluation::load(path)?, hash, overhead }))
 }

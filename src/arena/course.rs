@@ -39,6 +39,14 @@ pub trait Standings {
 
     /// Games counted.
     fn games(&self) -> u64;
+
+    /// So many players with all their results, by their share of points, the best first; equal ones in the order
+    /// in which they were named.
+    fn ranking(&self, players: usize) -> Vec<(usize, Tally)> {
+        let mut rows: Vec<_> = (0..players).map(|player| (player, self.of(player))).collect();
+        rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
+        rows
+    }
 }
 
 /// Who is told what happens.
@@ -122,7 +130,7 @@ pub fn run(
         let mut receive = |pair: Pair| {
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
             let entry = Entry::new(&pair);
-            record.append(&entry, &pgn::pair(&pair, header))?;
+            record.append(&entry, pgn::pair(&pair, header).as_bytes())?;
             standings.add(&entry);
             pairs += 1;
             incidents(&pair, plan.names).iter().for_each(|incident| observer.incident(incident));
@@ -146,8 +154,7 @@ pub fn run(
 
 /// What is to be told about games that a player lost by a crash or a stall.
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
-    let [a, b] = pair.meeting.players;
-    let games = pair.games.iter().zip([[a, b], [b, a]]).enumerate();
+    let games = pair.seated().into_iter().enumerate();
     games
         .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
         .map(|(number, (game, [white, black]))| {

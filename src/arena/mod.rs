@@ -3,7 +3,8 @@
 //! In: players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the counts on
 //! which [`crate::stats`] rests. A [`spec`] describes a player, a [`contender`] is what it describes: an evaluation
 //! that plays in this process, or a [`uci`] program. [`game`] plays one game, [`meetings`] says who meets whom,
-//! [`schedule`] plays pairs on all threads and hands them over in order, [`record`] keeps them on disk, and a
+//! [`schedule`] plays pairs on all threads and hands them over [`in_order`], [`record`] keeps them on disk with their
+//! [`journal`], and a
 //! [`course`] runs until a [`sequential`] test has enough or a [`tournament`] is over. Everything knows a [`Player`](player::Player), so mock players test
 //! it all without an engine.
 
@@ -17,6 +18,8 @@ pub mod course;
 pub mod dialect;
 pub mod endgames;
 pub mod game;
+pub mod in_order;
+pub mod journal;
 pub mod meetings;
 #[cfg(test)]
 mod mock;

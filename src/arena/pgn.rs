@@ -72,11 +72,10 @@ const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
 pub fn pair(pair: &Pair, header: &Header) -> String {
-    let [a, b] = pair.meeting.players;
     let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
     let mut out = String::with_capacity(48 * plies + 1024);
-    for (number, (game, players)) in pair.games.iter().zip([[a, b], [b, a]]).enumerate() {
-        write_game(&mut out, game, header, players, [pair.index + 1, number + 1]);
+    for (number, (game, players)) in pair.seated().into_iter().enumerate() {
+        write_game(&mut out, game, header, players, &format!("{}.{}", pair.index + 1, number + 1));
     }
     out
 }
@@ -105,9 +104,9 @@ impl Movetext<'_> {
     }
 }
 
-/// Writes a game with an empty line after it. `players` are White's and Black's numbers, `round` those of the pair
-/// and of the game in it, from 1.
-pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: [usize; 2]) {
+/// Writes a game with an empty line after it. `players` are White's and Black's numbers, `round` the value of
+/// that tag.
+pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     write_tags(out, game, header, players, round);
     let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
     let mut position = game.start.clone();
@@ -146,7 +145,7 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
     out.push_str("\n\n");
 }
 
-fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: [usize; 2]) {
+fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     let mut tag = |name: &str, value: &str| {
         let _ = write!(out, "[{name} \"");
         for c in value.chars().map(|c| if c.is_control() { ' ' } else { c }) {
@@ -161,7 +160,7 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
     tag("Event", &header.event);
     tag("Site", "?");
     tag("Date", header.date.as_deref().unwrap_or("????.??.??"));
-    tag("Round", &format!("{}.{}", round[0], round[1]));
+    tag("Round", round);
     tag("White", &header.names[white]);
     tag("Black", &header.names[black]);
     tag("Result", game.result());
@@ -334,7 +333,7 @@ mod tests {
         let names = ["d.nnue".to_string(), "a \"b\" \\c".to_string()];
         let terms = controls.map(|control| Terms { control, margin: Duration::ZERO });
         let mut out = String::new();
-        write_game(&mut out, game, &Header::new("test", &names, &terms), [1, 0], [1, 2]);
+        write_game(&mut out, game, &Header::new("test", &names, &terms), [1, 0], "1.2");
         out
     }
 

@@ -12,7 +12,7 @@ use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 use super::control::Timer;
 use crate::chess::Line;
 use crate::chess::score::Score;
-use crate::engine::{Engine, Limits};
+use crate::engine::{Engine, Limits, Report};
 
 /// What a player is asked.
 pub struct Turn<'a> {
@@ -101,18 +101,15 @@ impl InProcess {
     pub fn new(engine: Box<dyn Engine>, overhead: Duration) -> InProcess {
         InProcess { engine, overhead }
     }
-}
 
-impl Player for InProcess {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
-        self.engine.new_game();
-        Ok(())
-    }
-
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
-        let limits: Limits = turn.own.limits(self.overhead);
+    /// As [`Player::choose`], with so many of the best lines searched and each reported when it is known.
+    ///
+    /// # Errors
+    /// If it is stopped.
+    pub fn ask(&mut self, turn: &Turn, lines: usize, info: &mut dyn FnMut(&Report)) -> Result<Choice, Fault> {
+        let limits = Limits { lines, ..turn.own.limits(self.overhead) };
         let begin = Instant::now();
-        let report = self.engine.search(turn.line, &limits, turn.stop, &mut |_| {});
+        let report = self.engine.search(turn.line, &limits, turn.stop, info);
         let time = begin.elapsed();
         if turn.stop.load(Ordering::Relaxed) {
             return Err(Fault::Stopped);
@@ -125,5 +122,16 @@ impl Player for InProcess {
             nps: (report.nodes as f64 / time.as_secs_f64().max(1e-9)) as u64,
         };
         Ok(Choice { best: report.best.ok_or_else(|| "no move".to_string()), info, time })
+    }
+}
+
+impl Player for InProcess {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        self.engine.new_game();
+        Ok(())
+    }
+
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        self.ask(turn, 1, &mut |_| {})
     }
 }

@@ -1,19 +1,16 @@
 //! Pairs of games on several threads, handed over in order.
 //!
 //! In: who meets whom, openings, rules, and a way to make players. Out: pair after pair in the order of their
-//! numbers, whichever finished first, until the receiver has enough. A pair's games depend on its number alone
-//! (who meets, opening, players prepared anew), and the receiver sees pairs in one order, so whatever it decides
-//! and writes is the same for any number of threads.
+//! numbers ([`in_order`]), until the receiver has enough. A pair's games depend on its number alone (who meets,
+//! opening, players prepared anew), so they are the same for any number of threads.
 
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use shakmaty::Color;
 
 use super::game::{Game, Rules, Terms, Unfinished, play};
+use super::in_order::{self, Crew};
 use super::meetings::{Meeting, Schedule};
 use super::openings::Openings;
 use super::player::{Fault, Player};
@@ -34,6 +31,12 @@ impl Pair {
     /// The first player's half points in each game, 0 to 2.
     pub fn half_points(&self) -> [u8; 2] {
         [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
+    }
+
+    /// The games, each with the numbers of the players who have White and Black in it.
+    pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
+        let ([first, second], [a, b]) = (&self.games, self.meeting.players);
+        [(first, [a, b]), (second, [b, a])]
     }
 
     /// Whether both games have the same moves, as they have if the players play alike.
@@ -82,15 +85,6 @@ pub struct Ended {
     pub discarded: usize,
 }
 
-/// How often `idle` is called while no pair comes in, and `stop` looked at.
-const TICK: Duration = Duration::from_millis(50);
-
-/// What a thread has to say.
-enum News {
-    Finished(Box<Pair>),
-    Failed(Error),
-}
-
 /// Plays pairs until all are played, `receive` breaks, or `stop` is set. Unfinished pairs are abandoned.
 ///
 /// # Errors
@@ -103,82 +97,44 @@ pub fn run(
     receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
     idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Ended> {
-    let halt = AtomicBool::new(false);
-    let next = AtomicUsize::new(plan.pairs.start);
-    let (sender, news) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for thread in 0..plan.concurrency.min(plan.pairs.len()) {
-            let (sender, halt, next) = (sender.clone(), &halt, &next);
-            // Searches recurse deeply, and test builds use more stack than others.
-            let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
-            let worker = move || {
-                (plan.prepare)(thread);
-                let _guard = EndOnPanic(halt);
-                if let Err(error) = work(plan, players, next, halt, &sender) {
-                    let _ = sender.send(News::Failed(error));
-                }
-            };
-            if let Err(error) = builder.spawn_scoped(scope, worker) {
-                halt.store(true, Ordering::Relaxed);
-                return Err(Error::internal(format!("no thread for game {thread}: {error}")));
-            }
-        }
-        drop(sender);
-        let ended = collect(plan.pairs.start, &news, &halt, stop, receive, idle);
-        halt.store(true, Ordering::Relaxed);
-        let late = news.iter().filter(|news| matches!(news, News::Finished(_))).count();
-        ended.map(|discarded| Ended { discarded: discarded + late })
-    })
+    let crew = Crew { numbers: plan.pairs.clone(), threads: plan.concurrency };
+    // Players come to the board when they are first needed, and stay.
+    let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
+        (plan.prepare)(thread);
+        plan.terms.iter().map(|_| None).collect()
+    };
+    let work = |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(plan, players, seats, index, halt);
+    let discarded = in_order::run(&crew, &begin, &work, stop, &mut |_, pair| receive(pair), idle)?;
+    Ok(Ended { discarded })
 }
 
-/// Ends the run when a thread panics: its pair never comes in, and the others would play on for nothing.
-struct EndOnPanic<'a>(&'a AtomicBool);
-
-impl Drop for EndOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-fn work(
+/// The pair of this number, played by the players at the board; `None` if it is to be abandoned.
+fn play_number(
     plan: &Plan,
     make: MakePlayer,
-    next: &AtomicUsize,
+    seats: &mut [Option<Box<dyn Player>>],
+    index: usize,
     halt: &AtomicBool,
-    sender: &mpsc::Sender<News>,
-) -> Result<()> {
-    // Players come to the board when they are first needed, and stay.
-    let mut players: Vec<Option<Box<dyn Player>>> = plan.terms.iter().map(|_| None).collect();
-    loop {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        if index >= plan.pairs.end || halt.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let meeting = plan.schedule.meeting(index);
-        for number in meeting.players {
-            if players[number].is_none() {
-                match make(number, halt) {
-                    Ok(player) => players[number] = Some(player),
-                    Err(Fault::Stopped) => return Ok(()),
-                    Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
-                        return Err(Error::usage(format!("{}: {note}", plan.names[number])));
-                    }
+) -> Result<Option<Pair>> {
+    let meeting = plan.schedule.meeting(index);
+    for number in meeting.players {
+        if seats[number].is_none() {
+            match make(number, halt) {
+                Ok(player) => seats[number] = Some(player),
+                Err(Fault::Stopped) => return Ok(None),
+                Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
+                    return Err(Error::usage(format!("{}: {note}", plan.names[number])));
                 }
             }
         }
-        let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(meeting.players) else {
-            return Err(Error::internal("a player was to meet itself"));
-        };
-        let pair = match play_pair(plan, index, meeting, [first.as_mut(), second.as_mut()], halt) {
-            Ok(pair) => pair,
-            Err(None) => return Ok(()),
-            Err(Some(error)) => return Err(error),
-        };
-        if sender.send(News::Finished(Box::new(pair))).is_err() {
-            return Ok(());
-        }
+    }
+    let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(meeting.players) else {
+        return Err(Error::internal("a player was to meet itself"));
+    };
+    match play_pair(plan, index, meeting, [first.as_mut(), second.as_mut()], halt) {
+        Ok(pair) => Ok(Some(pair)),
+        Err(None) => Ok(None),
+        Err(Some(error)) => Err(error),
     }
 }
 
@@ -207,42 +163,6 @@ fn play_pair(
     Ok(Pair { index, meeting, games: [one, two] })
 }
 
-/// Hands pairs over in order; the number of finished ones that were not handed over.
-fn collect(
-    mut next: usize,
-    news: &mpsc::Receiver<News>,
-    halt: &AtomicBool,
-    stop: &AtomicBool,
-    receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
-    idle: &mut dyn FnMut() -> Result<()>,
-) -> Result<usize> {
-    let mut waiting = BTreeMap::new();
-    let mut failed = None;
-    loop {
-        match news.recv_timeout(TICK) {
-            Ok(News::Finished(pair)) => {
-                waiting.insert(pair.index, *pair);
-            }
-            Ok(News::Failed(error)) => {
-                halt.store(true, Ordering::Relaxed);
-                failed.get_or_insert(error);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return failed.map_or(Ok(waiting.len()), Err),
-        }
-        while let Some(pair) = waiting.remove(&next) {
-            next += 1;
-            if receive(pair)?.is_break() {
-                return Ok(waiting.len());
-            }
-        }
-        if stop.load(Ordering::Relaxed) {
-            halt.store(true, Ordering::Relaxed);
-        }
-        idle()?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::adjudication::Adjudication;
@@ -250,6 +170,8 @@ mod tests {
     use super::super::mock::Hashing;
     use super::super::openings::Choice;
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     const TERMS: Terms =
         Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };

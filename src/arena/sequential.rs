@@ -13,7 +13,7 @@ use super::course::{Ended, Standings};
 use super::game::Reason;
 use super::openings::Openings;
 use super::record::Entry;
-use super::tally::Tally;
+use super::tally::{OfTwo, Tally, plus_minus};
 use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
 /// The counts of a test.
@@ -49,11 +49,11 @@ impl Standings for State {
 
     /// One line for a progress display.
     fn line(&self) -> String {
-        let Trinomial { wins, draws, losses } = self.tally.games;
         let estimate = Estimate::new(self.tally.pairs);
         format!(
-            "{} games: +{wins} ={draws} -{losses}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
+            "{} games: {}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
             self.games(),
+            plus_minus(self.tally.games),
             estimate.elo,
             estimate.elo_error,
             self.llr(),
@@ -93,18 +93,13 @@ impl State {
 
     /// The report of the counts as they are; with the book, also what each opening brought.
     pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
-        let Trinomial { wins, draws, losses } = self.tally.games;
         let end = match self.verdict() {
             Verdict::Undecided if ended.complete => End::Games,
             Verdict::Undecided => End::Interrupted,
             _ => End::Verdict,
         };
         Report {
-            wins,
-            draws,
-            losses,
-            pentanomial: self.tally.pairs,
-            estimate: Estimate::new(self.tally.pairs),
+            of_two: OfTwo::from(&self.tally),
             draw_ratio: self.tally.pairs.even(),
             pair_ratio: self.tally.pairs.ratio(),
             white: self.tally.colours[0],
@@ -139,17 +134,9 @@ pub enum End {
 /// How a test stands at its end: the result of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Games won by the first player.
-    pub wins: u64,
-    /// Games drawn.
-    pub draws: u64,
-    /// Games lost by the first player.
-    pub losses: u64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
-    pub pentanomial: Pentanomial,
-    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
+    /// The results from the first player's side.
     #[serde(flatten)]
-    pub estimate: Estimate,
+    pub of_two: OfTwo,
     /// Share of pairs that ended even; `None` without any.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
@@ -185,12 +172,11 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Estimate { elo, elo_error, nelo, nelo_error, los } = self.estimate;
-        let games = self.wins + self.draws + self.losses;
-        let pairs = self.pentanomial.0;
-        writeln!(f, "games       {games}: {} won, {} drawn, {} lost", self.wins, self.draws, self.losses)?;
-        let [white, black] =
-            [self.white, self.black].map(|g| format!("+{} ={} -{}", g.wins, g.draws, g.losses));
+        let OfTwo { wins, draws, losses, pentanomial: Pentanomial(pairs), ref estimate } = self.of_two;
+        let &Estimate { elo, elo_error, nelo, nelo_error, los } = estimate;
+        let games = wins + draws + losses;
+        writeln!(f, "games       {games}: {wins} won, {draws} drawn, {losses} lost")?;
+        let [white, black] = [self.white, self.black].map(plus_minus);
         writeln!(f, "colours     {white} with White, {black} with Black")?;
         writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
         let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
@@ -320,6 +306,6 @@ mod tests {
         }
         state.add(last);
         assert_eq!(state.verdict(), Verdict::H1);
-        assert_eq!(report.pentanomial, state.tally.pairs);
+        assert_eq!(report.of_two.pentanomial, state.tally.pairs);
     }
 }

@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use serde::Serialize;
+
 use super::game::Reason;
 use super::record::Entry;
-use crate::stats::{Pentanomial, Trinomial};
+use crate::stats::{Estimate, Pentanomial, Trinomial};
 
 /// Results from the first player's side.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -78,6 +80,34 @@ pub fn share(games: Trinomial) -> f64 {
     match games.games() {
         0 => 0.5,
         all => (games.wins as f64 + 0.5 * games.draws as f64) / all as f64,
+    }
+}
+
+/// `+12 =30 -8`: won, drawn, lost.
+pub fn plus_minus(games: Trinomial) -> String {
+    format!("+{} ={} -{}", games.wins, games.draws, games.losses)
+}
+
+/// The results of a match of two, with what they say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfTwo {
+    /// Games won by the first player.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost by the first player.
+    pub losses: u64,
+    /// Pairs: LL, LD, WL + DD, WD, WW.
+    pub pentanomial: Pentanomial,
+    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+impl From<&Tally> for OfTwo {
+    fn from(tally: &Tally) -> OfTwo {
+        let Trinomial { wins, draws, losses } = tally.games;
+        OfTwo { wins, draws, losses, pentanomial: tally.pairs, estimate: Estimate::new(tally.pairs) }
     }
 }
 

@@ -13,7 +13,7 @@ use super::game::Reason;
 use super::openings::Openings;
 use super::record::Entry;
 use super::sequential::End;
-use super::tally::Tally;
+use super::tally::{OfTwo, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
 /// The counts of a tournament.
@@ -32,17 +32,10 @@ impl Table {
     }
 
     /// All results, from the side of the first of each pairing.
-    fn all(&self) -> Tally {
+    pub fn all(&self) -> Tally {
         let mut sum = Tally::default();
         self.pairings.values().for_each(|tally| sum += tally);
         sum
-    }
-
-    /// The players by their share of points, the best first; equal ones in the order in which they were named.
-    fn ranking(&self) -> Vec<(usize, Tally)> {
-        let mut rows: Vec<_> = (0..self.names.len()).map(|player| (player, self.of(player))).collect();
-        rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
-        rows
     }
 
     /// The report of the counts as they are; with the book, also what each opening brought.
@@ -54,17 +47,10 @@ impl Table {
             let (players, identical) = ([name(a), name(b)], tally.identical());
             Pairing { players, counts: tally.into(), identical }
         };
-        let of_two = (self.names.len() == 2).then(|| Estimate::new(all.pairs));
         Report {
-            of_two: of_two.map(|estimate| OfTwo {
-                wins: all.games.wins,
-                draws: all.games.draws,
-                losses: all.games.losses,
-                pentanomial: all.pairs,
-                estimate,
-            }),
+            of_two: (self.names.len() == 2).then(|| OfTwo::from(&all)),
             games: all.games.games(),
-            players: self.ranking().iter().map(row).collect(),
+            players: self.ranking(self.names.len()).iter().map(row).collect(),
             pairings: self.pairings.iter().map(pairing).collect(),
             openings: book.map(|book| self.openings.rows(book)),
             games_per_second: ended.speed(),
@@ -106,11 +92,13 @@ impl Standings for Table {
     }
 
     fn line(&self) -> String {
-        let best: Vec<String> = self.ranking().iter().take(5).map(|row| self.short(row)).collect();
+        let ranking = self.ranking(self.names.len());
+        let best: Vec<String> = ranking.iter().take(5).map(|row| self.short(row)).collect();
         match (self.names.len(), self.of(0)) {
-            (2, Tally { games: Trinomial { wins, draws, losses }, pairs, .. }) => {
+            (2, Tally { games, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
-                format!("{} games: +{wins} ={draws} -{losses}, Elo {elo:+.1} ± {elo_error:.1}", self.games())
+                let results = plus_minus(games);
+                format!("{} games: {results}, Elo {elo:+.1} ± {elo_error:.1}", self.games())
             }
             _ => format!("{} games: {}", self.games(), best.join(", ")),
         }
@@ -125,22 +113,6 @@ impl Table {
     fn short(&self, (player, tally): &(usize, Tally)) -> String {
         format!("{} {:.1} %", self.names[*player], 100.0 * tally.share())
     }
-}
-
-/// The results of a match of two.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfTwo {
-    /// Games won by the first player.
-    pub wins: u64,
-    /// Games drawn.
-    pub draws: u64,
-    /// Games lost by the first player.
-    pub losses: u64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
-    pub pentanomial: Pentanomial,
-    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
-    #[serde(flatten)]
-    pub estimate: Estimate,
 }
 
 /// Results with what they say.
@@ -235,11 +207,6 @@ pub struct Report {
     pub mirrored_pairs: u64,
     /// Why no more were played.
     pub end: End,
-}
-
-/// `+12 =30 -8`.
-fn plus_minus(games: Trinomial) -> String {
-    format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
 /// The width of the longest of some texts.

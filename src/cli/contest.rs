@@ -10,9 +10,9 @@ use super::{Ui, typed};
 use crate::arena::contender::Contender;
 use crate::arena::course::{self, Course, Ended, Standings};
 use crate::arena::game::Reason;
+use crate::arena::journal::{Arguments, Journalled, Piece};
 use crate::arena::meetings::Schedule;
 use crate::arena::openings::Openings;
-use crate::arena::record::{Arguments, Record};
 use crate::arena::schedule::Plan;
 use crate::arena::spec::Spec;
 use crate::arena::tally::Tally;
@@ -141,7 +141,7 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
 ///
 /// # Errors
 /// If the journal cannot be read or does not fit.
-pub fn resumed<A: clap::Args>(
+pub fn resumed<E: Piece, A: clap::Args>(
     command: &'static str,
     players: &[&str],
     pgn: &Path,
@@ -151,7 +151,7 @@ pub fn resumed<A: clap::Args>(
     for here in ["resume", "pgn"].iter().chain(&NOT_KEPT) {
         typed.remove(*here);
     }
-    let earlier = if resume { Record::arguments(pgn)? } else { None };
+    let earlier = if resume { Journalled::<E>::arguments(pgn)? } else { None };
     let Some(mut all) = earlier else { return Ok(None) };
     if players.iter().any(|player| typed.contains_key(*player)) {
         all.retain(|name, _| !players.contains(&name.as_str()));

@@ -6,9 +6,8 @@ use super::contest::{self, Contest};
 use super::play::{PlayArgs, after_help};
 use super::show::ShowArgs;
 use super::typed;
-use crate::arena::course::Standings;
 use crate::arena::meetings::Schedule;
-use crate::arena::tally::Tally;
+use crate::arena::record::Entry;
 use crate::arena::tournament::Table;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
@@ -80,7 +79,8 @@ impl Kind {
 
 impl MatchArgs {
     fn with_those_of_the_journal(&self, typed: &mut crate::arena::record::Arguments) -> Result<MatchArgs> {
-        let all = contest::resumed("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
+        let all =
+            contest::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
         let own = self.clone();
         Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
             pgn: own.pgn,
@@ -118,21 +118,18 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pgn: &args.pgn,
         resume: args.resume,
         typed: &typed,
-        schedule: schedule.clone(),
+        schedule,
     };
     let begin = |field: &super::play::Field, openings: &crate::arena::openings::Openings| {
         Table::new(&field.names, openings.len())
     };
     let held = contest::hold(&contest, begin, ui)?;
-    let pairings: Vec<[usize; 2]> = (0..round).map(|pair| schedule.meeting(pair).players).collect();
-    let mut all = Tally::default();
-    pairings.iter().for_each(|&players| all += &held.standings.between(players));
     if held.ended.discarded > 0 {
         let pairs = held.ended.discarded;
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
-    contest::remark(&all, specs.len() == 2, &args.pgn, ui);
+    contest::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
-    held.show.end(&held.standings, &pairings, &report)?;
+    held.show.end(&held.standings, &report)?;
     Ok(Status::Done)
 }

@@ -3,6 +3,7 @@
 //! In: the arguments. Out: one command run, its [`Status`], or an error. Global options are read here and turned
 //! into a [`Ui`] and a thread pool before any work starts.
 
+mod adjudication;
 mod bench;
 mod contest;
 mod data;
@@ -11,13 +12,16 @@ mod eval;
 mod extract;
 mod label;
 mod match_;
+mod moves;
 mod net;
 mod perft;
 mod play;
 mod prepare;
 mod puzzles;
 mod rate;
+mod report;
 mod run_folder;
+mod selfplay;
 mod show;
 mod sprt;
 mod tune;
@@ -92,11 +96,14 @@ enum Command {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Selfplay(selfplay::SelfplayArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
     Net(net::NetArgs),
     Puzzles(puzzles::PuzzlesArgs),
+    Moves(moves::MovesArgs),
     Eval(eval::EvalArgs),
+    Report(report::ReportArgs),
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
@@ -154,11 +161,14 @@ pub fn run(cli: &Cli) -> Result<Status> {
         Command::Tune(args) => tune::run(args, &ui),
         Command::Sprt(args) => sprt::run(args, &ui),
         Command::Match(args) => match_::run(args, &ui),
+        Command::Selfplay(args) => selfplay::run(args, &ui),
         Command::Elo(args) => elo::run(args, &ui),
         Command::Rate(args) => rate::run(args, &ui),
         Command::Net(args) => net::run(args, &ui),
         Command::Puzzles(args) => puzzles::run(args, &ui),
+        Command::Moves(args) => moves::run(args, &ui),
         Command::Eval(args) => eval::run(args, &ui),
+        Command::Report(args) => report::run(args, &ui),
         Command::Uci(args) => uci::run(args, &ui),
         Command::Bench(args) => bench::run(args, &ui),
         Command::Perft(args) => perft::run(args, &ui),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::arena::adjudication::{Adjudication, DrawRule, ResignRule};
+use super::adjudication::AdjudicationArgs;
 use crate::arena::affinity;
 use crate::arena::contender::{self, Contender, Defaults};
 use crate::arena::control::{Control, Time, TimeControl};
@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 pub const DEFAULT_NODES: u64 = 5_000;
 
 /// Transposition table of players in this process where nothing else is asked for, in MiB.
-const DEFAULT_HASH: usize = 16;
+pub const DEFAULT_HASH: usize = 16;
 
 /// What players keep in reserve of their time; in one process there is no way to a GUI and back.
 const OVERHEAD: Duration = Duration::from_millis(5);
@@ -120,42 +120,8 @@ pub struct PlayArgs {
     #[arg(long, help_heading = "Games")]
     affinity: bool,
 
-    /// Draw after AFTER moves when both have scored within CENTIPAWNS of zero for MOVES moves
-    #[arg(
-        long,
-        value_name = "AFTER,MOVES,CENTIPAWNS",
-        default_value = "40,8,10",
-        help_heading = "Adjudication"
-    )]
-    draw: DrawRule,
-
-    /// Win when both have seen the same side CENTIPAWNS ahead for MOVES moves
-    #[arg(long, value_name = "MOVES,CENTIPAWNS", default_value = "4,600", help_heading = "Adjudication")]
-    resign: ResignRule,
-
-    /// Let the losing side's score alone decide --resign
-    #[arg(long, help_heading = "Adjudication")]
-    resign_by_loser: bool,
-
-    /// Draw after N moves of the game, the opening not counted
-    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Adjudication", value_parser = clap::value_parser!(u32).range(1..))]
-    max_moves: u32,
-
-    /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables always
-    #[arg(long, value_name = "DIR", help_heading = "Adjudication")]
-    tb: Option<PathBuf>,
-
-    /// Ask the tables with so many pieces at most, kings counted [default: as many as they have]
-    #[arg(long, value_name = "N", help_heading = "Adjudication", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
-    tb_pieces: Option<u32>,
-
-    /// A win by the tables is a win even if the fifty-move rule makes it a draw
-    #[arg(long, help_heading = "Adjudication", requires = "tb")]
-    tb_ignore_50: bool,
-
-    /// Play every game to its end by the rules of chess
-    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves", "tb"])]
-    no_adjudication: bool,
+    #[command(flatten)]
+    adjudication: AdjudicationArgs,
 }
 
 /// The players of a match, by their numbers.
@@ -238,7 +204,7 @@ impl PlayArgs {
 
     /// The rules of all games.
     pub fn rules(&self, endgames: Option<Arc<Endgames>>) -> Rules {
-        Rules { adjudication: self.adjudication(), recover: self.recover, endgames }
+        Rules { adjudication: self.adjudication.rules(), recover: self.recover, endgames }
     }
 
     /// The tables that decide endgames, if there are any.
@@ -246,21 +212,7 @@ impl PlayArgs {
     /// # Errors
     /// As [`Endgames::load`].
     pub fn endgames(&self) -> Result<Option<Arc<Endgames>>> {
-        let load = |folder: &PathBuf| Endgames::load(folder, self.tb_pieces, self.tb_ignore_50);
-        self.tb.as_ref().map(load).transpose().map(|tables| tables.map(Arc::new))
-    }
-
-    fn adjudication(&self) -> Adjudication {
-        if self.no_adjudication {
-            Adjudication::NONE
-        } else {
-            Adjudication {
-                draw: Some(self.draw),
-                resign: Some(self.resign),
-                loser_resigns: self.resign_by_loser,
-                max_moves: Some(self.max_moves),
-            }
-        }
+        self.adjudication.endgames()
     }
 
     /// The book, in its order.
@@ -380,7 +332,7 @@ impl PlayArgs {
         set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
         set("chess960", self.chess960.to_string());
         set("seed", self.seed.to_string());
-        set("adjudication", self.adjudication().to_string());
+        set("adjudication", self.adjudication.rules().to_string());
         options
     }
 }

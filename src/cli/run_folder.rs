@@ -1,7 +1,7 @@
 //! A run's folder: what it was made from and how it went.
 //!
-//! In: settings, and a row an epoch. Out: `recipe.toml`, `run.json` and `log.csv`, from which the run can be
-//! repeated and drawn.
+//! In: settings, and a row an epoch. Out: `recipe.toml`, `run.json`, `log.csv` and `result.json`, from
+//! which the run can be repeated and drawn.
 
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,15 @@ pub fn write_settings(
         "resolved": !args.no_resolve,
     });
     io::write(&folder.join("run.json"), format!("{run:#}\n").as_bytes())
+}
+
+/// Writes what a run came to as `result.json`: what `--json` prints.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_result(folder: &Path, result: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?;
+    io::write(&folder.join("result.json"), format!("{text}\n").as_bytes())
 }
 
 /// The losses of each epoch, as `log.csv`.

@@ -86,16 +86,11 @@ impl Show {
         Ok(show)
     }
 
-    /// Ends: the last standings of each of these pairings, and the result in its form.
+    /// Ends: the last standings, of the first two players or of all at once, and the result in its form.
     ///
     /// # Errors
     /// If stdout cannot be written.
-    pub fn end<T: Serialize + std::fmt::Display>(
-        self,
-        standings: &dyn Standings,
-        pairings: &[[usize; 2]],
-        result: &T,
-    ) -> Result<()> {
+    pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         self.bar.finish_and_clear();
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
@@ -104,10 +99,7 @@ impl Show {
         if self.args.output_format == Dialect::Patzer || self.ui.json() {
             return self.ui.result(result);
         }
-        // The table of several players tells of all pairings at once.
-        if let Some(&first) = pairings.first() {
-            self.status(first, standings)?;
-        }
+        self.status([0, 1], standings)?;
         self.say(&self.args.output_format.end(standings.test()))
     }
 
@@ -145,10 +137,9 @@ impl Show {
 
     /// All players with their results, the best first.
     fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
-        let names = self.facts.names.iter().map(String::as_str).enumerate();
-        let mut players: Vec<_> = names.map(|(player, name)| (name, standings.of(player))).collect();
-        players.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
-        players
+        let names = &self.facts.names;
+        let players = standings.ranking(names.len()).into_iter();
+        players.map(|(player, tally)| (names[player].as_str(), tally)).collect()
     }
 
     /// What the live display shows.

@@ -7,7 +7,7 @@ use super::play::{PlayArgs, after_help, set_option};
 use super::show::ShowArgs;
 use super::typed;
 use crate::arena::meetings::Schedule;
-use crate::arena::record::Arguments;
+use crate::arena::record::{Arguments, Entry};
 use crate::arena::sequential::{End, State};
 use crate::arena::spec::Spec;
 use crate::cli::{Status, Ui};
@@ -140,7 +140,7 @@ impl SprtArgs {
 
     /// With `--resume`, everything that is not given now is as it was given when the test began.
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        let all = contest::resumed("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
+        let all = contest::resumed::<Entry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
         let SprtArgs { pgn, resume, show, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, resume, show, ..all }))
     }
@@ -176,7 +176,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
     contest::remark(&held.standings.tally, true, &args.pgn, ui);
-    held.show.end(&held.standings, &[[0, 1]], &report)?;
+    held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,
         Verdict::H0 => Status::H0,

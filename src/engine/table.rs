@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use rayon::prelude::*;
 
-use super::memory;
+use super::pages::prefer_large_pages;
 use crate::chess::PackedMove;
 use crate::chess::score::{MATE_IN_MAX, Score};
+use crate::prefetch::prefetch;
 
 /// How a stored score relates to the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,7 +190,7 @@ impl Table {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
         clusters.try_reserve_exact(count).map_err(|_| format!("no memory for a table of {mb} MiB"))?;
-        memory::prefer_large_pages(&mut clusters);
+        prefer_large_pages(&mut clusters);
         clusters.resize_with(count, Cluster::default);
         Ok(Table { clusters, age: AtomicU8::new(0) })
     }
@@ -236,7 +237,7 @@ impl Table {
     /// Begins to fetch what is known about a position, which is asked for soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        memory::prefetch(&self.clusters[self.index(key)]);
+        prefetch(&self.clusters[self.index(key)]);
     }
 
     /// What is known about a position that stands `ply` plies from the root.

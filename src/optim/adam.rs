@@ -9,6 +9,8 @@
 
 use rayon::prelude::*;
 
+use super::CHUNK;
+
 /// What does not change during a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
@@ -36,9 +38,6 @@ pub struct Adam {
     mean: Vec<f32>,
     square: Vec<f32>,
 }
-
-/// Weights that one thread updates at a time.
-const CHUNK: usize = 1 << 14;
 
 impl Adam {
     /// Starts with no memory of any gradient.

@@ -19,6 +19,9 @@ pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 
+/// Weights that one thread works on at a time.
+pub(crate) const CHUNK: usize = 1 << 14;
+
 /// An optimiser of first order: it sees one gradient at a time.
 pub trait Stepper {
     /// Moves the weights one step against the gradient; all slices have the length that it was made for.

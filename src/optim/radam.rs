@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::{AdamSettings, Stepper};
+use super::{AdamSettings, CHUNK, Stepper};
 
 /// The state of rectified Adam: two running means for each weight.
 #[derive(Debug, Clone)]
@@ -18,9 +18,6 @@ pub struct RAdam {
     mean: Vec<f32>,
     square: Vec<f32>,
 }
-
-/// Weights that one thread updates at a time.
-const CHUNK: usize = 1 << 14;
 
 /// Below this length of the approximated average the variance has no form that could be corrected.
 const TRACTABLE: f64 = 5.0;

@@ -1,35 +1,64 @@
 //! A set of 128-bit position keys, made for hundreds of millions of insertions.
 //!
-//! In: keys. Out: whether each is new. Open addressing with linear probing, 16 bytes a slot. The keys are already
-//! random ([`Sample::key`](super::Sample::key)), so they need no hashing: the highest bits are the slot. Two things
-//! follow from that. Growing passes once through the old slots and once through the new ones, in order, instead of
-//! jumping about. And since where a key belongs is known beforehand, [`KeySet::insert_all`] touches the slots of
-//! many keys before it needs the first, so that their cache misses overlap.
+//! In: keys. Out: whether each is new. Open addressing, 16 bytes a slot, four slots to a line of the processor's cache:
+//! a key is looked for in its own line and, where that is full, in those that follow. The keys are already random
+//! ([`Sample::key`](super::Sample::key)), so they need no hashing: their highest bits are the place. Three things follow
+//! from that. The set can be in [`PARTS`] parts that are of different sizes from the start, so that they grow one after
+//! another: there is never a second table beside the first, nor a long pause. Growing passes once through the old lines
+//! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
+//! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
+
+use crate::prefetch::prefetch;
 
 /// A set of keys.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct KeySet {
-    /// A power of two in number, or none; 0 is an empty slot.
-    slots: Vec<u128>,
-    taken: usize,
+    /// By the keys' highest bits.
+    parts: Vec<Part>,
     /// Whether the key 0 is in the set.
     zero: bool,
 }
 
-const SMALLEST: usize = 1 << 10;
+#[derive(Debug)]
+struct Part {
+    lines: Vec<Line>,
+    taken: usize,
+}
 
-/// How many keys' slots to touch at once: more than a core can wait for at a time, few enough to stay in its cache.
-const AHEAD: usize = 32;
+/// Keys that the processor's cache loads together, in the order in which they came; 0 is an empty slot.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line([u128; LINE]);
+
+const LINE: usize = 4;
+
+/// A power of two.
+const PARTS: usize = 1 << PART_BITS;
+const PART_BITS: u32 = 6;
+
+/// Lines of the smallest part at the start.
+const SMALLEST: usize = 1 << 4;
+
+/// How many keys beforehand to ask for a line: about as many as a core can wait for at a time.
+const AHEAD: usize = 16;
+
+impl Default for KeySet {
+    fn default() -> KeySet {
+        KeySet::new()
+    }
+}
 
 impl KeySet {
     /// An empty set.
     pub fn new() -> KeySet {
-        KeySet::default()
+        let lines = |part: usize| (SMALLEST as f64 * (part as f64 / PARTS as f64).exp2()) as usize;
+        let empty = |part| Part { lines: vec![Line([0; LINE]); lines(part)], taken: 0 };
+        KeySet { parts: (0..PARTS).map(empty).collect(), zero: false }
     }
 
     /// How many keys are in the set.
     pub fn len(&self) -> usize {
-        self.taken + usize::from(self.zero)
+        self.parts.iter().map(|part| part.taken).sum::<usize>() + usize::from(self.zero)
     }
 
     /// Whether the set is empty.
@@ -39,86 +68,112 @@ impl KeySet {
 
     /// Every key, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = u128> + '_ {
-        self.zero.then_some(0).into_iter().chain(self.slots.iter().copied().filter(|key| *key != 0))
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let keys = lines.flat_map(|line| line.0).filter(|key| *key != 0);
+        self.zero.then_some(0).into_iter().chain(keys)
     }
 
-    /// The most memory that it takes while so many more keys are added, in bytes.
+    /// The most memory that it takes while so many more random keys are added, in bytes: a part gets hardly more than
+    /// its share of them, and never twice that.
     pub fn bytes_with(&self, more: usize) -> usize {
-        let mut slots = self.slots.len();
-        let mut peak = slots;
-        while (self.taken + more) * 3 > slots * 2 {
-            let larger = (slots * 2).max(SMALLEST);
-            peak = slots + larger;
-            slots = larger;
+        let share = 2 * more.div_ceil(PARTS) + LINE * SMALLEST;
+        let (mut lines, mut largest) = (0, 0);
+        for part in &self.parts {
+            let after = part.lines_with(share);
+            lines += after;
+            largest = largest.max(if after > part.lines.len() { after / 2 } else { 0 });
         }
-        peak * size_of::<u128>()
+        (lines + largest) * size_of::<Line>()
     }
 
     /// Adds a key; true if it was not there.
     #[inline]
     pub fn insert(&mut self, key: u128) -> bool {
-        self.reserve(1);
-        self.insert_reserved(key)
+        if key == 0 {
+            return !std::mem::replace(&mut self.zero, true);
+        }
+        self.parts[part_of(key)].insert(key)
     }
 
     /// Adds keys in their order, and tells of each whether it was not there.
     pub fn insert_all(&mut self, keys: &[u128], mut new: impl FnMut(bool)) {
-        for some in keys.chunks(AHEAD) {
-            self.reserve(some.len());
-            let touched = some.iter().fold(0, |bits, key| bits | self.slots[self.home(*key)]);
-            std::hint::black_box(touched);
-            some.iter().for_each(|key| new(self.insert_reserved(*key)));
+        keys.iter().take(AHEAD).for_each(|key| self.ask_for(*key));
+        for (at, key) in keys.iter().enumerate() {
+            if let Some(later) = keys.get(at + AHEAD) {
+                self.ask_for(*later);
+            }
+            new(self.insert(*key));
         }
     }
 
     #[inline]
-    fn insert_reserved(&mut self, key: u128) -> bool {
-        if key == 0 {
-            return !std::mem::replace(&mut self.zero, true);
+    fn ask_for(&self, key: u128) {
+        let part = &self.parts[part_of(key)];
+        prefetch(&part.lines[part.home(key)]);
+    }
+}
+
+/// The part to which a key belongs.
+#[inline]
+fn part_of(key: u128) -> usize {
+    (key >> (128 - PART_BITS)) as usize
+}
+
+impl Part {
+    #[inline]
+    fn insert(&mut self, key: u128) -> bool {
+        if self.lines_with(1) > self.lines.len() {
+            self.grow();
         }
         let new = self.place(key);
         self.taken += usize::from(new);
         new
     }
 
-    /// The slot at which the search for a key begins.
+    /// The line at which the search for a key begins: as far from the first as the key is from the part's lowest.
     #[inline]
     fn home(&self, key: u128) -> usize {
-        let shift = 64 - self.slots.len().trailing_zeros();
-        ((key >> 64) as u64 >> shift) as usize
+        let within = (key << PART_BITS) >> 64;
+        ((within * self.lines.len() as u128) >> 64) as usize
     }
 
     /// Puts a key into its slot; false if it is there already. There has to be an empty slot.
     #[inline]
     fn place(&mut self, key: u128) -> bool {
-        let mask = self.slots.len() - 1;
         let mut at = self.home(key);
         loop {
-            let slot = &mut self.slots[at & mask];
-            if *slot == 0 {
-                *slot = key;
-                return true;
+            for slot in &mut self.lines[at].0 {
+                if *slot == 0 {
+                    *slot = key;
+                    return true;
+                }
+                if *slot == key {
+                    return false;
+                }
             }
-            if *slot == key {
-                return false;
-            }
-            at += 1;
+            at = if at + 1 == self.lines.len() { 0 } else { at + 1 };
         }
     }
 
-    /// Makes room for more keys: two thirds full at most, since beyond that linear probing gets slow.
+    /// The lines that it takes for so many more keys: two thirds full at most, since beyond that too many keys are not
+    /// in their own line.
     #[inline]
-    fn reserve(&mut self, more: usize) {
-        while (self.taken + more) * 3 > self.slots.len() * 2 {
-            self.grow();
+    fn lines_with(&self, more: usize) -> usize {
+        let mut lines = self.lines.len();
+        while (self.taken + more) * 3 > lines * LINE * 2 {
+            lines *= 2;
         }
+        lines
     }
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![0; (self.slots.len() * 2).max(SMALLEST)];
-        let old = std::mem::replace(&mut self.slots, larger);
-        for key in old.into_iter().filter(|key| *key != 0) {
+        // Written here, not got as pages of zeros: a page that is read before it is written is mapped twice, and the
+        // second time all cores are interrupted for it.
+        let mut larger = Vec::with_capacity(self.lines.len() * 2);
+        larger.resize(self.lines.len() * 2, Line([0; LINE]));
+        let old = std::mem::replace(&mut self.lines, larger);
+        for key in old.into_iter().flat_map(|line| line.0).filter(|key| *key != 0) {
             self.place(key);
         }
     }
@@ -150,14 +205,19 @@ mod tests {
 
     #[test]
     fn it_says_beforehand_how_much_memory_it_takes() {
-        let mut set = KeySet::new();
-        for key in 1..5000u128 {
-            let foretold = set.bytes_with(1);
-            let before = set.slots.len();
-            set.insert(key << 64);
-            let grown = set.slots.len() != before;
-            let peak = if grown { before + set.slots.len() } else { before };
-            assert_eq!(foretold, peak * 16);
+        let (mut set, mut rng) = (KeySet::new(), crate::rng::Rng::new(5));
+        let lines = |set: &KeySet| -> Vec<usize> { set.parts.iter().map(|part| part.lines.len()).collect() };
+        for _ in 0..50 {
+            let (foretold, mut before) = (set.bytes_with(1000), lines(&set));
+            for _ in 0..1000 {
+                set.insert(u128::from(rng.next_u64()) << 64);
+                let after = lines(&set);
+                // While a part grows, what it had is there too.
+                let grown: usize = before.iter().zip(&after).filter(|(b, a)| b != a).map(|(b, _)| *b).sum();
+                assert!((after.iter().sum::<usize>() + grown) * size_of::<Line>() <= foretold);
+                before = after;
+            }
         }
+        assert!(set.bytes_with(1000) < 4 * 16 * set.len());
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{Canvas, DrawError, FONT, INK, PAPER, picture, ramp};
+use super::style::{Canvas, DrawError, FONT, INK, on, picture, shade};
 use crate::error::Result;
 
 /// A board of counts with the words above it.
@@ -49,10 +49,10 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Resul
         let count = board.counts.get(square as usize).copied().unwrap_or(0);
         // The eye sees the root better: kings stand on a few squares most of the time.
         let share = (count as f64 / most.max(1) as f64).sqrt();
-        let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], ramp(share).filled());
+        let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], shade(share).filled());
         canvas.draw(&tile)?;
         if count > 0 {
-            let color = if share > 0.55 { PAPER } else { INK };
+            let color = on(share);
             let middle = (x + SQUARE / 2, y + SQUARE / 2);
             canvas.draw_text(&percent(count, all), &centred(12).color(&color), middle)?;
         }

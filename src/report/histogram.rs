@@ -1,13 +1,14 @@
 //! Histograms: how often each value comes.
 //!
-//! In: counts by value with the words for their axes. Out: SVG through [`style::picture`](super::style::picture).
+//! In: counts by value with the words for their axes. Out: SVG, as text for a page or as a file.
 
 use std::path::Path;
 
 use plotters::prelude::*;
 
 use super::number::grouped;
-use super::style::{BLUE, Canvas, DrawError, FONT, GRID, INK, picture};
+use super::plot::{digits, tick};
+use super::style::{BLUE, Canvas, DrawError, FONT, GRID, INK, Look, svg};
 use crate::error::Result;
 
 /// Counts of neighbouring values.
@@ -42,23 +43,37 @@ impl Histogram {
         }
     }
 
-    /// Draws it.
+    /// Draws it as a file.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<()> {
-        picture(path, (800, 450), |canvas| self.draw_on(canvas))
+        crate::io::write(path, self.svg(Look { size: (800, 450), text: 13, title: 20 })?.as_bytes())
     }
 
-    fn draw_on(&self, canvas: &Canvas<'_>) -> std::result::Result<(), DrawError> {
+    /// Draws it; without a title nothing is written above.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, look: Look) -> Result<String> {
+        svg(look.size, |canvas| self.draw_on(canvas, look))
+    }
+
+    fn draw_on(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
         let bars = self.joined();
         let end = bars.last().map_or(self.start + 1.0, |(_, end, _)| *end);
         let highest = bars.iter().map(|(_, _, count)| *count).max().unwrap_or(0).max(1);
-        let mut chart = ChartBuilder::on(canvas)
-            .caption(&self.title, (FONT, 20).into_font().color(&INK))
+        let decimals = digits(&(self.start..end));
+        let wide = grouped(highest).len() as u32 * look.text as u32 / 2;
+        let mut builder = ChartBuilder::on(canvas);
+        if !self.title.is_empty() {
+            builder.caption(&self.title, (FONT, look.title).into_font().color(&INK));
+        }
+        let mut chart = builder
             .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(90)
+            .margin_right(2 * look.text)
+            .x_label_area_size(3 * look.text as u32 + 2)
+            .y_label_area_size(wide + 2 * look.text as u32 + 8)
             .build_cartesian_2d(self.start..end, 0.0..highest as f64 * 1.05)?;
         chart
             .configure_mesh()
@@ -66,9 +81,13 @@ impl Histogram {
             .light_line_style(TRANSPARENT)
             .bold_line_style(GRID)
             .axis_style(INK)
-            .label_style((FONT, 13).into_font().color(&INK))
+            .label_style(look.letters())
+            .axis_desc_style(look.letters())
+            .x_labels(look.size.0 as usize / 80)
+            .y_labels(8)
             .x_desc(&self.values)
             .y_desc(&self.counted)
+            .x_label_formatter(&|value| tick(*value, decimals))
             .y_label_formatter(&|count| grouped(count.max(0.0).round() as u64))
             .draw()?;
         chart.draw_series(bars.into_iter().filter(|(_, _, count)| *count > 0).map(|(from, to, count)| {

@@ -1,6 +1,6 @@
-//! Curves and contours.
+//! Curves.
 //!
-//! In: points and functions with the words for their axes. Out: SVG through [`style::picture`](super::style::picture).
+//! In: points with the words for their axes. Out: SVG, as text for a page or as a file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, GRID, INK, PAPER, picture, ramp};
+use super::style::{Canvas, DrawError, FONT, GRID, INK, Look, PAPER, shade, svg};
 use crate::error::Result;
 
 /// The words and limits of a plot.
@@ -59,91 +59,227 @@ pub struct Tile {
     pub value: f64,
 }
 
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// What lies between two curves over the same points of x, such as the errors of a curve.
+#[derive(Debug, Clone)]
+pub struct Band {
+    /// Its colour; it is drawn pale.
+    pub colour: RGBColor,
+    /// x, lower end, upper end.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+/// A level that a curve may reach: a line across the plot.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// What is written on it.
+    pub label: String,
+    /// Where it is on y.
+    pub y: f64,
+    /// Its colour.
+    pub colour: RGBColor,
+}
+
+/// A plot of curves and points.
+#[derive(Debug, Clone)]
+pub struct Curves {
+    /// Words and limits.
+    pub axes: Axes,
+    /// What lies below all else: how much there is in each place.
+    pub tiles: Vec<Tile>,
+    /// Drawn over them, the first at the bottom.
+    pub bands: Vec<Band>,
+    /// Lines across.
+    pub levels: Vec<Level>,
+    /// Drawn over them.
+    pub series: Vec<Series>,
+    /// Where the legend hides least.
+    pub legend: SeriesLabelPosition,
+}
+
+impl Curves {
+    /// A plot with nothing in it yet, its limits such that all the points that are to come lie within.
+    pub fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
+        let (mut x_range, mut y_range) = (Extent::default(), Extent::default());
+        for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            x_range.add(x);
+            y_range.add(y);
+        }
+        let axes = Axes {
+            title: String::new(),
+            x: x.into(),
+            y: y.into(),
+            x_range: x_range.padded(0.02),
+            y_range: y_range.padded(0.08),
+        };
+        Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
+    }
+
+    /// A plot with nothing in it yet, with known limits.
+    pub fn within(axes: Axes) -> Curves {
+        Curves {
+            axes,
+            tiles: Vec::new(),
+            bands: Vec::new(),
+            levels: Vec::new(),
+            series: Vec::new(),
+            legend: SeriesLabelPosition::UpperLeft,
+        }
+    }
+
+    /// With a line through points.
+    #[must_use]
+    pub fn line(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+        self.with(label, colour, Mark::Line, points)
+    }
+
+    /// With points.
+    #[must_use]
+    pub fn dots(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+        self.with(label, colour, Mark::Dots, points)
+    }
+
+    /// With room for the legend above what is drawn.
+    #[must_use]
+    pub fn roomy(mut self) -> Curves {
+        let range = &mut self.axes.y_range;
+        range.end += 0.3 * (range.end - range.start);
+        self
+    }
+
+    fn with(mut self, label: &str, colour: RGBColor, mark: Mark, points: Vec<(f64, f64)>) -> Curves {
+        self.series.push(Series { label: label.into(), colour, mark, points });
+        self
+    }
+
+    /// Draws it.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, look: Look) -> Result<String> {
+        svg(look.size, |canvas| self.draw(canvas, look))
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
+        let axes = &self.axes;
+        let mut chart = chart(canvas, axes, true, look)?;
+        chart.draw_series(self.tiles.iter().map(tile))?;
+        for band in &self.bands {
+            let low = band.points.iter().map(|&(x, low, _)| (x, low));
+            let high = band.points.iter().rev().map(|&(x, _, high)| (x, high));
+            let colour = band.colour.mix(0.2).filled();
+            chart.draw_series(std::iter::once(Polygon::new(low.chain(high).collect::<Vec<_>>(), colour)))?;
+        }
+        for level in &self.levels {
+            let ends = [(axes.x_range.start, level.y), (axes.x_range.end, level.y)];
+            let line = PathElement::new(ends, level.colour.mix(0.8).stroke_width(1));
+            chart.draw_series(std::iter::once(line))?;
+            let width = axes.x_range.end - axes.x_range.start;
+            let place = (axes.x_range.start + 0.01 * width, level.y);
+            let style = (FONT, look.text).into_font().color(&level.colour);
+            chart.draw_series(std::iter::once(Text::new(level.label.clone(), place, style)))?;
+        }
+        let labelled = self.series.iter().any(|series| !series.label.is_empty());
+        for one in &self.series {
+            draw_series(&mut chart, axes, one)?;
+        }
+        if !labelled {
+            return Ok(());
+        }
+        let mut labels = chart.configure_series_labels();
+        labels.label_font(look.letters()).background_style(PAPER.mix(0.85)).border_style(GRID);
+        labels.position(self.legend.clone()).draw()
+    }
+}
+
+fn draw_series<'a, 'b: 'a>(
+    chart: &mut Chart<'a, 'b>,
+    axes: &Axes,
+    one: &Series,
+) -> std::result::Result<(), DrawError> {
+    // The last point may lie on the end of the range.
+    let inside =
+        |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
+    let points = one.points.iter().filter(inside).copied();
+    let (colour, mark) = (one.colour, one.mark);
+    let drawn = match mark {
+        Mark::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
+        Mark::Dots => chart.draw_series(points.map(|p| Circle::new(p, 3, colour.mix(0.55).filled())))?,
+    };
+    if !one.label.is_empty() {
+        drawn.label(one.label.clone()).legend(move |(x, y)| match mark {
+            Mark::Line => PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)).into_dyn(),
+            Mark::Dots => Circle::new((x + 9, y), 3, colour.mix(0.55).filled()).into_dyn(),
+        });
+    }
+    Ok(())
+}
+
+/// The smallest and the largest of some numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extent(Option<(f64, f64)>);
+
+impl Extent {
+    /// Takes in a number.
+    pub fn add(&mut self, value: f64) {
+        let (low, high) = self.0.unwrap_or((value, value));
+        self.0 = Some((low.min(value), high.max(value)));
+    }
+
+    /// From the smallest to the largest with a share of the distance on both sides, never empty.
+    pub fn padded(self, share: f64) -> Range<f64> {
+        let (low, high) = self.0.unwrap_or((0.0, 1.0));
+        let distance = if high > low { high - low } else { low.abs().max(1.0) };
+        low - share * distance..high + share * distance
+    }
+}
+
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// A plot that is a file of its own.
+pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
 /// Draws series into one plot, with a legend where it hides least.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
-    picture(path, (860, 560), |canvas| {
-        let mut chart = chart(canvas, axes, true)?;
-        for one in series {
-            let inside = |p: &&(f64, f64)| axes.x_range.contains(&p.0) && p.1.is_finite();
-            let points = one.points.iter().filter(inside).copied();
-            let colour = one.colour;
-            let drawn = match one.mark {
-                Mark::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-                Mark::Dots => {
-                    chart.draw_series(points.map(|p| Circle::new(p, 3, colour.mix(0.55).filled())))?
-                }
-            };
-            if !one.label.is_empty() {
-                let mark = one.mark;
-                drawn.label(one.label.clone()).legend(move |(x, y)| match mark {
-                    Mark::Line => PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)).into_dyn(),
-                    Mark::Dots => Circle::new((x + 9, y), 3, colour.mix(0.55).filled()).into_dyn(),
-                });
-            }
-        }
-        let mut labels = chart.configure_series_labels();
-        labels.label_font((FONT, 14, &INK)).background_style(WHITE.mix(0.85)).border_style(GRID);
-        labels.position(legend).draw()
-    })
+    let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
+    crate::io::write(path, curves.svg(FILE)?.as_bytes())
 }
 
-/// Draws tiles of measured shares beside a function's bands, both under the function's contour lines.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn contours(
-    path: &Path,
-    axes: &Axes,
-    tiles: &[Tile],
-    function: impl Fn(f64, f64) -> f64,
-    levels: &[f64],
-) -> Result<()> {
-    let (columns, rows) = (240, 120);
-    let lines: Vec<_> =
-        levels.iter().map(|&level| (level, contour(axes, (columns, rows), &function, level))).collect();
-    picture(path, (1_240, 560), |canvas| {
-        let (left, right) = canvas.split_horizontally(620);
-        for (canvas, words) in [(&left, "data, lines of the model"), (&right, "model")] {
-            let axes = Axes { title: format!("{}: {words}", axes.title), ..axes.clone() };
-            let mut chart = chart(canvas, &axes, false)?;
-            if words == "model" {
-                chart.draw_series(bands(&axes, (columns, rows), &function, levels))?;
-            } else {
-                let rectangle = |t: &Tile| {
-                    let corners = [(t.x.start, t.y.start), (t.x.end, t.y.end)];
-                    Rectangle::new(corners, ramp(t.value).filled())
-                };
-                chart.draw_series(tiles.iter().map(rectangle))?;
-            }
-            for (level, segments) in &lines {
-                let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
-                chart.draw_series(segments.iter().map(path))?;
-                write_level(&mut chart, *level, segments)?;
-            }
-        }
-        Ok(())
-    })
+/// A place of measured data.
+pub(super) fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
+    let corners = [(tile.x.start, tile.y.start), (tile.x.end, tile.y.end)];
+    Rectangle::new(corners, shade(tile.value).filled())
 }
 
 /// Sets up the axes of a plot.
-fn chart<'a, 'b>(
+pub(super) fn chart<'a, 'b>(
     canvas: &'a Canvas<'b>,
     axes: &Axes,
     grid: bool,
+    look: Look,
 ) -> std::result::Result<Chart<'a, 'b>, DrawError> {
     let mut builder = ChartBuilder::on(canvas);
-    builder.caption(&axes.title, (FONT, 18, &INK)).margin(14);
-    builder.x_label_area_size(46).y_label_area_size(58);
+    if !axes.title.is_empty() {
+        builder.caption(&axes.title, (FONT, look.title, &INK));
+    }
+    let digits = [&axes.x_range, &axes.y_range].map(digits);
+    let widest = [axes.y_range.start, axes.y_range.end].map(|y| tick(y, digits[1]).len());
+    let wide = widest.into_iter().max().unwrap_or(0) as u32 * look.text as u32 / 2;
+    // The last tick's number reaches beyond the axis.
+    builder
+        .margin(14)
+        .margin_right(2 * look.text)
+        .x_label_area_size(3 * look.text as u32 + 4)
+        .y_label_area_size(wide.max(18) + 2 * look.text as u32);
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
-    mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style((FONT, 13, &INK));
-    mesh.x_label_formatter(&tick).y_label_formatter(&tick);
-    mesh.axis_desc_style((FONT, 14, &INK)).bold_line_style(GRID).light_line_style(TRANSPARENT);
+    mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());
+    let [x_tick, y_tick] = digits.map(|digits| move |value: &f64| tick(*value, digits));
+    mesh.x_label_formatter(&x_tick).y_label_formatter(&y_tick);
+    mesh.x_labels(look.size.0 as usize / 90).y_labels(8);
+    mesh.axis_desc_style(look.letters()).bold_line_style(GRID).light_line_style(TRANSPARENT);
     if !grid {
         mesh.disable_mesh();
     }
@@ -151,87 +287,20 @@ fn chart<'a, 'b>(
     Ok(chart)
 }
 
+/// Decimals that tell the ticks of a range apart.
+pub(super) fn digits(range: &Range<f64>) -> usize {
+    let step = (range.end - range.start).abs() / 10.0;
+    if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }
+}
+
 /// A tick's number without needless digits.
-fn tick(value: &f64) -> String {
-    let text = format!("{value:.3}");
-    match text.trim_end_matches('0').trim_end_matches('.') {
+pub(super) fn tick(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let short = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    match short {
         "-0" => "0".into(),
         short => short.into(),
     }
-}
-
-/// The function as rectangles, one a stretch of a grid's row that lies between the same levels, coloured by the
-/// middle between them.
-fn bands(
-    axes: &Axes,
-    (columns, rows): (usize, usize),
-    function: &impl Fn(f64, f64) -> f64,
-    levels: &[f64],
-) -> Vec<Rectangle<(f64, f64)>> {
-    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
-    let middle = |above: usize| {
-        let low = above.checked_sub(1).map_or(0.0, |i| levels[i]);
-        (low + levels.get(above).copied().unwrap_or(1.0)) / 2.0
-    };
-    let mut rectangles = Vec::new();
-    for r in 0..rows {
-        let band = |c: usize| {
-            let value = function((x(c) + x(c + 1)) / 2.0, (y(r) + y(r + 1)) / 2.0);
-            levels.partition_point(|level| *level <= value)
-        };
-        let places: Vec<(usize, usize)> = (0..columns).map(|c| (c, band(c))).collect();
-        for stretch in places.chunk_by(|a, b| a.1 == b.1) {
-            let ((start, above), length) = (stretch[0], stretch.len());
-            let corners = [(x(start), y(r)), (x(start + length), y(r + 1))];
-            rectangles.push(Rectangle::new(corners, ramp(middle(above)).filled()));
-        }
-    }
-    rectangles
-}
-
-/// The lines of a grid over a range, by index from 0 to `steps`.
-fn grid(range: &Range<f64>, steps: usize) -> impl Fn(usize) -> f64 + use<> {
-    let (start, step) = (range.start, (range.end - range.start) / steps as f64);
-    move |i| start + step * i as f64
-}
-
-/// Where a function crosses a level, as short segments, by marching squares over a grid.
-fn contour(
-    axes: &Axes,
-    (columns, rows): (usize, usize),
-    function: &impl Fn(f64, f64) -> f64,
-    level: f64,
-) -> Vec<[(f64, f64); 2]> {
-    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
-    let mut segments = Vec::new();
-    for (c, r) in (0..rows).flat_map(|r| (0..columns).map(move |c| (c, r))) {
-        let corners = [(c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1)]
-            .map(|(c, r)| (x(c), y(r), function(x(c), y(r)) - level));
-        let mut crossings = Vec::new();
-        for i in 0..4 {
-            let ((x0, y0, v0), (x1, y1, v1)) = (corners[i], corners[(i + 1) % 4]);
-            if (v0 < 0.0) != (v1 < 0.0) {
-                let part = v0 / (v0 - v1);
-                crossings.push((x0 + part * (x1 - x0), y0 + part * (y1 - y0)));
-            }
-        }
-        segments.extend(crossings.chunks_exact(2).map(|pair| [pair[0], pair[1]]));
-    }
-    segments
-}
-
-/// Writes a contour's level on it, in the middle of its length.
-fn write_level(
-    chart: &mut Chart<'_, '_>,
-    level: f64,
-    segments: &[[(f64, f64); 2]],
-) -> std::result::Result<(), DrawError> {
-    let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
-    // What lies under a high level is dark.
-    let colour = if level < 0.6 { INK } else { PAPER };
-    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&colour));
-    chart.draw_series(std::iter::once(text))?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -245,17 +314,10 @@ mod tests {
     }
 
     #[test]
-    fn a_contour_of_a_cone_is_a_circle() {
-        let segments = contour(&axes(), (80, 80), &|x, y| (x * x + y * y).sqrt(), 1.0);
-        let length: f64 = segments.iter().map(|[a, b]| (a.0 - b.0).hypot(a.1 - b.1)).sum();
-        assert!((length - std::f64::consts::TAU).abs() < 0.01, "{length}");
-        assert!(segments.iter().flatten().all(|p| (p.0.hypot(p.1) - 1.0).abs() < 0.01));
-        assert!(contour(&axes(), (8, 8), &|x, _| x, 5.0).is_empty());
-    }
-
-    #[test]
     fn ticks_have_no_needless_digits() {
-        assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(&v)), ["0.3", "0", "-400", "0.125"]);
+        assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(v, 3)), ["0.3", "0", "-400", "0.125"]);
+        assert_eq!([digits(&(0.0..1.0)), digits(&(0.07..0.08)), digits(&(-400.0..400.0))], [2, 4, 0]);
+        assert_eq!([tick(0.0705, 4), tick(100.0, 0)], ["0.0705", "100"]);
     }
 
     #[test]
@@ -268,9 +330,5 @@ mod tests {
         curves(&path, &axes(), &all, SeriesLabelPosition::UpperLeft).unwrap();
         let svg = std::fs::read_to_string(&path).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("seen"));
-        let tile = Tile { x: 0.0..1.0, y: 0.0..1.0, value: 0.5 };
-        contours(&path, &axes(), &[tile], |x, _| x, &[0.25, 0.75]).unwrap();
-        let svg = std::fs::read_to_string(&path).unwrap();
-        assert!(svg.contains("0.75") && svg.trim_end().ends_with("</svg>"));
     }
 }

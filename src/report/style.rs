@@ -1,8 +1,8 @@
 //! What all pictures share: colours, letters, and how a picture becomes a file.
 //!
-//! In: a function that draws. Out: one SVG file, written whole or not at all. Pictures stand on their own white ground,
-//! so they read the same on a light and on a dark page; colours are told apart by the colour-blind too (Okabe and
-//! Ito, "Color Universal Design", 2008).
+//! In: a function that draws. Out: SVG, as text or as a file. A picture stands on its own white ground, so as a file it
+//! reads the same on light and on dark; a page exchanges the few colours named here for others where it is dark.
+//! Colours are told apart by the colour-blind too (Okabe and Ito, "Color Universal Design", 2008).
 
 use std::path::Path;
 
@@ -35,21 +35,46 @@ pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// What plotters says when a picture cannot be drawn.
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
 
-/// From 0 to 1: pale to dark blue, even steps for the eye.
-pub fn ramp(share: f64) -> RGBColor {
-    const STOPS: [(f64, f64, f64); 5] = [
-        (247.0, 251.0, 255.0),
-        (198.0, 219.0, 239.0),
-        (107.0, 174.0, 214.0),
-        (33.0, 113.0, 181.0),
-        (8.0, 48.0, 107.0),
-    ];
-    let share = if share.is_nan() { 0.0 } else { share };
-    let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
-    let low = (place as usize).min(STOPS.len() - 2);
-    let (from, to, part) = (STOPS[low], STOPS[low + 1], place - low as f64);
-    let mix = |a: f64, b: f64| (a + (b - a) * part).round() as u8;
-    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+/// From 0 to 1: from the ground to blue, as a veil, so that it suits any ground.
+pub fn shade(share: f64) -> RGBAColor {
+    veil(BLUE, share)
+}
+
+/// From -1 to 1: orange, over the ground at 0, to blue.
+pub fn signed(share: f64) -> RGBAColor {
+    if share < 0.0 { veil(ORANGE, -share) } else { veil(BLUE, share) }
+}
+
+/// Letters that can be read on a [`shade`] or a [`signed`] one.
+pub fn on(share: f64) -> RGBColor {
+    if share.abs() > 0.6 { PAPER } else { INK }
+}
+
+/// Three digits are more than the eye sees, and keep files short.
+fn veil(colour: RGBColor, share: f64) -> RGBAColor {
+    let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+    colour.mix((share * 1000.0).round() / 1000.0)
+}
+
+/// How large a drawing is, and its letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Width and height in pixels; on a page it shrinks with the window.
+    pub size: (u32, u32),
+    /// Size of the letters of axes and legends.
+    pub text: i32,
+    /// Size of the letters above it.
+    pub title: i32,
+}
+
+impl Look {
+    /// A plot on a page of several: small, with letters that stay readable on a telephone.
+    pub const PAGE: Look = Look { size: (560, 350), text: 18, title: 20 };
+
+    /// The style of axes and legends.
+    pub fn letters(&self) -> TextStyle<'static> {
+        (FONT, self.text).into_font().color(&INK)
+    }
 }
 
 /// Draws a picture of a size in pixels and writes it.
@@ -61,13 +86,43 @@ pub fn picture(
     size: (u32, u32),
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
 ) -> Result<()> {
+    crate::io::write(path, svg(size, draw)?.as_bytes())
+}
+
+/// Draws a picture of a size in pixels.
+///
+/// # Errors
+/// If it cannot be drawn, which is our fault.
+pub fn svg(
+    size: (u32, u32),
+    draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
+) -> Result<String> {
     let mut svg = String::new();
     {
         let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
-            .map_err(|e| Error::internal(format!("{}: cannot be drawn: {e}", path.display())))?;
+            .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))?;
     }
-    crate::io::write(path, svg.as_bytes())
+    Ok(lean(&svg))
+}
+
+/// The same picture in fewer bytes: what every element says is said once. Texts hold no quotation marks, so nothing in
+/// them is taken for an attribute.
+fn lean(svg: &str) -> String {
+    let said = [(" opacity=\"1\"", ""), (" stroke=\"none\"", ""), (" font-family=\"sans-serif\"", "")];
+    let mut lean = said.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
+    lean = lean.replacen("<svg ", "<svg font-family=\"sans-serif\" ", 1);
+    // Sizes of letters are given in pixels of another kind, with needless digits.
+    let mut parts = lean.split(" font-size=\"");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (size, rest) = part.split_once('"').unwrap_or((part, ""));
+        let size = size
+            .parse::<f64>()
+            .map_or_else(|_| size.to_string(), |size| format!("{}", (size * 10.0).round() / 10.0));
+        out += &format!(" font-size=\"{size}\"{rest}");
+    }
+    out.replace(">\n", ">").replace("\n<", "<")
 }
 
 #[cfg(test)]
@@ -75,13 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ramp_darkens_from_end_to_end() {
-        let light = |share: f64| {
-            let RGBColor(r, g, b) = ramp(share);
-            u32::from(r) + u32::from(g) + u32::from(b)
-        };
-        assert!((0..100).all(|i| light(f64::from(i) / 100.0) >= light(f64::from(i + 1) / 100.0)));
-        assert_eq!((ramp(-3.0), ramp(7.0)), (RGBColor(247, 251, 255), RGBColor(8, 48, 107)));
-        assert_eq!(ramp(f64::NAN), ramp(0.0));
+    fn shades_darken_from_end_to_end_on_either_side() {
+        let depth = |share: f64| shade(share).3;
+        assert!((0..100).all(|i| depth(f64::from(i) / 100.0) < depth(f64::from(i + 1) / 100.0)));
+        assert_eq!((depth(-3.0), depth(7.0), depth(f64::NAN)), (0.0, 1.0, 0.0));
+        let RGBAColor(r, g, b, depth) = signed(-0.25);
+        assert_eq!((RGBColor(r, g, b), depth), (ORANGE, 0.25));
+        assert_eq!((on(0.9), on(-0.9), on(0.1)), (PAPER, PAPER, INK));
     }
 }

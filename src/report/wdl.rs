@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::plot::{Axes, Mark, Series, Tile, contours, curves};
+use super::contours::{Contours, contours};
+use super::plot::{Axes, Mark, Series, Tile, curves};
 use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
@@ -152,6 +153,12 @@ fn at_target(path: &Path, model: &Model, table: &Table) -> Result<()> {
 
 /// Contours of the win chance (`outcome` 0) or the draw chance (1) over score and row.
 fn surface(path: &Path, model: &Model, table: &Table, outcome: usize) -> Result<()> {
+    let Contours { axes, tiles, levels } = counted(table, outcome);
+    contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &levels)
+}
+
+/// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with the levels of their contours.
+pub fn counted(table: &Table, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.bounds.rows();
     let reach =
@@ -163,8 +170,7 @@ fn surface(path: &Path, model: &Model, table: &Table, outcome: usize) -> Result<
         x_range: -reach..reach,
         y_range: f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
     };
-    let tiles = tiles(table, reach, outcome);
-    contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &LEVELS)
+    Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec() }
 }
 
 /// The counted shares, in fortieths of the scores and about thirty steps of rows; places with few positions stay bare.

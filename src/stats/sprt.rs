@@ -161,6 +161,27 @@ impl fmt::Display for Sprt {
     }
 }
 
+impl std::str::FromStr for Sprt {
+    type Err = Error;
+
+    /// Reads what [`Sprt`] is displayed as: `normalised Elo [0, 5], alpha 0.05, beta 0.05`.
+    fn from_str(text: &str) -> Result<Sprt> {
+        let fault = || Error::usage(format!("`{text}` is not a sequential test"));
+        let (scale, rest) = text.split_once(" [").ok_or_else(fault)?;
+        let model = match scale {
+            "normalised Elo" => Model::Normalized,
+            "logistic Elo" => Model::Logistic,
+            "BayesElo" => Model::Bayesian,
+            _ => return Err(fault()),
+        };
+        let (bounds, rates) = rest.split_once("], alpha ").ok_or_else(fault)?;
+        let (elo0, elo1) = bounds.split_once(", ").ok_or_else(fault)?;
+        let (alpha, beta) = rates.split_once(", beta ").ok_or_else(fault)?;
+        let number = |text: &str| text.parse::<f64>().map_err(|_| fault());
+        Sprt::new(model, number(elo0)?, number(elo1)?, number(alpha)?, number(beta)?)
+    }
+}
+
 /// LLR of two mean scores.
 fn logistic<const N: usize>(observed: &Distribution<N>, score0: f64, score1: f64) -> f64 {
     if let (Some(null), Some(alternative)) = (with_mean(observed, score0), with_mean(observed, score1)) {
@@ -280,6 +301,19 @@ mod tests {
             (0.0, 5.0, 0.6, 0.6),
         ] {
             assert!(Sprt::new(Model::Logistic, elo0, elo1, alpha, beta).is_err());
+        }
+    }
+
+    #[test]
+    fn a_test_is_read_back_from_its_words() {
+        for (model, elo0, elo1) in
+            [(Model::Normalized, 0.0, 5.0), (Model::Logistic, -3.5, 1.0), (Model::Bayesian, -1e-3, 0.125)]
+        {
+            let test = Sprt::new(model, elo0, elo1, 0.05, 0.1).unwrap();
+            assert_eq!(test.to_string().parse::<Sprt>().unwrap(), test);
+        }
+        for bad in ["", "Elo [0, 5], alpha 0.05, beta 0.05", "normalised Elo [5, 0], alpha 0.05, beta 0.05"] {
+            assert!(bad.parse::<Sprt>().is_err(), "{bad}");
         }
     }
 }

@@ -187,8 +187,9 @@ pub fn fit_from(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
-    let about = about(source, settings)?;
-    let mut run = Run::new(source, settings)?;
+    let start = settings.start()?;
+    let about = about(source, settings, start.as_ref());
+    let mut run = Run::new(source, settings, start.as_ref());
     if let Some(bytes) = watcher.resume()? {
         run.restore(&bytes, &about.training)?;
         run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
@@ -243,11 +244,11 @@ pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Netwo
 }
 
 /// What the network will say of itself: a line, and a hash of all that it follows from.
-fn about(source: &dyn Source, settings: &Settings) -> Result<About> {
+fn about(source: &dyn Source, settings: &Settings, start: Option<&Network>) -> About {
     let mut hash = Sha256::new();
     // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
-    if let Some(network) = settings.start()? {
+    if let Some(network) = start {
         hash.update(network.body());
     }
     source.hash(&mut hash);
@@ -258,7 +259,7 @@ fn about(source: &dyn Source, settings: &Settings) -> Result<About> {
         settings.epochs,
         settings.seed
     );
-    Ok(About { description, training: file::hex(&hash.finalize()) })
+    About { description, training: file::hex(&hash.finalize()) }
 }
 
 /// Evaluations before and after.

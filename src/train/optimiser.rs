@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use crate::optim::{Adam, AdamSettings, RAdam, Ranger, Sgd, Stepper};
+use crate::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 
 /// The kinds of optimisers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -24,9 +24,6 @@ pub enum OptimiserKind {
     /// Gradient descent with momentum
     Sgd,
 }
-
-/// Parameters that one thread works on at a time.
-const CHUNK: usize = 1 << 14;
 
 /// An optimiser with the limits of the parameters.
 pub struct Optimiser {

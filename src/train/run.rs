@@ -14,7 +14,9 @@ use super::rate::Rate;
 use super::settings::Forward;
 use super::{Epoch, Settings, Source, TrainItem};
 use crate::error::{Error, Result};
+use crate::eval::nnue::Network;
 use crate::interrupt;
+use crate::optim::CHUNK;
 
 /// A batch's loss that is so many times what it was at first is no accident, if the batch is not tiny.
 const EXPLODES: f64 = 16.0;
@@ -42,8 +44,10 @@ impl Average {
     }
 }
 
-/// Parameters that one thread works on at a time.
-const CHUNK: usize = 1 << 14;
+/// The weights that are validated and kept.
+fn judged<'a>(model: &'a Model, average: &'a Option<Average>) -> &'a Model {
+    average.as_ref().map_or(model, |average| &average.model)
+}
 
 /// The state of a run between batches.
 pub struct Run {
@@ -64,18 +68,15 @@ pub struct Run {
 }
 
 impl Run {
-    /// At its start: with random weights, or those of a network.
-    ///
-    /// # Errors
-    /// If the network cannot be read, or is of another shape.
-    pub fn new(source: &dyn Source, settings: &Settings) -> Result<Run> {
+    /// At its start: with random weights, or those of a network of the settings' shape.
+    pub fn new(source: &dyn Source, settings: &Settings, start: Option<&Network>) -> Run {
         let (architecture, factorised) = (settings.architecture(), settings.factorised());
-        let model = match settings.start()? {
-            Some(network) => Model::of(&network, factorised),
+        let model = match start {
+            Some(network) => Model::of(network, factorised),
             None => Model::start(&architecture, factorised, settings.seed),
         };
         let batches = source.batches();
-        Ok(Run {
+        Run {
             optimiser: Optimiser::new(settings, model.shape.limits()),
             backend: Box::new(Cpu::new(&model, source.largest(), settings.forward == Forward::I16)),
             rate: Rate::new(settings, batches),
@@ -89,17 +90,12 @@ impl Run {
             steps: (batches * settings.epochs) as u64,
             epochs: Vec::new(),
             best: None,
-        })
-    }
-
-    /// The weights that are validated and kept.
-    fn judged(&self) -> &Model {
-        self.average.as_ref().map_or(&self.model, |average| &average.model)
+        }
     }
 
     /// The mean loss of positions held out.
     pub fn validate(&mut self, target: Target, items: &[TrainItem]) -> f64 {
-        let judged = self.average.as_ref().map_or(&self.model, |average| &average.model);
+        let judged = judged(&self.model, &self.average);
         self.backend.mean_loss(judged, self.loss, target, items)
     }
 
@@ -117,7 +113,7 @@ impl Run {
     pub fn finish(&mut self, epoch: Epoch) {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
         if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
-            self.best = Some((value, epoch.epoch, self.judged().parameters.clone()));
+            self.best = Some((value, epoch.epoch, judged(&self.model, &self.average).parameters.clone()));
         }
         self.epochs.push(epoch);
     }

@@ -85,7 +85,8 @@ impl Source for Memory<'_> {
     fn hash(&self, hash: &mut Sha256) {
         for item in self.items {
             hash.update(item.board.0);
-            hash.update([item.turn.is_black().into(), item.score.is_some().into(), item.result as u8]);
+            hash.update([item.turn.is_black().into(), item.score.is_some().into()]);
+            hash.update(item.result.to_le_bytes());
             hash.update(item.score.unwrap_or(0).to_le_bytes());
         }
     }

@@ -13,7 +13,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::TrainItem;
 use crate::chess::PackedBoard;
-use crate::rng::{Rng, mix};
+use crate::rng::Rng;
 
 /// Items of a group.
 pub const GROUP: usize = 3;
@@ -28,7 +28,8 @@ pub struct Triple {
 }
 
 impl Triple {
-    /// Of a position and its best move, which has to be legal; `None` if there is no other.
+    /// Of a position and its best move, with another drawn by the seed; `None` if there is no other, or that one is not
+    /// legal.
     pub fn new(position: &Chess, best: Move, seed: u64) -> Option<Triple> {
         let moves = position.legal_moves();
         let others: Vec<Move> = moves.iter().copied().filter(|other| *other != best).collect();
@@ -54,11 +55,6 @@ impl Triple {
             legal: moves.len() as u16,
         })
     }
-}
-
-/// The seed of a position's other move.
-pub fn seed(run: u64, sample: u64) -> u64 {
-    mix(run, sample)
 }
 
 /// The items of those with at least as many legal moves as a quantile, 0 to 1, of their side and move number; and how

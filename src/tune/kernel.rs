@@ -75,10 +75,10 @@ pub fn gradient(
 /// Scores of all rows in centipawns from White's side, in the order of the rows.
 pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
-    let (mut cursor, mut totals) = (Cursor::default(), [[0.0; 2]; BATCH]);
+    let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
     while let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) {
-        let start = rows.start;
-        rows.for_each(|row| scores[row] = score(chunk, row, totals[row - start]));
+        batch.score(chunk, rows.clone(), &totals);
+        scores[rows.clone()].copy_from_slice(&batch.scores[..rows.len()]);
     }
     scores
 }
@@ -103,10 +103,13 @@ fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradien
 fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
     let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
+    let mut batch = Batch::new();
     loop {
         let mut again = cursor;
         let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) else { return sum };
-        sum += errors(chunk, rows.clone(), k, &totals, &mut slopes);
+        batch.score(chunk, rows.clone(), &totals);
+        let weights = (!chunk.weights.is_empty()).then(|| &chunk.weights[rows.clone()]);
+        sum += batch.errors(weights, rows.len(), k, &mut slopes);
         let Some(gradient) = gradient.as_deref_mut() else { continue };
         while again.row < rows.end {
             let left = rows.end - again.row;
@@ -168,44 +171,76 @@ fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) 
     sums.map(Sum::get)
 }
 
-/// The score of a row of which the midgame and endgame weights are summed.
-#[inline(always)]
-fn score(chunk: &Chunk, row: usize, [mg, eg]: [f32; 2]) -> f32 {
-    let [mg_factor, eg_factor] = chunk.factors(row);
-    chunk.constant(row) + mg_factor * mg + eg_factor * eg
+/// A batch's rows after summing, column by column and whole, so that what follows compiles to vectors. Columns of rows
+/// that there are not hold what was there before, or zeros.
+struct Batch {
+    mg_factors: [f32; BATCH],
+    eg_factors: [f32; BATCH],
+    scores: [f32; BATCH],
+    targets: [f32; BATCH],
 }
 
-/// Turns sums into the slopes of the loss by them; returns the loss.
-#[inline(always)]
-fn errors(
-    chunk: &Chunk,
-    rows: std::ops::Range<usize>,
-    k: f64,
-    totals: &[[f32; 2]; BATCH],
-    slopes: &mut [[f32; 2]; BATCH],
-) -> f64 {
-    let scale = (k / 400.0) as f32;
-    let mut squares = [0.0f32; BATCH];
-    let length = rows.len();
-    for ((slope, square), (&total, row)) in
-        slopes.iter_mut().zip(&mut squares).zip(totals.iter().zip(rows.clone()))
-    {
-        let expected = sigmoid(scale * score(chunk, row, total));
-        let error = expected - chunk.rows[row].target;
-        *square = error * error;
-        let by_score = 2.0 * error * expected * (1.0 - expected) * scale;
-        *slope = chunk.factors(row).map(|factor| by_score * factor);
-    }
-    if !chunk.weights.is_empty() {
-        for ((slope, square), &weight) in slopes.iter_mut().zip(&mut squares).zip(&chunk.weights[rows]) {
-            (*slope, *square) = (slope.map(|slope| slope * weight), *square * weight);
+impl Batch {
+    fn new() -> Batch {
+        Batch {
+            mg_factors: [0.0; BATCH],
+            eg_factors: [0.0; BATCH],
+            scores: [0.0; BATCH],
+            targets: [0.0; BATCH],
         }
     }
-    let mut lanes = [0.0f64; 8];
-    for eight in squares[..length.next_multiple_of(8)].chunks_exact(8) {
-        lanes.iter_mut().zip(eight).for_each(|(lane, &square)| *lane += f64::from(square));
+
+    /// The scores of rows of which the midgame and endgame weights are summed.
+    #[inline(always)]
+    fn score(&mut self, chunk: &Chunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
+        let facts = &chunk.rows[rows.clone()];
+        for ((mg, eg), row) in self.mg_factors.iter_mut().zip(&mut self.eg_factors).zip(facts) {
+            (*mg, *eg) = (row.phase, 1.0 - row.phase);
+        }
+        self.targets.iter_mut().zip(facts).for_each(|(target, row)| *target = row.target);
+        if !chunk.scales.is_empty() {
+            let scales = &chunk.scales[rows.clone()];
+            self.eg_factors.iter_mut().zip(scales).for_each(|(factor, scale)| *factor *= scale);
+        }
+        self.scores.fill(0.0);
+        if !chunk.constants.is_empty() {
+            self.scores[..rows.len()].copy_from_slice(&chunk.constants[rows]);
+        }
+        let factors = self.mg_factors.iter().zip(&self.eg_factors);
+        for ((score, &[mg, eg]), (mg_factor, eg_factor)) in self.scores.iter_mut().zip(totals).zip(factors) {
+            *score = *score + mg_factor * mg + eg_factor * eg;
+        }
     }
-    lanes.iter().sum()
+
+    /// Turns scores into the slopes of the loss by the sums; returns the loss.
+    #[inline(always)]
+    fn errors(&self, weights: Option<&[f32]>, length: usize, k: f64, slopes: &mut [[f32; 2]; BATCH]) -> f64 {
+        let scale = (k / 400.0) as f32;
+        let (mut squares, mut by_score) = ([0.0f32; BATCH], [0.0f32; BATCH]);
+        for ((square, slope), (score, target)) in
+            squares.iter_mut().zip(&mut by_score).zip(self.scores.iter().zip(&self.targets))
+        {
+            let expected = sigmoid(scale * score);
+            let error = expected - target;
+            *square = error * error;
+            *slope = 2.0 * error * expected * (1.0 - expected) * scale;
+        }
+        if let Some(weights) = weights {
+            for ((square, slope), weight) in squares.iter_mut().zip(&mut by_score).zip(weights) {
+                (*square, *slope) = (*square * weight, *slope * weight);
+            }
+        }
+        let factors = self.mg_factors.iter().zip(&self.eg_factors);
+        for ((slopes, slope), (mg_factor, eg_factor)) in slopes.iter_mut().zip(by_score).zip(factors) {
+            *slopes = [slope * mg_factor, slope * eg_factor];
+        }
+        squares[length..].fill(0.0);
+        let mut lanes = [0.0f64; 8];
+        for eight in squares.chunks_exact(8) {
+            lanes.iter_mut().zip(eight).for_each(|(lane, &square)| *lane += f64::from(square));
+        }
+        lanes.iter().sum()
+    }
 }
 
 #[inline(always)]

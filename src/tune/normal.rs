@@ -2,7 +2,9 @@
 //!
 //! In: chunks of traces and, for each row, how much its score curves the loss. Out: Σ curvature · J Jᵀ over all
 //! rows, J the derivatives of the score by the weights. For linear evaluations a row adds the same four numbers to
-//! every pair of its entries, so one vector addition a pair does it.
+//! every pair of its entries, so one vector addition a pair does it. A matrix of thousands of weights is far larger than
+//! any cache, a row of it is not; so a chunk's entries are then gone through weight by weight, not position by position.
+//! Either way every sum has the same order.
 //!
 //! The chunks are divided into stripes that do not depend on the number of threads; a stripe is summed in order.
 
@@ -42,6 +44,9 @@ pub struct Normal {
 /// Bytes that the partial sums may take together.
 const BUDGET: usize = 1 << 29;
 
+/// Bytes of a matrix that a cache holds.
+const CACHED: usize = 1 << 23;
+
 /// Most stripes; enough for the processors of today.
 const STRIPES: usize = 32;
 
@@ -54,13 +59,17 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
     let sums: Vec<Vec<[f64; 4]>> = chunks
         .par_chunks(stripes)
         .map(|stripe| {
-            let mut sum = vec![[0.0; 4]; cells];
+            // Written, not got as pages of zeros: what is read first is mapped twice, and interrupts every core.
+            let mut sum = Vec::with_capacity(cells);
+            sum.resize(cells, [0.0; 4]);
+            let mut occurrences = Occurrences::new(count);
             for chunk in stripe {
                 let scores = scores(chunk, &table);
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
-                dispatch(chunk, count, &curved, &mut sum);
+                occurrences.gather(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
+                dispatch(&occurrences, count, &mut sum);
             }
             sum
         })
@@ -73,67 +82,124 @@ fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-fn dispatch(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { accumulate_avx2(chunk, count, curved, sum) };
+/// The entries of a chunk.
+struct Occurrences<'a> {
+    rows: Vec<(Entries<'a>, [f64; 4])>,
+    /// Sorted by their weights, if that is asked for: row and place in its lists, in the order of the rows for each weight.
+    places: Vec<(u16, u16)>,
+    /// Where the places of each weight end.
+    ends: Vec<u32>,
+}
+
+impl<'a> Occurrences<'a> {
+    fn new(count: usize) -> Occurrences<'a> {
+        Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
-    accumulate(chunk, count, curved, sum);
-}
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn accumulate_avx2(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
-    accumulate(chunk, count, curved, sum);
-}
+    /// Takes the rows of a chunk that curve the loss.
+    fn gather(&mut self, chunk: &'a Chunk, curved: &[f64], sorted: bool) {
+        self.rows.clear();
+        self.places.clear();
+        let mut cursor = Cursor::default();
+        while let Some(segment) = chunk.segment(&mut cursor, usize::MAX) {
+            for i in 0..segment.rows {
+                let row = segment.first + i;
+                let ([mg, eg], h) = (chunk.factors(row).map(f64::from), curved[row]);
+                if h != 0.0 {
+                    let entries = segment.row(i);
+                    self.rows.push((entries, [h * mg * mg, h * mg * eg, h * eg * eg, 0.0]));
+                }
+            }
+        }
+        if sorted {
+            self.sort();
+        }
+    }
 
-#[inline(always)]
-fn accumulate(chunk: &Chunk, count: usize, curved: &[f64], sum: &mut [[f64; 4]]) {
-    let mut cursor = Cursor::default();
-    while let Some(segment) = chunk.segment(&mut cursor, usize::MAX) {
-        for i in 0..segment.rows {
-            let row = segment.first + i;
-            let [mg, eg] = chunk.factors(row).map(f64::from);
-            let h = curved[row];
-            if h != 0.0 {
-                add_row(segment.row(i), [h * mg * mg, h * mg * eg, h * eg * eg, 0.0], count, sum);
+    fn sort(&mut self) {
+        self.ends.fill(0);
+        for (entries, _) in &self.rows {
+            entries.lists().for_each(|entry| self.ends[usize::from(entry)] += 1);
+        }
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += std::mem::replace(end, sum);
+        }
+        self.places.resize(sum as usize, (0, 0));
+        for (row, (entries, _)) in self.rows.iter().enumerate() {
+            for (place, entry) in entries.lists().enumerate() {
+                let end = &mut self.ends[usize::from(entry)];
+                self.places[*end as usize] = (row as u16, place as u16);
+                *end += 1;
             }
         }
     }
 }
 
-/// Adds every pair of entries once, in the order of the lists; [`spread`] makes the matrix symmetric. An entry
-/// with itself counts half, because that doubles it.
+impl Entries<'_> {
+    /// All weights, list by list.
+    fn lists(&self) -> impl Iterator<Item = u16> {
+        self.plus.iter().chain(self.minus).chain(self.heavy).copied()
+    }
+}
+
+fn dispatch(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { accumulate_avx2(occurrences, count, sum) };
+    }
+    accumulate(occurrences, count, sum);
+}
+
+/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn accumulate_avx2(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
+    accumulate(occurrences, count, sum);
+}
+
 #[inline(always)]
-fn add_row(entries: Entries<'_>, v: [f64; 4], count: usize, sum: &mut [[f64; 4]]) {
-    let (minus_v, half) = (times(&v, -1.0), times(&v, 0.5));
+fn accumulate(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
+    if occurrences.places.is_empty() {
+        for (entries, v) in &occurrences.rows {
+            for (place, weight) in entries.lists().enumerate() {
+                let weight = usize::from(weight);
+                add_pairs(&mut sum[weight * count..][..count], weight, *entries, place, v);
+            }
+        }
+        return;
+    }
+    let mut start = 0;
+    for ((weight, &end), cells) in occurrences.ends.iter().enumerate().zip(sum.chunks_exact_mut(count)) {
+        for &(row, place) in &occurrences.places[start..end as usize] {
+            let (entries, v) = &occurrences.rows[usize::from(row)];
+            add_pairs(cells, weight, *entries, usize::from(place), v);
+        }
+        start = end as usize;
+    }
+}
+
+/// Adds the pairs of one entry with those that follow it in the order of the lists; [`spread`] makes the matrix symmetric.
+/// An entry with itself counts half, because that doubles it.
+#[inline(always)]
+fn add_pairs(cells: &mut [[f64; 4]], weight: usize, entries: Entries<'_>, place: usize, v: &[f64; 4]) {
     let Entries { plus, minus, heavy, coefficients } = entries;
-    for (i, &a) in plus.iter().enumerate() {
-        let cells = &mut sum[usize::from(a) * count..][..count];
-        add(cells, a, &half);
-        for &b in &plus[i + 1..] {
-            add(cells, b, &v);
-        }
-        for &b in minus {
-            add(cells, b, &minus_v);
-        }
-        add_heavy(cells, heavy, coefficients, &v);
-    }
-    for (i, &a) in minus.iter().enumerate() {
-        let cells = &mut sum[usize::from(a) * count..][..count];
-        add(cells, a, &half);
-        for &b in &minus[i + 1..] {
-            add(cells, b, &v);
-        }
-        add_heavy(cells, heavy, coefficients, &minus_v);
-    }
-    for (i, (&a, &coefficient)) in heavy.iter().zip(coefficients).enumerate() {
-        let cells = &mut sum[usize::from(a) * count..][..count];
-        let c = f64::from(coefficient);
-        add(cells, a, &times(&half, c * c));
-        add_heavy(cells, &heavy[i + 1..], &coefficients[i + 1..], &times(&v, c));
+    let (behind_plus, behind_minus) = (place.wrapping_sub(plus.len()), plus.len() + minus.len());
+    let (factor, plus, minus, first) = if place < plus.len() {
+        (1.0, &plus[place + 1..], minus, 0)
+    } else if place < behind_minus {
+        (-1.0, &[][..], &minus[behind_plus + 1..], 0)
+    } else {
+        let at = place - behind_minus;
+        (f64::from(coefficients[at]), &[][..], &[][..], at + 1)
+    };
+    let (v, minus_v) = (times(v, factor), times(v, -factor));
+    add(cells, weight as u16, &times(&v, 0.5 * factor));
+    plus.iter().for_each(|&other| add(cells, other, &v));
+    minus.iter().for_each(|&other| add(cells, other, &minus_v));
+    for (&other, &coefficient) in heavy[first..].iter().zip(&coefficients[first..]) {
+        add(cells, other, &times(&v, f64::from(coefficient)));
     }
 }
 
@@ -147,13 +213,6 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
     let cell = &mut cells[usize::from(index)];
     for lane in 0..4 {
         cell[lane] += v[lane];
-    }
-}
-
-#[inline(always)]
-fn add_heavy(cells: &mut [[f64; 4]], heavy: &[u16], coefficients: &[f32], v: &[f64; 4]) {
-    for (&b, &coefficient) in heavy.iter().zip(coefficients) {
-        add(cells, b, &times(v, f64::from(coefficient)));
     }
 }
 
@@ -207,4 +266,34 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
         values.iter_mut().zip(sum).for_each(|(value, part)| *value += part);
     }
     Normal { size, values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::tune::chunk::{Builder, Counts, Facts};
+
+    #[test]
+    fn by_weight_every_sum_has_the_bits_that_it_has_by_position() {
+        let (mut rng, mut builder) = (Rng::new(2), Builder::default());
+        const WEIGHTS: usize = 40;
+        for _ in 0..500 {
+            let all = (0..WEIGHTS as u16).map(|index| (index, rng.below(13) as f32 / 2.0 - 3.0));
+            let linear = all.filter(|(_, count)| *count != 0.0 && *count != 2.5).collect();
+            let facts = Facts { phase: rng.unit() as f32, ..Facts::default() };
+            builder.push(facts, &Counts { linear, ..Counts::default() });
+        }
+        let chunk = builder.finish();
+        let curved: Vec<f64> = (0..500).map(|_| (rng.unit() - 0.3).max(0.0)).collect();
+        let [by_position, by_weight] = [false, true].map(|sorted| {
+            let mut sum = vec![[0.0; 4]; WEIGHTS * WEIGHTS];
+            let mut occurrences = Occurrences::new(WEIGHTS);
+            occurrences.gather(&chunk, &curved, sorted);
+            dispatch(&occurrences, WEIGHTS, &mut sum);
+            sum
+        });
+        assert!(by_position.iter().flatten().filter(|value| **value != 0.0).count() > WEIGHTS * WEIGHTS);
+        assert_eq!(by_position, by_weight);
+    }
 }

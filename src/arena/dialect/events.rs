@@ -20,20 +20,19 @@ pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Val
 /// A pair with its games.
 pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
     let [a, b] = pair.meeting.players;
-    let games =
-        [[a, b], [b, a]].into_iter().zip(&pair.games).enumerate().map(|(i, ([white, black], game))| {
-            let points = [Color::White, Color::Black].map(|side| f64::from(game.half_points(side)) / 2.0);
-            json!({
-                "game": 2 * pair.index + i + 1,
-                "white": names[white],
-                "black": names[black],
-                "result": game.result(),
-                "points": points,
-                "reason": game.reason,
-                "how": pgn::how_it_ended(game),
-                "plies": game.moves.len(),
-            })
-        });
+    let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
+        let points = [Color::White, Color::Black].map(|side| f64::from(game.half_points(side)) / 2.0);
+        json!({
+            "game": 2 * pair.index + i + 1,
+            "white": names[white],
+            "black": names[black],
+            "result": game.result(),
+            "points": points,
+            "reason": game.reason,
+            "how": pgn::how_it_ended(game),
+            "plies": game.moves.len(),
+        })
+    });
     json!({
         "event": "pair",
         "pair": entry.pair,

@@ -44,9 +44,9 @@ impl Dialect {
         let [a, b] = pair.meeting.players;
         let both = [names[a].as_str(), names[b].as_str()];
         let [_, second] = pair.half_points();
-        for (game, [white, black]) in [[a, b], [b, a]].into_iter().enumerate() {
+        for (game, (played, [white, black])) in pair.seated().into_iter().enumerate() {
             let number = 2 * pair.index + game + 1;
-            let (white, black, played) = (&names[white], &names[black], &pair.games[game]);
+            let (white, black) = (&names[white], &names[black]);
             let (result, how) = (played.result(), pgn::how_it_ended(played));
             text += &format!("Started game {number} of {of} ({white} vs {black})\n");
             text += &format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");

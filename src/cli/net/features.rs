@@ -148,11 +148,7 @@ fn sum(a: Vec<Count>, b: Vec<Count>) -> Vec<Count> {
 fn count_all(samples: &[Sample], blocks: &[(&'static Set, Features)]) -> Vec<Count> {
     let mut counts = vec![Count::default(); blocks.len()];
     for sample in samples {
-        let Some(before) =
-            sample.board.unpack(sample.turn, sample.ep, sample.halfmove.into(), sample.fullmove.into())
-        else {
-            continue;
-        };
+        let Some(before) = sample.position() else { continue };
         let after = sample.played.unpack(&before).filter(|m| before.is_legal(*m)).map(|m| {
             let mut after = before.clone();
             after.play_unchecked(m);

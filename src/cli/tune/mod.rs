@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::cli::prepare::DataArgs;
 use crate::cli::{Status, Ui, run_folder};
 use crate::error::{Error, Result};
+use crate::train::Quantisation;
 use crate::tune::Settings;
 use crate::tune::model::Model;
 use crate::{interrupt, io};
@@ -123,6 +124,9 @@ struct TuneResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     optimizer: Option<&'static str>,
     positions_per_second: f64,
+    /// What rounding a network to whole numbers changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantisation: Option<Quantisation>,
     output: PathBuf,
     /// What differs between a network and weights, for people.
     #[serde(skip)]
@@ -164,6 +168,7 @@ impl TuneResult {
             train_loss_exact: Some(outcome.exact.train),
             optimizer: Some(outcome.optimizer.name()),
             positions_per_second: outcome.positions_per_second,
+            quantisation: None,
             output,
             remarks,
             table: fitted.table.text(model),
@@ -213,11 +218,17 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     if interrupt::requested() {
         ui.warn("interrupted before the end; the result is the best until then");
     }
+    run_folder::write_result(&args.folder(&result.output), &result)?;
     ui.result_beside(&result.output, &result)?;
     Ok(Status::Done)
 }
 
 impl TuneArgs {
+    /// The run's folder for an output.
+    fn folder(&self, output: &Path) -> PathBuf {
+        self.run.clone().unwrap_or_else(|| run_folder(output))
+    }
+
     /// Whether the start says something of what weights may be. It does in the bundled evaluation, but comparisons
     /// with other tuners want the optimum of the data alone, and other engines' units are unknown.
     fn has_prior(&self) -> bool {
@@ -228,7 +239,7 @@ impl TuneArgs {
     fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
         io::check_writable(&output)?;
-        let folder = self.run.clone().unwrap_or_else(|| run_folder(&output));
+        let folder = self.folder(&output);
         run_folder::check(&folder)?;
         Ok((output, folder))
     }

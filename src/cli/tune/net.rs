@@ -93,6 +93,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         train_loss: best.train_loss,
         validation_loss: best.validation_loss,
         positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
+        quantisation: Some(outcome.quantisation),
         output,
         remarks: vec![
             "(losses: of the first epoch → of the best)".to_string(),

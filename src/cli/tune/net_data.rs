@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use shakmaty::{Color, Position};
+use shakmaty::Color;
 
 use super::TuneArgs;
 use super::net_stream::Preview;
@@ -15,6 +15,7 @@ use crate::cli::Ui;
 use crate::cli::prepare::{Prepared, Split, prepare};
 use crate::error::{Error, Result};
 use crate::positions::{Metadata, Sample};
+use crate::rng;
 use crate::train::successors::{self, Triple};
 use crate::train::{LossKind, Played, Settings, TrainItem, WIN, returns};
 use crate::wdl;
@@ -116,8 +117,7 @@ fn triples(args: &TuneArgs, split: Split, settings: &Settings, ui: &Ui) -> Resul
         number.set(number.get() + 1);
         let position = sample.position().ok_or("no legal position")?;
         let best = sample.played.unpack(&position).ok_or("no move played")?;
-        debug_assert!(position.is_legal(best));
-        Triple::new(&position, best, successors::seed(settings.seed, number.get())).ok_or("no other move")
+        Triple::new(&position, best, rng::mix(settings.seed, number.get())).ok_or("no other legal move")
     })?;
     let mut left_out = 0;
     let mut items = groups.map(|part| {

@@ -133,25 +133,20 @@ impl std::ops::AddAssign for Packed {
 #[derive(Debug, Clone)]
 pub struct Trace {
     counts: Box<[i16; COUNT]>,
-    touched: Vec<u16>,
+    /// A bit for each weight that a term has touched: to go through them in order without sorting.
+    touched: [u64; COUNT.div_ceil(64)],
 }
 
 impl Default for Trace {
     fn default() -> Trace {
-        Trace { counts: Box::new([0; COUNT]), touched: Vec::with_capacity(512) }
+        Trace { counts: Box::new([0; COUNT]), touched: [0; COUNT.div_ceil(64)] }
     }
 }
 
 impl Sink for Trace {
     #[inline]
     fn add(&mut self, color: Color, index: usize, count: i32) {
-        if count == 0 {
-            return;
-        }
-        // Most weights are touched once or twice; a count that is not 0 is in the list already.
-        if self.counts[index] == 0 {
-            self.touched.push(index as u16);
-        }
+        self.touched[index / 64] |= 1 << (index % 64);
         self.counts[index] += color.fold_wb(count, -count) as i16;
     }
 }
@@ -160,15 +155,18 @@ impl Trace {
     /// Hands out every weight with its count, in order of the weights, counts of zero left out, and empties the
     /// trace for the next position.
     pub fn drain(&mut self, mut visit: impl FnMut(u16, i16)) {
-        self.touched.sort_unstable();
-        for &index in &self.touched {
-            // A weight that several terms touched is found empty from the second time on.
-            let count = std::mem::take(&mut self.counts[usize::from(index)]);
-            if count != 0 {
-                visit(index, count);
+        for (number, word) in self.touched.iter_mut().enumerate() {
+            let mut left = std::mem::take(word);
+            while left != 0 {
+                let index = number * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                // What White and Black have alike is no more than what neither has.
+                let count = std::mem::take(&mut self.counts[index]);
+                if count != 0 {
+                    visit(index as u16, count);
+                }
             }
         }
-        self.touched.clear();
     }
 }
 

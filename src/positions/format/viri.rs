@@ -145,6 +145,25 @@ fn encode_move(m: Move) -> u16 {
     }
 }
 
+/// A whole game: its start, the result from White's side, and each move with its score in centipawns from the side
+/// that moves.
+pub fn encode_game(start: &Chess, result: i8, moves: impl Iterator<Item = (Move, i16)>) -> Vec<u8> {
+    let mut bytes = encode_header(&Sample { result, ..replay::still(start) }).to_vec();
+    let mut turn = start.turn();
+    for (m, score) in moves {
+        bytes.extend(encode_ply(m, score, turn));
+        turn = !turn;
+    }
+    bytes.extend([0; PLY]);
+    bytes
+}
+
+fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
+    let score = turn.fold_wb(score, score.saturating_neg());
+    let ([a, b], [c, d]) = (encode_move(m).to_le_bytes(), score.to_le_bytes());
+    [a, b, c, d]
+}
+
 /// Writes games: each chain of positions that follow from one another is one.
 pub struct Writer {
     out: Packed,
@@ -179,10 +198,7 @@ impl Sink for Writer {
                 self.buffer.extend_from_slice(&encode_header(sample));
                 self.open = true;
             }
-            let score = sample.score.unwrap_or(0);
-            let score = sample.turn.fold_wb(score, score.saturating_neg());
-            self.buffer.extend_from_slice(&encode_move(link.played).to_le_bytes());
-            self.buffer.extend_from_slice(&score.to_le_bytes());
+            self.buffer.extend(encode_ply(link.played, sample.score.unwrap_or(0), sample.turn));
         }
         self.out.put(&self.buffer)?;
         self.buffer.clear();

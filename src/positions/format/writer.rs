@@ -27,6 +27,9 @@ const PAGES_PER_GROUP: usize = 64;
 /// Rows in a row group.
 pub const ROWS_PER_GROUP: usize = PAGES_PER_GROUP * ROWS_PER_PAGE;
 
+/// Pages that are put together before they are encoded: enough for several threads to do it.
+const PAGES_AT_ONCE: usize = 8;
+
 /// The level of zstd if none is named: the fastest to write, and nothing is slower to read.
 pub const LEVEL: i32 = 1;
 
@@ -37,7 +40,7 @@ pub struct Writer {
     metadata: Metadata,
     layout: Layout,
     level: i32,
-    /// Samples of a page that is not full.
+    /// Samples that wait for the rest of [`PAGES_AT_ONCE`].
     pending: Vec<Sample>,
     /// Pages of a row group that is not full.
     pages: Vec<Encoded>,
@@ -96,12 +99,13 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&mut self, mut samples: &[Sample]) -> Result<()> {
+        const AT_ONCE: usize = PAGES_AT_ONCE * ROWS_PER_PAGE;
         if !self.pending.is_empty() {
-            let room = ROWS_PER_PAGE - self.pending.len();
+            let room = AT_ONCE - self.pending.len();
             let (now, later) = samples.split_at(room.min(samples.len()));
             self.pending.extend_from_slice(now);
             samples = later;
-            if self.pending.len() < ROWS_PER_PAGE {
+            if self.pending.len() < AT_ONCE {
                 return Ok(());
             }
             let full = std::mem::take(&mut self.pending);
@@ -109,7 +113,7 @@ impl Writer {
             self.pending = full;
             self.pending.clear();
         }
-        let (whole, rest) = samples.split_at(samples.len() / ROWS_PER_PAGE * ROWS_PER_PAGE);
+        let (whole, rest) = samples.split_at(samples.len() / AT_ONCE * AT_ONCE);
         self.encode(whole)?;
         self.pending.extend_from_slice(rest);
         Ok(())

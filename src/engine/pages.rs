@@ -1,21 +1,7 @@
-//! What the processor and the system are told about memory before it is needed.
+//! Large pages for large tables.
 //!
-//! In: a place in memory. Out: nothing that a program can see: on x86-64 a cache line is on its way, on Linux large
-//! tables lie on pages of 2 MiB, so that a look at a random place of them seldom has to find out first where that is.
-//! Elsewhere both do nothing.
-
-/// Begins to load the cache line at which a value starts.
-#[inline(always)]
-pub fn prefetch<T>(at: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and the address is that of a live reference; a prefetch reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
+//! In: room for a table. Out: nothing that a program can see; on Linux the table lies on pages of 2 MiB, so that a look
+//! at a random place of it seldom has to find out first where in memory that is. Elsewhere this does nothing.
 
 /// Asks for large pages under the room that a vector has reserved and not yet written. A system that has none left
 /// gives the usual ones.

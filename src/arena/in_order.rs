@@ -1,0 +1,137 @@
+//! Numbered work on several threads, handed over in order.
+//!
+//! In: numbers, and how the work of each is done. Out: result after result in the order of their numbers, whichever
+//! was finished first, until the receiver has enough. Where a result depends on its number alone, whatever the
+//! receiver decides and writes is the same for any number of threads.
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// What is to be done, and by how many.
+#[derive(Debug, Clone)]
+pub struct Crew {
+    /// Numbers of the pieces of work.
+    pub numbers: Range<usize>,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// How often `idle` is called while no result comes in, and `stop` looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What a thread has to say.
+enum News<T> {
+    Finished(usize, T),
+    Failed(Error),
+}
+
+/// Works until all is done, `receive` breaks, or `stop` is set. Unfinished work is abandoned.
+///
+/// Each thread makes what it works with by `begin`, from its own number. `work` does the piece of a number; `None`
+/// if it was abandoned because the flag that it is given was set.
+///
+/// Gives the number of results that were finished but not handed over: those beyond the one at which the receiver
+/// had enough, or behind an unfinished one when the run was stopped.
+///
+/// # Errors
+/// What `receive` and `idle` report; what `work` reports, after all results before it have been handed over; or that
+/// no thread can be started.
+pub fn run<W, T: Send>(
+    crew: &Crew,
+    begin: &(dyn Fn(usize) -> W + Sync),
+    work: &(dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync),
+    stop: &AtomicBool,
+    receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
+    idle: &mut dyn FnMut() -> Result<()>,
+) -> Result<usize> {
+    let halt = AtomicBool::new(false);
+    let next = AtomicUsize::new(crew.numbers.start);
+    let (sender, news) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for thread in 0..crew.threads.min(crew.numbers.len()) {
+            let (sender, halt, next) = (sender.clone(), &halt, &next);
+            // Searches recurse deeply, and test builds use more stack than others.
+            let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
+            let worker = move || {
+                let _guard = EndOnPanic(halt);
+                let mut own = begin(thread);
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= crew.numbers.end || halt.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let news = match work(&mut own, number, halt) {
+                        Ok(Some(result)) => News::Finished(number, result),
+                        Ok(None) => return,
+                        Err(error) => News::Failed(error),
+                    };
+                    let ends = matches!(news, News::Failed(_));
+                    if sender.send(news).is_err() || ends {
+                        return;
+                    }
+                }
+            };
+            if let Err(error) = builder.spawn_scoped(scope, worker) {
+                halt.store(true, Ordering::Relaxed);
+                return Err(Error::internal(format!("no thread for game {thread}: {error}")));
+            }
+        }
+        drop(sender);
+        let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
+        halt.store(true, Ordering::Relaxed);
+        let late = news.iter().filter(|news| matches!(news, News::Finished(..))).count();
+        ended.map(|discarded| discarded + late)
+    })
+}
+
+/// Ends the run when a thread panics: its result never comes in, and the others would work on for nothing.
+struct EndOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Hands results over in order; the number of finished ones that were not handed over.
+fn collect<T>(
+    mut next: usize,
+    news: &mpsc::Receiver<News<T>>,
+    halt: &AtomicBool,
+    stop: &AtomicBool,
+    receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
+    idle: &mut dyn FnMut() -> Result<()>,
+) -> Result<usize> {
+    let mut waiting = BTreeMap::new();
+    let mut failed = None;
+    loop {
+        match news.recv_timeout(TICK) {
+            Ok(News::Finished(number, result)) => {
+                waiting.insert(number, result);
+            }
+            Ok(News::Failed(error)) => {
+                halt.store(true, Ordering::Relaxed);
+                failed.get_or_insert(error);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return failed.map_or(Ok(waiting.len()), Err),
+        }
+        while let Some(result) = waiting.remove(&next) {
+            next += 1;
+            if receive(next - 1, result)?.is_break() {
+                return Ok(waiting.len());
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            halt.store(true, Ordering::Relaxed);
+        }
+        idle()?;
+    }
+}

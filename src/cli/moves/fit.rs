@@ -1,0 +1,140 @@
+//! `patzer moves fit`: arguments and wiring.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{ChoiceArgs, held_out};
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+use crate::io;
+use crate::moves::choices::Contest;
+use crate::moves::features::GROUPS;
+use crate::moves::model::{Fit, Level, Quality, Settings, fit, quality};
+use crate::moves::table;
+
+/// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
+///
+/// A move is played with a chance in proportion to the product of its features' strengths (Bradley-Terry, fitted by
+/// minorisation-maximisation as by Coulom, 2007). The table gives an ordering of moves that knows no search.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer moves fit                                   positions.parquet → moves.toml\n  \
+    patzer moves fit games.parquet --positions 500000 -o moves.toml --json")]
+pub struct FitArgs {
+    #[command(flatten)]
+    choices: ChoiceArgs,
+
+    /// Positions to take, drawn from all
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
+    positions: u32,
+
+    /// Share of the games held out, 0 to below 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    validation: f64,
+
+    /// Iterations at most
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+
+    /// Table to write
+    #[arg(short, long, value_name = "FILE", default_value = "moves.toml")]
+    output: PathBuf,
+}
+
+#[derive(Serialize)]
+struct FitResult {
+    positions_read: u64,
+    dropped: BTreeMap<&'static str, u64>,
+    train: Quality,
+    held_out: Quality,
+    iterations: usize,
+    converged: bool,
+    /// Strength of each level with the error of its logarithm, by group.
+    strengths: BTreeMap<&'static str, BTreeMap<String, [f64; 2]>>,
+    output: PathBuf,
+}
+
+impl FitResult {
+    fn table(fit: &Fit) -> BTreeMap<&'static str, BTreeMap<String, [f64; 2]>> {
+        let rows = |(group, levels): (usize, &Vec<Level>)| {
+            let named = |(at, level): (usize, &Level)| (GROUPS[group].level(at), [level.gamma, level.error]);
+            (GROUPS[group].name, levels.iter().enumerate().map(named).collect())
+        };
+        fit.levels.iter().enumerate().map(rows).collect()
+    }
+}
+
+/// Groups of more levels than this are told in the file alone.
+const SHOWN: usize = 12;
+
+impl fmt::Display for FitResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, Quality { choices, log_likelihood, error, uniform, among }) in
+            [("fitted", &self.train), ("held out", &self.held_out)]
+        {
+            let chance = 100.0 * log_likelihood.exp();
+            write!(f, "{name:<9} {choices} choices: {log_likelihood:.4} ± {error:.4} nats a choice")?;
+            writeln!(f, " (a chance of {chance:.1} %; {uniform:.4} if all moves were equal)")?;
+            let shares: Vec<String> = among.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+            writeln!(f, "          {} % among the first one, two, … five", shares.join(", "))?;
+        }
+        let end = if self.converged { "" } else { "; not converged, allow more with --iterations" };
+        writeln!(f, "          {} iterations{end}\n", self.iterations)?;
+        for group in GROUPS.iter().filter(|group| group.len() <= SHOWN) {
+            writeln!(f, "{} ({})", group.name, group.doc)?;
+            for level in 0..group.len() {
+                let name = group.level(level);
+                let [gamma, error] = self.strengths[group.name][&name];
+                writeln!(f, "  {name:<28} {gamma:>8.3}  × or ÷ {:.2}", error.exp())?;
+            }
+        }
+        write!(f, "\nwritten   {}", self.output.display())
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file is no good, or there are no choices to fit.
+pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
+    if !(0.0..1.0).contains(&args.validation) {
+        return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", args.validation)));
+    }
+    io::check_writable(&args.output)?;
+    let chosen = args.choices.gather(args.positions as usize, ui)?;
+    let out = |game| held_out(args.choices.seed, game, args.validation);
+    let contests: Vec<(bool, Contest)> =
+        chosen.choices.par_iter().map(|choice| (out(choice.game), choice.contest())).collect();
+    let (rest, train): (Vec<_>, Vec<_>) = contests.into_iter().partition(|(held_out, _)| *held_out);
+    let [rest, train] = [rest, train].map(|part| part.into_iter().map(|(_, c)| c).collect::<Vec<_>>());
+    if train.is_empty() {
+        return Err(Error::usage("no choices are left to fit; hold out fewer with --validation"));
+    }
+    let settings = Settings { iterations: args.iterations as usize, ..Settings::default() };
+    let fit = fit(&train, &settings);
+    let strengths = fit.strengths();
+    let result = FitResult {
+        positions_read: chosen.read,
+        dropped: chosen.dropped,
+        train: quality(&train, &strengths),
+        held_out: quality(&rest, &strengths),
+        iterations: fit.iterations,
+        converged: fit.converged,
+        strengths: FitResult::table(&fit),
+        output: args.output.clone(),
+    };
+    let about = format!(
+        "patzer {}: {} choices, {:.4} nats a choice held out of {}",
+        env!("CARGO_PKG_VERSION"),
+        train.len(),
+        result.held_out.log_likelihood,
+        rest.len()
+    );
+    io::write(&args.output, table::write(&fit, &[about]).as_bytes())?;
+    ui.result_beside(&args.output, &result)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,86 @@
+//! A match: its journal, its games, or what it printed.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::link;
+use crate::arena::record::{Entry, Options};
+use crate::error::{Error, Result};
+use crate::io;
+use crate::report::contest::{self, Contest, Pair, games};
+use crate::report::section::Section;
+use crate::stats::Sprt;
+
+/// A match with its journal, and with its games if they are there.
+///
+/// # Errors
+/// If the journal cannot be read, or the games are there and cannot be read.
+pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
+    let text = io::read_text(journal)?;
+    let mut lines = text.split_inclusive('\n');
+    let header: Value = lines
+        .next()
+        .and_then(|line| serde_json::from_str(line).ok())
+        .ok_or_else(|| Error::at(journal, "line 1", "is not a journal of patzer"))?;
+    let options: Options = header
+        .get("options")
+        .and_then(|options| serde_json::from_value(options.clone()).ok())
+        .ok_or_else(|| Error::at(journal, "line 1", "is a journal of another version of patzer"))?;
+    let mut contest = Contest { players: players(&options), ..Contest::default() };
+    contest.test = options.get("test").and_then(|words| words.parse::<Sprt>().ok());
+    for (at, line) in lines.enumerate() {
+        // A match that was killed may leave a part of its last line.
+        if !line.ends_with('\n') {
+            break;
+        }
+        let fault = |reason: &str| Error::at(journal, format!("line {}", at + 2), reason);
+        let entry: Entry = serde_json::from_str(line).map_err(|_| fault("is not a pair of games"))?;
+        if entry.pair != at + 1 || entry.players.iter().any(|player| *player >= contest.players.len()) {
+            return Err(fault("is not the next pair of the journal's players"));
+        }
+        for reason in entry.reasons {
+            *contest.reasons.entry(reason.name().to_string()).or_default() += 1;
+        }
+        contest.pairs.push(Pair {
+            players: entry.players,
+            half_points: entry.half_points.map(|points| points.min(2)),
+            opening: entry.opening,
+        });
+    }
+    if pgn.is_file() {
+        contest.games = Ok(games::read(pgn)?);
+        contest.link = Some((pgn.display().to_string(), link(pgn, report)));
+    } else {
+        contest.games = Err(format!("{} is not there", pgn.display()));
+    }
+    // Hashes and the like are for resuming.
+    let told = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
+    contest.conditions = options.into_iter().filter_map(told).collect();
+    Ok(contest::section(name, &contest))
+}
+
+/// The players' names, by their numbers.
+fn players(options: &Options) -> Vec<String> {
+    let name = |number: usize| options.get(&format!("player {number}")).cloned();
+    (1..).map_while(name).collect()
+}
+
+/// Games alone.
+///
+/// # Errors
+/// If they cannot be read.
+pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
+    let mut contest = contest::of_games_alone(games::read(path)?);
+    contest.link = Some((path.display().to_string(), link(path, report)));
+    Ok(contest::section(name, &contest))
+}
+
+/// What a match printed.
+///
+/// # Errors
+/// If it is not the result of a match of two.
+pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
+    contest::of_result(name, value)
+        .ok_or_else(|| Error::data(path, "is not the result of a match of two that --json printed"))
+}

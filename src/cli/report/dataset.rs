@@ -1,0 +1,76 @@
+//! A dataset: its counts, and what can be fitted to its scores.
+
+use std::path::{Path, PathBuf};
+
+use crate::chess::score::is_mate;
+use crate::cli::Ui;
+use crate::error::Result;
+use crate::positions::parts::Parts;
+use crate::positions::{AnyReader, Sample, memory, stats};
+use crate::report::dataset::{self, Dataset};
+use crate::report::section::Section;
+use crate::wdl::source::observe;
+use crate::wdl::{self, Bin, Bounds, Histogram, Observation, Table};
+
+/// The material at which the model's a and b are the sums of their coefficients.
+const TARGET: f64 = 58.0;
+
+/// Reads a dataset.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
+    let metadata = AnyReader::open(path, None)?.metadata().clone();
+    let bar = ui.progress("counting", 0);
+    let files: [PathBuf; 1] = [path.to_path_buf()];
+    let counted = stats::stats(&files, None, memory::default(), &|rows| bar.inc(rows));
+    bar.finish_and_clear();
+    let scored = Scored::read(path)?;
+    let k = match scored.pairs.is_empty() {
+        true => Err("no position has a score".to_string()),
+        false => wdl::fit_k_by_game(&scored.pairs, &scored.games).map_err(|e| e.to_string()),
+    };
+    let table = Table::new(&scored.histogram, Bounds::default());
+    let model = match table.rows.is_empty() {
+        true => Err("no position has a score".to_string()),
+        false => wdl::fit(&table, TARGET, None).map_err(|e| e.to_string()).map(|fitted| (fitted, table)),
+    };
+    Ok(dataset::section(name, &Dataset { stats: counted?, metadata, k, model }))
+}
+
+/// What is fitted.
+#[derive(Default)]
+struct Scored {
+    /// Score and result from White's side, of positions whose score is no mate.
+    pairs: Vec<(f32, f32)>,
+    /// Their games.
+    games: Vec<u32>,
+    histogram: Histogram,
+}
+
+impl Scored {
+    fn read(path: &Path) -> Result<Scored> {
+        let mut all = Scored::default();
+        let pair = |sample: &Sample| {
+            let score = i32::from(sample.score?);
+            let white = sample.turn.fold_wb(score, -score) as f32;
+            (!is_mate(score)).then_some(((white, (sample.outcome() + 1.0) / 2.0), sample.game))
+        };
+        type Seen = (Vec<((f32, f32), u32)>, Vec<Observation>);
+        let work = |part: crate::positions::parts::Part<'_>| -> Result<Seen> {
+            let samples = part.samples?;
+            let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
+            Ok((samples.iter().filter_map(pair).collect(), seen.collect()))
+        };
+        Parts::open(path, None)?.scan(0, work, |found| {
+            let (pairs, seen) = found?;
+            for (pair, game) in pairs {
+                all.pairs.push(pair);
+                all.games.push(game);
+            }
+            seen.into_iter().for_each(|observation| all.histogram.add(observation, 1));
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}

@@ -1,0 +1,211 @@
+//! Weights and networks: files, and the folders of the runs that made them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use shakmaty::{Board, Color};
+
+use super::ReportArgs;
+use super::positions::{Positions, Source, of_run, read};
+use crate::cli::Ui;
+use crate::cli::prepare::Split;
+use crate::error::{Error, Result};
+use crate::eval::Evaluation;
+use crate::eval::hce;
+use crate::eval::nnue::Network;
+use crate::io;
+use crate::report::judged::{Case, Judged, judge};
+use crate::report::log;
+use crate::report::network::{self, Trained};
+use crate::report::section::Section;
+use crate::report::weights::{self, Weight, Weights};
+use crate::train::{Quantisation, Settings};
+use crate::tune::hce::terms;
+use crate::tune::model::Model;
+use crate::tune::terms::Terms;
+
+/// What the run's folder says that it came to; nothing of runs that did not end.
+fn result(folder: &Path) -> Value {
+    let text = io::read_text(&folder.join("result.json")).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or(Value::Null)
+}
+
+/// The file that a run wrote: the one that it names, or else the one that its folder is named after.
+fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
+    let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
+    let whole = std::path::absolute(folder).ok()?;
+    let usual = PathBuf::from(format!("{}.{ending}", whole.file_name()?.to_string_lossy()));
+    [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
+}
+
+/// The folder of a tuning.
+///
+/// # Errors
+/// If its log or its weights cannot be read, or the positions that were named.
+pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+    let rows = weights::read(&folder.join("weights.csv"))?;
+    let log_path = folder.join("log.csv");
+    let epochs = if log_path.is_file() { log::read(&log_path)? } else { Vec::new() };
+    let result = result(folder);
+    let loaded = match output(folder, &result, "toml") {
+        Some(path) => of_these(&path, &rows),
+        None => Err("the file of its weights is not there".to_string()),
+    };
+    let k = result.get("k").and_then(Value::as_f64);
+    let k = loaded.as_ref().ok().map(|weights| weights.k()).or(k);
+    let judged = match loaded {
+        Ok(weights) => {
+            let evaluation = Evaluation::Hce(Arc::new(weights));
+            judged(args, Source::of_folder(folder, None), &evaluation, k, ui)?.map(|(judged, _)| judged)
+        }
+        Err(reason) => Err(reason),
+    };
+    let before =
+        ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
+    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, judged }))
+}
+
+/// The bundled evaluation with the weights of a file, if they are those of a run.
+fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, String> {
+    let told = |e: Error| format!("the weights cannot be judged here ({e})");
+    let weights = hce::Weights::load(path).map_err(told)?;
+    let model = terms(&weights).model(&[]).map_err(told)?;
+    let same = |row: &&Weight| {
+        model.slots.iter().any(|slot| slot.name == row.name && (slot.start - row.after.round()).abs() < 0.5)
+    };
+    // A few suffice to tell a file that another run has written since.
+    let step = (rows.len() / 200).max(1);
+    match rows.iter().step_by(step).find(|row| !same(row)) {
+        Some(row) => Err(format!("{} has another value of {} than the run", path.display(), row.name)),
+        None => Ok(weights),
+    }
+}
+
+/// A file of weights: of the bundled evaluation, or the terms of another engine.
+///
+/// # Errors
+/// If it is neither, or named positions cannot be read.
+pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+    let row = |slot: &crate::tune::model::Slot| Weight {
+        name: slot.name.clone(),
+        before: None,
+        after: slot.start,
+        error: None,
+        positions: None,
+        fixed: slot.fixed,
+    };
+    let rows = |model: &Model| model.slots.iter().map(row).collect();
+    let text = io::read_text(path)?;
+    let table: Option<toml::Table> = toml::from_str(&text).ok();
+    if table.is_some_and(|table| table.contains_key("terms")) {
+        let terms = Terms::parse(&text, path)?;
+        let judged = Err("only patzer's own evaluation can be judged here".to_string());
+        let data = Weights {
+            weights: rows(&terms.model(&[])?),
+            k: terms.k,
+            epochs: Vec::new(),
+            before: [None; 2],
+            judged,
+        };
+        return Ok(weights::section(name, &data));
+    }
+    let loaded = hce::Weights::parse(&text, path)?;
+    let (k, model) = (loaded.k(), terms(&loaded).model(&[])?);
+    let evaluation = Evaluation::Hce(Arc::new(loaded));
+    let none = Err("positions are needed; name some with --data".to_string());
+    let judged = judged(args, none, &evaluation, Some(k), ui)?.map(|(judged, _)| judged);
+    let data = Weights { weights: rows(&model), k: Some(k), epochs: Vec::new(), before: [None; 2], judged };
+    Ok(weights::section(name, &data))
+}
+
+/// The folder of a training.
+///
+/// # Errors
+/// If its log or its recipe cannot be read, the network is damaged, or named positions cannot be read.
+pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+    let epochs = log::read(&folder.join("log.csv"))?;
+    let recipe = folder.join("recipe.toml");
+    let settings = Settings::load(&recipe.to_string_lossy())?;
+    let result = result(folder);
+    let quantisation = result.get("quantisation").and_then(|value| {
+        let number = |key: &str| value.get(key).and_then(Value::as_f64);
+        Some(Quantisation { mean_error: number("mean_error")?, max_error: number("max_error")? })
+    });
+    let network = match output(folder, &result, "nnue") {
+        Some(path) => Ok((load(&path)?, path)),
+        None => Err("its file is not there".to_string()),
+    };
+    let split = Split { validation: settings.validation, seed: settings.seed };
+    let k = settings.output_k.or(settings.k).map(f64::from);
+    let source = Source::of_folder(folder, Some(split));
+    shown(name, network.map(|(network, _)| network), epochs, quantisation, (source, k), args, ui)
+}
+
+/// A network.
+///
+/// # Errors
+/// If it is damaged, or named positions cannot be read.
+pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+    let source = Err("positions are needed; name some with --data".to_string());
+    shown(name, Ok(load(path)?), Vec::new(), None, (source, None), args, ui)
+}
+
+fn load(path: &Path) -> Result<Arc<Network>> {
+    match Evaluation::load(path)? {
+        Evaluation::Nnue(network) => Ok(network),
+        Evaluation::Hce(_) => Err(Error::data(path, "holds weights, not a network")),
+    }
+}
+
+/// Boards on which the activity of neurons is counted, at most.
+const ACTIVITY: usize = 16_384;
+
+fn shown(
+    name: &str,
+    network: std::result::Result<Arc<Network>, String>,
+    epochs: Vec<log::Epoch>,
+    quantisation: Option<Quantisation>,
+    (source, k): (std::result::Result<Source, String>, Option<f64>),
+    args: &ReportArgs,
+    ui: &Ui,
+) -> Result<Section> {
+    if let (Ok(network), Some(neuron)) = (&network, args.neurons.iter().max())
+        && *neuron >= network.hidden()
+    {
+        let hidden = network.hidden();
+        return Err(Error::usage(format!("--neurons {neuron}: {name} has the neurons 0 to {}", hidden - 1)));
+    }
+    let found = match &network {
+        Ok(network) => judged(args, source, &Evaluation::Nnue(network.clone()), k, ui)?,
+        Err(reason) => Err(reason.clone()),
+    };
+    let (judged, boards) = match found {
+        Ok((judged, cases)) => (Ok(judged), boards(&cases)),
+        Err(reason) => (Err(reason), Vec::new()),
+    };
+    let neurons = args.neurons.clone();
+    Ok(network::section(name, &Trained { network, epochs, quantisation, judged, boards, neurons }))
+}
+
+/// Some of the positions, evenly spread.
+fn boards(cases: &[Case]) -> Vec<(Board, Color)> {
+    let step = cases.len().div_ceil(ACTIVITY).max(1);
+    cases.iter().step_by(step).filter_map(|case| Some((case.board.board()?, case.turn))).collect()
+}
+
+/// Judges an evaluation by the positions that were named, or those of its run.
+fn judged(
+    args: &ReportArgs,
+    source: std::result::Result<Source, String>,
+    evaluation: &Evaluation,
+    k: Option<f64>,
+    ui: &Ui,
+) -> Result<std::result::Result<(Judged, Vec<Case>), String>> {
+    let Positions { cases, what } = match read(args, source, ui)? {
+        Ok(positions) => positions,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let judged = judge(&cases, evaluation, k, &what).map_err(|e| format!("K cannot be fitted ({e})"));
+    Ok(judged.map(|judged| (judged, cases)))
+}

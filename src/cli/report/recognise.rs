@@ -1,0 +1,122 @@
+//! What a run is.
+//!
+//! In: a path. Out: its kind, by its content; of text that may be many things, by its name too.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::eval::nnue;
+use crate::io;
+use crate::positions::format::registry;
+
+/// What was found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A file of positions.
+    Dataset(PathBuf),
+    /// The folder of a tuning of weights.
+    Tuning(PathBuf),
+    /// A file of weights.
+    Weights(PathBuf),
+    /// The folder of the training of a network.
+    Training(PathBuf),
+    /// A network.
+    Network(PathBuf),
+    /// A match with its journal.
+    Match { journal: PathBuf, pgn: PathBuf },
+    /// Games alone.
+    Games(PathBuf),
+    /// What a match printed.
+    Result(Value),
+}
+
+/// How journals begin.
+const JOURNAL: &[u8] = b"{\"patzer_journal\":";
+
+const KINDS: &str =
+    "a dataset, the folder of a run, a network, weights, a journal, games, or a match's --json";
+
+/// Recognises a run.
+///
+/// # Errors
+/// If there is nothing at the path, or it is none of these.
+pub(super) fn recognise(path: &Path) -> Result<Found> {
+    if path == Path::new("-") {
+        return Err(Error::usage("a report is of files and folders; standard input is none"));
+    }
+    if path.is_dir() {
+        return folder(path);
+    }
+    let mut head = Vec::new();
+    io::open(path)?.take(4096).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
+    if head.is_empty() {
+        return Err(Error::data(path, "is empty"));
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if head.starts_with(b"PAR1") {
+        return Ok(Found::Dataset(path.to_path_buf()));
+    }
+    if nnue::file::has_magic(&head) {
+        return Ok(Found::Network(path.to_path_buf()));
+    }
+    if head.starts_with(JOURNAL) {
+        return Ok(Found::Match { journal: path.to_path_buf(), pgn: path.with_extension("pgn") });
+    }
+    if matches!(name.as_str(), "weights.csv" | "log.csv" | "run.json" | "recipe.toml" | "result.json")
+        && let Some(parent) = path.parent()
+        && let Ok(found) = folder(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+    {
+        return Ok(found);
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    if text.starts_with(b"{") {
+        return result(path);
+    }
+    if text.starts_with(b"[Event ") || name.contains(".pgn") {
+        let journal = path.with_extension("journal");
+        return Ok(match ending == "pgn" && journal.exists() {
+            true => Found::Match { journal, pgn: path.to_path_buf() },
+            false => Found::Games(path.to_path_buf()),
+        });
+    }
+    if ending == "toml" {
+        return Ok(Found::Weights(path.to_path_buf()));
+    }
+    if registry::of_content(&head).or_else(|| registry::of_path(path)).is_some() {
+        return Ok(Found::Dataset(path.to_path_buf()));
+    }
+    Err(Error::data(path, format!("is none of what a report can show: {KINDS}")))
+}
+
+fn folder(path: &Path) -> Result<Found> {
+    let has = |name: &str| path.join(name).is_file();
+    if has("weights.csv") {
+        Ok(Found::Tuning(path.to_path_buf()))
+    } else if has("log.csv") && has("recipe.toml") {
+        Ok(Found::Training(path.to_path_buf()))
+    } else {
+        let reason = "is not the folder of a run: it has neither weights.csv nor log.csv and recipe.toml";
+        Err(Error::data(path, reason))
+    }
+}
+
+/// One JSON object, or a line each of several, the last of them with the result.
+fn result(path: &Path) -> Result<Found> {
+    let text = io::read_text(path)?;
+    let lines = || text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
+    let value = serde_json::from_str::<Value>(&text).ok().or_else(lines);
+    let value = value.map(|value| match value.get("result") {
+        Some(result) => result.clone(),
+        None => value,
+    });
+    match value {
+        Some(value) if value.get("pentanomial").is_some() => Ok(Found::Result(value)),
+        _ => {
+            Err(Error::data(path, "is not the result of a match of two that --json or --json-lines printed"))
+        }
+    }
+}

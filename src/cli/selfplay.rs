@@ -1,0 +1,370 @@
+//! `patzer selfplay`: arguments and wiring.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::adjudication::AdjudicationArgs;
+use super::play::{DEFAULT_HASH, DEFAULT_NODES};
+use super::{contest, typed};
+use crate::arena::contender::{self, Contender, Defaults};
+use crate::arena::control::Control;
+use crate::arena::game::{Rules, Terms};
+use crate::arena::journal::{Arguments, Options};
+use crate::arena::openings::{Choice, Openings};
+use crate::arena::pgn::Header;
+use crate::arena::spec::Spec;
+use crate::arena::uci::Patience;
+use crate::cli::{Status, Ui};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::selfplay::batch::{Batch, Counts};
+use crate::selfplay::sampler::Temperature;
+use crate::selfplay::start::{Rejection, Starts};
+use crate::selfplay::{self, Ended, Outputs, Plan};
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
+    patzer selfplay new.nnue --nodes 20000 -o data.vf    viriformat, for other trainers\n  \
+    patzer selfplay new.nnue -o data.pgn.zst -o data.vf  both\n  \
+    patzer selfplay new.nnue --pool old/ --pool-share 0.3       three games in ten against past networks\n  \
+    patzer selfplay --openings book.epd --random-plies 4        a few random moves behind a book\n  \
+    patzer selfplay --temperature 20 --temperature-plies 12     lots among the best moves at first\n  \
+    patzer selfplay --resume                             go on after an interruption\n  \
+    patzer extract selfplay.pgn.zst                      positions with results and scores\n\n\
+    The same seed gives the same files for any number of threads, interrupted or not.";
+
+/// Plays where nothing else is asked for, if there is no book.
+const RANDOM_PLIES: usize = 8;
+
+/// Play data-generation games with the bundled engine
+///
+/// Each game begins with random moves that give nothing away; starts of which the engine thinks that one side is far
+/// ahead are given up and counted. Every move is written with its score.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SelfplayArgs {
+    /// What plays: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    #[arg(value_name = "EVAL", default_value = "default")]
+    evaluation: String,
+
+    /// Evaluations that it may meet rather than itself: files, or folders of .nnue and .hce.toml files
+    #[arg(long, value_name = "EVAL|DIR", help_heading = "Players")]
+    pool: Vec<String>,
+
+    /// Share of the games against the pool, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Players", requires = "pool")]
+    pool_share: f64,
+
+    /// Transposition table of each player, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_HASH as u32, help_heading = "Players", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+
+    /// Nodes a move [default: 5000, unless --depth is given]
+    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Plies a move
+    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(i32).range(1..=127))]
+    depth: Option<i32>,
+
+    /// Games in all, those of an earlier run counted
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
+    games: u32,
+
+    /// File of the games: .pgn, .pgn.zst or .vf (viriformat); may be given several times [default: selfplay.pgn.zst]
+    #[arg(short, long, value_name = "FILE", help_heading = "Games")]
+    output: Vec<PathBuf>,
+
+    /// Go on with the run that the journal beside the file holds; what is not given is taken from there
+    #[arg(long, help_heading = "Games")]
+    resume: bool,
+
+    /// Decides everything that is left to chance
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
+    seed: u64,
+
+    /// Book of openings, EPD or PGN, in the order of the seed [default: none, the start position]
+    #[arg(long, value_name = "FILE", help_heading = "Starts")]
+    openings: Option<PathBuf>,
+
+    /// Random plies before each game, one more in half of the games [default: 8, or none with a book]
+    #[arg(long, value_name = "N", help_heading = "Starts", value_parser = clap::value_parser!(u8).range(..=100))]
+    random_plies: Option<u8>,
+
+    /// Give up starts that score beyond this many centipawns for either side; 0 takes all
+    #[arg(long, value_name = "CP", default_value_t = 300, help_heading = "Starts", value_parser = clap::value_parser!(u16).range(..=30_000))]
+    balance: u16,
+
+    /// Begin from the start positions of Chess960
+    #[arg(long, help_heading = "Starts", conflicts_with = "openings")]
+    chess960: bool,
+
+    /// Draw the first moves by lot, one that is worse by CP centipawns e times less often; 0 plays the best [default: 0]
+    #[arg(
+        long,
+        value_name = "CP",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true,
+        help_heading = "Starts"
+    )]
+    temperature: f64,
+
+    /// Plies of each game, after its start, that are drawn by lot
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Starts", requires = "temperature")]
+    temperature_plies: u16,
+
+    /// Moves to draw from
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Starts", requires = "temperature", value_parser = clap::value_parser!(u8).range(1..))]
+    temperature_lines: u8,
+
+    #[command(flatten)]
+    adjudication: AdjudicationArgs,
+}
+
+#[derive(Serialize)]
+struct SelfplayResult {
+    /// Games written, earlier runs included.
+    games: u64,
+    /// Positions in which a move was played.
+    positions: u64,
+    white_wins: u64,
+    draws: u64,
+    black_wins: u64,
+    /// How many games ended for which reason.
+    reasons: BTreeMap<crate::arena::game::Reason, u64>,
+    /// Starts tried for the games written: as many as games and rejected starts.
+    starts: u64,
+    /// Starts given up, by reason.
+    starts_rejected: BTreeMap<Rejection, u64>,
+    /// Games finished in this run but not written; `--resume` plays them again.
+    games_discarded: u64,
+    /// Time of this run.
+    seconds: f64,
+    /// Positions of this run an hour.
+    positions_per_hour: f64,
+    /// Whether all games were played.
+    complete: bool,
+    output: Vec<PathBuf>,
+}
+
+impl SelfplayResult {
+    fn new(ended: Ended, output: Vec<PathBuf>) -> SelfplayResult {
+        let Ended { counts, positions, discarded, seconds, complete } = ended;
+        let Counts { games, positions: all, white, draws, black, reasons, rejected } = counts;
+        SelfplayResult {
+            games,
+            positions: all,
+            white_wins: white,
+            draws,
+            black_wins: black,
+            reasons,
+            starts: games + rejected.values().sum::<u64>(),
+            starts_rejected: rejected,
+            games_discarded: discarded,
+            seconds,
+            positions_per_hour: per_hour(positions, seconds),
+            complete,
+            output,
+        }
+    }
+}
+
+fn per_hour(positions: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { 3600.0 * positions as f64 / seconds } else { 0.0 }
+}
+
+impl fmt::Display for SelfplayResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SelfplayResult { games, positions, white_wins, draws, black_wins, .. } = self;
+        writeln!(f, "games       {games}: +{white_wins} ={draws} -{black_wins} for White")?;
+        writeln!(f, "positions   {positions}, {:.0} an hour", self.positions_per_hour)?;
+        let count = |reason| self.starts_rejected.get(&reason).copied().unwrap_or(0);
+        let (unbalanced, over) = (count(Rejection::Unbalanced), count(Rejection::GameOver));
+        writeln!(f, "starts      {}: {unbalanced} given up as unbalanced, {over} as over", self.starts)?;
+        let reasons: Vec<String> =
+            self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
+        writeln!(f, "endings     {}", reasons.join(", "))?;
+        let files: Vec<String> = self.output.iter().map(|path| path.display().to_string()).collect();
+        write!(f, "written     {}", files.join(", "))?;
+        if self.games_discarded > 0 {
+            write!(f, "\ndiscarded   {} finished games of a batch that was not full", self.games_discarded)?;
+        }
+        if !self.complete {
+            write!(f, "\ninterrupted after {games} games; --resume goes on")?;
+        }
+        Ok(())
+    }
+}
+
+impl SelfplayArgs {
+    fn outputs(&self) -> Vec<PathBuf> {
+        if self.output.is_empty() { vec!["selfplay.pgn.zst".into()] } else { self.output.clone() }
+    }
+
+    fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
+        typed.remove("output");
+        let first = self.outputs().swap_remove(0);
+        let all = contest::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
+        let SelfplayArgs { output, resume, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
+    }
+
+    /// The evaluation and its pool.
+    fn contenders(&self) -> Result<Vec<Contender>> {
+        let unlimited = self.nodes.is_none() && self.depth.is_none();
+        let nodes = if unlimited { Some(DEFAULT_NODES) } else { self.nodes };
+        let defaults = Defaults {
+            control: Control { time: None, nodes, depth: self.depth },
+            margin: Duration::ZERO,
+            hash: self.hash as usize,
+            overhead: Duration::ZERO,
+            patience: Patience { start: Duration::ZERO, ready: Duration::ZERO, stall: None },
+        };
+        let mut specs = vec![Spec::command(&self.evaluation)];
+        for name in &self.pool {
+            specs.extend(members(name)?.iter().map(|name| Spec::command(name)));
+        }
+        let loaded = specs.iter().map(|spec| Contender::load(spec, &defaults));
+        let mut contenders = loaded.collect::<Result<Vec<Contender>>>()?;
+        if let Some(program) = contenders.iter().find(|contender| contender.is_program()) {
+            let reason = "self-play is played by the bundled engine; `patzer match` plays programs";
+            return Err(Error::data(&program.name, reason));
+        }
+        contender::distinguish(&mut contenders, &specs);
+        Ok(contenders)
+    }
+
+    fn book(&self) -> Result<Option<Openings>> {
+        let choice = Choice { path: self.openings.as_deref(), seed: self.seed, ..Choice::default() };
+        self.openings.is_some().then(|| Openings::load(choice)).transpose()
+    }
+
+    fn starts<'a>(&self, book: Option<&'a Openings>) -> Starts<'a> {
+        let plies = if book.is_some() { 0 } else { RANDOM_PLIES };
+        Starts {
+            openings: book,
+            plies: self.random_plies.map_or(plies, usize::from),
+            balance: (self.balance > 0).then_some(self.balance.into()),
+            chess960: self.chess960,
+        }
+    }
+
+    fn temperature(&self) -> Result<Option<Temperature>> {
+        if !(0.0..=30_000.0).contains(&self.temperature) {
+            return Err(Error::usage(format!("--temperature {}: must be 0 to 30,000", self.temperature)));
+        }
+        Ok((self.temperature > 0.0).then_some(Temperature {
+            plies: self.temperature_plies.into(),
+            centipawns: self.temperature,
+            lines: self.temperature_lines.into(),
+        }))
+    }
+
+    /// Everything that decides which games are played.
+    fn options(&self, plan: &Plan) -> Options {
+        let mut options = Options::new();
+        let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
+        set("patzer", env!("CARGO_PKG_VERSION").to_string());
+        let digests: Vec<&str> = plan.contenders.iter().map(|contender| contender.digest.as_str()).collect();
+        set("evaluation", digests[0].to_string());
+        set("pool", format!("{} at {}", digests[1..].join(" "), plan.pool_share));
+        set("limit", plan.terms.control.to_string());
+        set("hash", self.hash.to_string());
+        let Starts { openings, plies, balance, chess960 } = plan.starts;
+        set("openings", openings.map_or("none", Openings::digest).to_string());
+        set("starts", format!("{plies} random plies within {balance:?}, chess960 {chess960}"));
+        set("temperature", format!("{:?}", plan.temperature));
+        set("adjudication", plan.rules.adjudication.to_string());
+        if let Some(endgames) = &plan.rules.endgames {
+            set("endgame tables", endgames.to_string());
+        }
+        set("seed", plan.seed.to_string());
+        set("files", self.outputs().len().to_string());
+        options
+    }
+}
+
+/// The evaluations that a name of the pool stands for: those of a folder in the order of their names.
+fn members(name: &str) -> Result<Vec<String>> {
+    let folder = Path::new(name);
+    if !folder.is_dir() {
+        return Ok(vec![name.to_string()]);
+    }
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
+        let path = entry.map_err(|e| Error::io(folder, e))?.path();
+        let name = path.to_string_lossy().into_owned();
+        if name.ends_with(".nnue") || name.ends_with(".hce.toml") {
+            files.push(name);
+        }
+    }
+    files.sort_unstable();
+    if files.is_empty() {
+        return Err(Error::data(folder, "is a folder without .nnue or .hce.toml files"));
+    }
+    Ok(files)
+}
+
+/// How often a line is written where there is no terminal.
+const LINES: Duration = Duration::from_secs(10);
+
+/// Runs the command.
+///
+/// # Errors
+/// If an argument or a file is no good, or no balanced start is found.
+pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let mut typed = typed::given("selfplay");
+    let args = &args.with_those_of_the_journal(&mut typed)?;
+    if !(0.0..=1.0).contains(&args.pool_share) {
+        return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
+    }
+    let (contenders, book) = (args.contenders()?, args.book()?);
+    let terms: Terms = contenders[0].terms;
+    let plan = Plan {
+        games: args.games as usize,
+        threads: rayon::current_num_threads(),
+        contenders: &contenders,
+        pool_share: args.pool_share,
+        terms,
+        rules: Rules {
+            adjudication: args.adjudication.rules(),
+            recover: false,
+            endgames: args.adjudication.endgames()?,
+        },
+        starts: args.starts(book.as_ref()),
+        temperature: args.temperature()?,
+        seed: args.seed,
+    };
+    let paths = args.outputs();
+    let mut outputs = Outputs::open(&paths, args.resume, plan.games, &typed, &args.options(&plan))?;
+    if args.resume {
+        let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
+        ui.note(format!("{}: resuming after {done} games", paths[0].display()));
+    }
+    let names: Vec<String> = contenders.iter().map(|contender| contender.name.clone()).collect();
+    ui.note(format!("{}: {}, {} threads", names.join(", "), terms.control, plan.threads));
+    let header = Header::new("patzer selfplay", &names, &vec![terms; names.len()]);
+    let (bar, begin) = (ui.progress("playing", plan.games as u64), Instant::now());
+    let mut last = begin;
+    let mut tell = |counts: &Counts, new: u64| {
+        let speed = per_hour(new, begin.elapsed().as_secs_f64());
+        let text = format!("{} games, {} positions, {speed:.0} an hour", counts.games, counts.positions);
+        bar.set_position(counts.games);
+        bar.set_message(text.clone());
+        if bar.is_hidden() && last.elapsed() >= LINES {
+            last = Instant::now();
+            ui.note(text);
+        }
+    };
+    let ended = selfplay::run(&plan, &header, &mut outputs, interrupt::flag(), &mut tell);
+    bar.finish_and_clear();
+    outputs.finish()?;
+    ui.result(&SelfplayResult::new(ended?, paths))?;
+    Ok(Status::Done)
+}

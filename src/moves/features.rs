@@ -1,0 +1,351 @@
+//! What a move has about it: the features by which the model of move choice knows moves.
+//!
+//! In: a position with its legal moves, and what was played before. Out: for each move one level of every group. The
+//! groups are those of Coulom's "Computing Elo ratings of move patterns in the game of Go" (2007) carried over to
+//! chess: what is taken, what the exchange brings, check, recapture, the distance to the last move, threats, and what
+//! is known of moves whatever the position (piece and square, and whether the piece moved last time).
+
+use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
+
+use crate::chess::see::{see_ge, value};
+use crate::chess::sliders;
+
+/// One group: a move has exactly one of its levels.
+pub struct Group {
+    /// The name in exports and messages.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub doc: &'static str,
+    /// The levels' names, in order.
+    levels: Levels,
+    /// The level whose strength is 1, against which the others are measured.
+    pub reference: usize,
+}
+
+/// How levels are named.
+enum Levels {
+    Named(&'static [&'static str]),
+    /// Piece and target square from the mover's side: 6 × 64.
+    PieceSquare,
+}
+
+/// All groups, in the order in which moves have their levels.
+pub const GROUPS: [Group; COUNT] = [
+    group("capture", "what is taken", &["nothing", "pawn", "knight", "bishop", "rook", "queen"]),
+    group("promotion", "what a pawn becomes", &["none", "queen", "less"]),
+    Group {
+        reference: 2,
+        ..group(
+            "exchange",
+            "what the exchange on the target square brings, in centipawns",
+            &["below -250", "-250 to -1", "0 to 99", "100 to 249", "250 and more"],
+        )
+    },
+    group("check", "whether it gives check, and loses material by it", &["none", "sound", "losing"]),
+    group(
+        "recapture",
+        "whether it takes what has just moved",
+        &["none", "after a capture", "after another move"],
+    ),
+    Group {
+        reference: 5,
+        ..group(
+            "distance",
+            "steps of a king from its target to that of the opponent's last move",
+            &["0", "1", "2", "3", "4", "5 to 7", "no move before"],
+        )
+    },
+    group(
+        "escape",
+        "whether its piece stood in danger",
+        &["no", "attacked by a lesser piece", "attacked and undefended"],
+    ),
+    group(
+        "threat",
+        "the most valuable greater or undefended piece that it newly attacks",
+        &["none", "pawn", "knight", "bishop", "rook", "queen"],
+    ),
+    group("again", "whether the player's last move was of the same piece", &["no", "goes on", "goes back"]),
+    group("castling", "whether it castles", &["no", "king's side", "queen's side"]),
+    Group {
+        name: "place",
+        doc: "piece and target square, from the mover's side",
+        levels: Levels::PieceSquare,
+        // A pawn's step to e4, which nearly every game has.
+        reference: 28,
+    },
+];
+
+/// Number of groups.
+pub const COUNT: usize = 11;
+
+/// The levels of a move, one of each group.
+pub type Has = [u16; COUNT];
+
+const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> Group {
+    Group { name, doc, levels: Levels::Named(levels), reference: 0 }
+}
+
+impl Group {
+    /// Number of levels.
+    pub const fn len(&self) -> usize {
+        match self.levels {
+            Levels::Named(names) => names.len(),
+            Levels::PieceSquare => 6 * 64,
+        }
+    }
+
+    /// Always false: a group has levels.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of a level.
+    pub fn level(&self, index: usize) -> String {
+        match self.levels {
+            Levels::Named(names) => names[index].to_string(),
+            Levels::PieceSquare => {
+                const PIECES: [char; 6] = ['P', 'N', 'B', 'R', 'Q', 'K'];
+                format!("{}{}", PIECES[index / 64], Square::new(index as u32 % 64))
+            }
+        }
+    }
+}
+
+/// What was played before: the opponent's last move and the player's own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before {
+    /// The opponent's last move.
+    pub last: Option<Move>,
+    /// The player's last move, before that.
+    pub own: Option<Move>,
+}
+
+/// The levels of all legal moves, in their order.
+pub fn describe(position: &Chess, legal: &MoveList, before: Before) -> Vec<Has> {
+    let danger = Danger::new(position);
+    legal.iter().map(|&m| one(position, m, before, &danger)).collect()
+}
+
+fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    let to = target(m);
+    let exchange = [250, 100, 0, -250].iter().position(|&least| see_ge(position, m, least));
+    let exchange = exchange.map_or(0, |place| 4 - place);
+    let check = match (after.is_check(), exchange >= 2) {
+        (false, _) => 0,
+        (true, true) => 1,
+        (true, false) => 2,
+    };
+    let promotion = match m.promotion() {
+        None => 0,
+        Some(Role::Queen) => 1,
+        Some(_) => 2,
+    };
+    let castling = match m {
+        Move::Castle { king, rook } if rook > king => 1,
+        Move::Castle { .. } => 2,
+        _ => 0,
+    };
+    let levels = [
+        m.capture().map_or(0, |role| role as usize),
+        promotion,
+        exchange,
+        check,
+        recapture(m, before.last),
+        before.last.map_or(6, |last| distance(to, target(last))),
+        danger.of(m),
+        threat(position, &after, m),
+        again(m, before.own),
+        castling,
+        (m.role() as usize - 1) * 64 + usize::from(from_side(to, position.turn())),
+    ];
+    levels.map(|level| level as u16)
+}
+
+/// Where the moving piece stands afterwards; the king if it castles.
+fn target(m: Move) -> Square {
+    match m {
+        Move::Castle { king, rook } => {
+            let file = if rook > king { shakmaty::File::G } else { shakmaty::File::C };
+            Square::from_coords(file, king.rank())
+        }
+        _ => m.to(),
+    }
+}
+
+fn from_side(square: Square, turn: Color) -> u8 {
+    u8::from(square) ^ turn.fold_wb(0, 56)
+}
+
+fn recapture(m: Move, last: Option<Move>) -> usize {
+    match last {
+        Some(last) if m.is_capture() && !matches!(last, Move::Castle { .. }) && m.to() == last.to() => {
+            if last.is_capture() { 1 } else { 2 }
+        }
+        _ => 0,
+    }
+}
+
+fn distance(a: Square, b: Square) -> usize {
+    a.distance(b).min(5) as usize
+}
+
+/// What the opponent attacks before the move.
+struct Danger {
+    /// Squares that enemy pawns attack.
+    pawns: Bitboard,
+    /// Those and squares that enemy knights and bishops attack.
+    minors: Bitboard,
+    /// Those and squares that enemy rooks attack.
+    rooks: Bitboard,
+    /// Our pieces that are attacked and not defended.
+    loose: Bitboard,
+}
+
+impl Danger {
+    fn new(position: &Chess) -> Danger {
+        let (board, them) = (position.board(), !position.turn());
+        let occupied = board.occupied();
+        let mut by_role = [Bitboard::EMPTY; 7];
+        for square in board.by_color(them) {
+            if let Some(piece) = board.piece_at(square) {
+                by_role[piece.role as usize] |= attacks::attacks(square, piece, occupied);
+            }
+        }
+        let [_, pawn, knight, bishop, rook, queen, king] = by_role;
+        let minors = pawn | knight | bishop;
+        let attacked = (minors | rook | queen | king) & position.us();
+        let defended = |&square: &Square| (sliders::attackers(board, square, occupied) & position.us()).any();
+        let loose = attacked.into_iter().filter(|square| !defended(square)).collect();
+        Danger { pawns: pawn, minors, rooks: minors | rook, loose }
+    }
+
+    fn of(&self, m: Move) -> usize {
+        let Some(from) = m.from() else { return 0 };
+        let lesser = match m.role() {
+            Role::Knight | Role::Bishop => self.pawns,
+            Role::Rook => self.minors,
+            Role::Queen => self.rooks,
+            Role::Pawn | Role::King => Bitboard::EMPTY,
+        };
+        if lesser.contains(from) {
+            1
+        } else if m.role() != Role::King && self.loose.contains(from) {
+            2
+        } else {
+            0
+        }
+    }
+}
+
+/// The role, as a number, of the most valuable piece that the moved piece attacks now, did not attack before, and
+/// that is worth more than it or not defended.
+fn threat(position: &Chess, after: &Chess, m: Move) -> usize {
+    let (Some(from), false) = (m.from(), matches!(m, Move::Castle { .. })) else { return 0 };
+    let (board, us) = (after.board(), position.turn());
+    let Some(piece) = board.piece_at(m.to()) else { return 0 };
+    let before = attacks::attacks(from, m.role().of(us), position.board().occupied());
+    let fresh = attacks::attacks(m.to(), piece, board.occupied()) & board.by_color(!us) & !before;
+    let counts = |&square: &Square| {
+        board.role_at(square).is_some_and(|role| {
+            role != Role::King
+                && (value(role) > value(piece.role)
+                    || (sliders::attackers(board, square, board.occupied()) & board.by_color(!us)).is_empty())
+        })
+    };
+    fresh
+        .into_iter()
+        .filter(counts)
+        .filter_map(|square| board.role_at(square))
+        .map(|role| role as usize)
+        .max()
+        .unwrap_or(0)
+}
+
+fn again(m: Move, own: Option<Move>) -> usize {
+    match own {
+        Some(own) if !matches!(own, Move::Castle { .. }) && m.from() == Some(own.to()) => {
+            if own.from() == Some(m.to()) { 2 } else { 1 }
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen;
+    use shakmaty::san::San;
+
+    fn parsed(position: &Chess, san: &str) -> Move {
+        san.parse::<San>().unwrap().to_move(position).unwrap()
+    }
+
+    /// The names of the levels of a move that are not those of most moves.
+    fn about(text: &str, before: &str, san: &str) -> Vec<String> {
+        let mut position = fen::position(text, false).unwrap();
+        let played: Vec<Move> = before
+            .split_whitespace()
+            .map(|san| {
+                let m = parsed(&position, san);
+                position.play_unchecked(m);
+                m
+            })
+            .collect();
+        let before = Before {
+            last: played.last().copied(),
+            own: played.len().checked_sub(2).map(|place| played[place]),
+        };
+        let legal = position.legal_moves();
+        let at = legal.iter().position(|m| *m == parsed(&position, san)).unwrap();
+        let has = describe(&position, &legal, before)[at];
+        let special = GROUPS.iter().zip(has).filter(|(group, level)| usize::from(*level) != group.reference);
+        special.map(|(group, level)| format!("{}: {}", group.name, group.level(level.into()))).collect()
+    }
+
+    #[test]
+    fn the_levels_of_known_moves() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        assert_eq!(about(start, "", "e4"), ["distance: no move before"]);
+        assert_eq!(about(start, "e4", "e5"), ["distance: 1"], "the same square from Black's side");
+        assert_eq!(
+            about(start, "e4 d5 exd5", "Qxd5"),
+            [
+                "capture: pawn",
+                "exchange: 100 to 249",
+                "recapture: after a capture",
+                "distance: 0",
+                "place: Qd4"
+            ]
+        );
+        assert_eq!(about(start, "Nf3 e5 Ng1 e4", "Nf3")[..2], ["exchange: -250 to -1", "distance: 1"]);
+        assert!(about(start, "Nf3 e5", "Ng1").contains(&"again: goes back".to_string()));
+        assert!(about(start, "Nf3 e5", "Nxe5").contains(&"recapture: after another move".to_string()));
+    }
+
+    #[test]
+    fn danger_threats_checks_castling_and_promotion() {
+        // The rook is attacked by a bishop, the queen by nothing.
+        let text = "4k3/1P6/8/8/3b4/8/8/R3K2R w KQ - 0 1";
+        assert!(about(text, "", "Ra2").contains(&"escape: attacked by a lesser piece".to_string()));
+        assert!(about(text, "", "b8=Q+").contains(&"check: sound".to_string()));
+        assert!(about(text, "", "b8=N").contains(&"promotion: less".to_string()));
+        let castles = about(text, "", "O-O-O");
+        assert!(castles.contains(&"castling: queen's side".into()) && castles.contains(&"place: Kc1".into()));
+        // A pawn forks; the more valuable piece counts.
+        let fork = about("4k3/8/2q1n3/8/3P4/8/8/4K3 w - - 0 1", "", "d5");
+        assert!(fork.contains(&"threat: queen".to_string()), "{fork:?}");
+        let loose = about("4k3/8/8/8/1b6/8/3N4/6K1 w - - 0 1", "", "Nf3");
+        assert!(loose.contains(&"escape: attacked and undefended".to_string()), "{loose:?}");
+    }
+
+    #[test]
+    fn every_group_has_its_reference() {
+        for group in &GROUPS {
+            assert!(group.reference < group.len() && !group.is_empty(), "{}", group.name);
+        }
+        assert_eq!(GROUPS[COUNT - 1].level(GROUPS[COUNT - 1].reference), "Pe4");
+    }
+}

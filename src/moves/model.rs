@@ -1,0 +1,425 @@
+//! A generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
+//!
+//! In: choices, each the levels of all legal moves and which was played. Out: a strength for every level, with its
+//! error, and how well they foresee choices. A move's strength is the product of those of its levels, and it is played
+//! with a chance in proportion to it among the legal moves. Sources: Hunter, "MM algorithms for generalized
+//! Bradley-Terry models" (2004); Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), from whom
+//! is also the prior: each level wins and loses one virtual game against a level of strength 1.
+//!
+//! Sums are taken over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::choices::Contest;
+use super::features::{COUNT, GROUPS, Has};
+use crate::optim::Cholesky;
+
+/// Choices in a chunk.
+const CHUNK: usize = 512;
+
+/// Chunks at most, of sums that are large.
+const PARTS: usize = 16;
+
+/// The strengths of all levels, by group and level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strengths(pub Vec<Vec<f64>>);
+
+impl Default for Strengths {
+    /// All equal: every legal move is as likely.
+    fn default() -> Strengths {
+        Strengths(GROUPS.iter().map(|group| vec![1.0; group.len()]).collect())
+    }
+}
+
+impl Strengths {
+    /// The strength of a move.
+    pub fn of(&self, has: &Has) -> f64 {
+        self.0.iter().zip(has).map(|(levels, &level)| levels[usize::from(level)]).product()
+    }
+}
+
+/// What a fit is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Iterations at most.
+    pub iterations: usize,
+    /// The gain of an iteration, in nats a choice, below which the fit ends.
+    pub tolerance: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { iterations: 400, tolerance: 1e-7 }
+    }
+}
+
+/// What is known of one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Its strength; that of the reference is 1.
+    pub gamma: f64,
+    /// Standard error of the strength's logarithm; 0 for the reference, which is fixed.
+    pub error: f64,
+    /// Choices in which the played move had it.
+    pub played: u64,
+    /// Legal moves that had it.
+    pub offered: u64,
+}
+
+/// A fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The levels, by group.
+    pub levels: Vec<Vec<Level>>,
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Whether the last one gained less than the tolerance.
+    pub converged: bool,
+}
+
+impl Fit {
+    /// The strengths alone.
+    pub fn strengths(&self) -> Strengths {
+        Strengths(self.levels.iter().map(|group| group.iter().map(|level| level.gamma).collect()).collect())
+    }
+}
+
+/// Fits strengths to choices.
+pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
+    let mut gammas = Strengths::default();
+    let (played, offered) = count(contests);
+    let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, contests.is_empty(), 0);
+    while !converged && iterations < settings.iterations {
+        iterations += 1;
+        for group in 0..COUNT {
+            step(contests, &mut gammas, group, &played[group]);
+        }
+        let now = (log_likelihood(contests, &gammas) + log_prior(&gammas)) / contests.len() as f64;
+        converged = now - before < settings.tolerance;
+        before = now;
+    }
+    let errors = errors(contests, &gammas);
+    let level = |group: usize, level: usize| Level {
+        gamma: gammas.0[group][level],
+        error: errors[group][level],
+        played: played[group][level],
+        offered: offered[group][level],
+    };
+    let levels = (0..COUNT).map(|group| (0..GROUPS[group].len()).map(|at| level(group, at)).collect());
+    Fit { levels: levels.collect(), iterations, converged }
+}
+
+type Counts = Vec<Vec<u64>>;
+
+/// How often each level was played, and how often it could have been.
+fn count(contests: &[Contest]) -> (Counts, Counts) {
+    let none = || -> Counts { GROUPS.iter().map(|group| vec![0; group.len()]).collect() };
+    let (mut played, mut offered) = (none(), none());
+    for contest in contests {
+        for (at, has) in contest.moves.iter().enumerate() {
+            for (group, &level) in has.iter().enumerate() {
+                offered[group][usize::from(level)] += 1;
+                played[group][usize::from(level)] += u64::from(at == contest.played);
+            }
+        }
+    }
+    (played, offered)
+}
+
+/// Sums over chunks of choices, in their order.
+fn sum(contests: &[Contest], size: usize, add: impl Fn(&Contest, &mut [f64]) + Sync) -> Vec<f64> {
+    // Large sums are few, or they would fill the memory.
+    let chunk = if size > 1000 { contests.len().div_ceil(PARTS).max(CHUNK) } else { CHUNK };
+    let parts: Vec<Vec<f64>> = contests
+        .par_chunks(chunk)
+        .map(|chunk| {
+            let mut part = vec![0.0; size];
+            chunk.iter().for_each(|contest| add(contest, &mut part));
+            part
+        })
+        .collect();
+    let mut total = vec![0.0; size];
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(total, x)| *total += x);
+    }
+    total
+}
+
+/// One step for all levels of a group at once, of which a move has only one: γ ← γ (W + 1) / (E + 2γ/(γ + 1)), with W
+/// how often the level was played and E how often the model expects it; the rest is the prior.
+fn step(contests: &[Contest], gammas: &mut Strengths, group: usize, played: &[u64]) {
+    let expected = sum(contests, GROUPS[group].len(), |contest, expected| {
+        let strengths = contest.moves.iter().map(|has| gammas.of(has));
+        let total: f64 = strengths.clone().sum();
+        for (has, strength) in contest.moves.iter().zip(strengths) {
+            expected[usize::from(has[group])] += strength / total;
+        }
+    });
+    let reference = GROUPS[group].reference;
+    for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
+        *gamma *= (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
+    }
+}
+
+/// The logarithm of the choices' probability, in nats, the prior left out.
+pub fn log_likelihood(contests: &[Contest], gammas: &Strengths) -> f64 {
+    sum(contests, 1, |contest, total| total[0] += probability(contest, gammas).ln())[0]
+}
+
+/// The logarithm of the prior: a game won and a game lost of each level against a strength of 1.
+fn log_prior(gammas: &Strengths) -> f64 {
+    gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
+}
+
+/// The probability of the move that was played.
+pub fn probability(contest: &Contest, gammas: &Strengths) -> f64 {
+    let total: f64 = contest.moves.iter().map(|has| gammas.of(has)).sum();
+    gammas.of(&contest.moves[contest.played]) / total
+}
+
+/// Standard errors of the logarithms: from the inverse of the information, the covariances of the levels under the
+/// model summed over the choices, with that of the prior's virtual games.
+fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
+    let mut size = 0;
+    let mut place: Vec<Vec<Option<usize>>> = Vec::new();
+    for group in &GROUPS {
+        let of_level = (0..group.len()).map(|level| {
+            (level != group.reference).then(|| {
+                size += 1;
+                size - 1
+            })
+        });
+        place.push(of_level.collect());
+    }
+    let mut matrix =
+        sum(contests, size * size, |contest, matrix| inform(contest, gammas, &place, size, matrix));
+    for (levels, places) in gammas.0.iter().zip(&place) {
+        for (gamma, place) in levels.iter().zip(places) {
+            if let Some(at) = place {
+                matrix[at * size + at] += 2.0 * gamma / (gamma + 1.0).powi(2);
+            }
+        }
+    }
+    let factor = Cholesky::new(matrix, size);
+    let error = |at: &Option<usize>| match (at, &factor) {
+        (None, _) => 0.0,
+        (Some(at), Some(factor)) => {
+            let mut unit = vec![0.0; size];
+            unit[*at] = 1.0;
+            factor.solve(&unit)[*at].max(0.0).sqrt()
+        }
+        (Some(_), None) => f64::NAN,
+    };
+    place.par_iter().map(|places| places.iter().map(error).collect()).collect()
+}
+
+/// Adds the covariances of one choice to the lower triangle of the information.
+fn inform(
+    contest: &Contest,
+    gammas: &Strengths,
+    place: &[Vec<Option<usize>>],
+    size: usize,
+    matrix: &mut [f64],
+) {
+    let strengths: Vec<f64> = contest.moves.iter().map(|has| gammas.of(has)).collect();
+    let total: f64 = strengths.iter().sum();
+    // The mean of each level by its place in the matrix, and the places that occur.
+    let (mut means, mut occur) = (vec![0.0; size], Vec::new());
+    for (has, strength) in contest.moves.iter().zip(strengths) {
+        let p = strength / total;
+        let mut own = [0; COUNT];
+        let mut count = 0;
+        for (group, &level) in has.iter().enumerate() {
+            if let Some(at) = place[group][usize::from(level)] {
+                own[count] = at;
+                count += 1;
+                if means[at] == 0.0 {
+                    occur.push(at);
+                }
+                means[at] += p;
+            }
+        }
+        // Places grow with the groups, so the first of two is the smaller.
+        for (i, &row) in own[..count].iter().enumerate() {
+            for &column in &own[..=i] {
+                matrix[row * size + column] += p;
+            }
+        }
+    }
+    for &row in &occur {
+        for &column in occur.iter().filter(|column| **column <= row) {
+            matrix[row * size + column] -= means[row] * means[column];
+        }
+    }
+}
+
+/// How well choices are foreseen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Quality {
+    /// Choices.
+    pub choices: u64,
+    /// Mean logarithm of the probability of the move that was played, in nats.
+    pub log_likelihood: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// The same if all legal moves were as likely.
+    pub uniform: f64,
+    /// Share of choices in which the played move is the first, among the first two, and so on.
+    pub among: [f64; 5],
+}
+
+/// Measures strengths on choices.
+pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
+    let sums = sum(contests, 8, |contest, sums| {
+        let log = probability(contest, gammas).ln();
+        sums[0] += log;
+        sums[1] += log * log;
+        sums[2] -= (contest.moves.len() as f64).ln();
+        let scores: Vec<f64> = contest.moves.iter().map(|has| gammas.of(has)).collect();
+        if let Some(sum) = sums.get_mut(2 + rank(&scores, contest.played)) {
+            *sum += 1.0;
+        }
+    });
+    let n = contests.len().max(1) as f64;
+    let mean = sums[0] / n;
+    let mut among = [0.0; 5];
+    let mut so_far = 0.0;
+    for (share, count) in among.iter_mut().zip(&sums[3..]) {
+        so_far += count;
+        *share = so_far / n;
+    }
+    Quality {
+        choices: contests.len() as u64,
+        log_likelihood: mean,
+        error: ((sums[1] / n - mean * mean).max(0.0) / n).sqrt(),
+        uniform: sums[2] / n,
+        among,
+    }
+}
+
+/// The place of one of several scores, the greatest first, from 1; among equal ones the middle.
+pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
+    let greater = scores.iter().filter(|score| **score > scores[of]).count();
+    let equal = scores.iter().filter(|score| **score == scores[of]).count();
+    1 + greater + equal.saturating_sub(1) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A move of reference levels but for those given.
+    fn has(levels: &[(usize, u16)]) -> Has {
+        let mut has: Has = std::array::from_fn(|group| GROUPS[group].reference as u16);
+        levels.iter().for_each(|&(group, level)| has[group] = level);
+        has
+    }
+
+    /// Choices in which moves have levels of the first groups at random and are played as these strengths say.
+    fn drawn(gammas: &Strengths, choices: usize) -> Vec<Contest> {
+        let mut rng = Rng::new(17);
+        let one = |_| {
+            let moves: Vec<Has> = (0..12)
+                .map(|_| has(&[(0, rng.below(6) as u16), (2, rng.below(5) as u16), (3, rng.below(3) as u16)]))
+                .collect();
+            let mut rest = rng.unit() * moves.iter().map(|has| gammas.of(has)).sum::<f64>();
+            let played = moves.iter().position(|has| {
+                rest -= gammas.of(has);
+                rest < 0.0
+            });
+            Contest { played: played.unwrap_or(11), moves }
+        };
+        (0..choices).map(one).collect()
+    }
+
+    fn known() -> Strengths {
+        let mut gammas = Strengths::default();
+        gammas.0[0] = vec![1.0, 2.0, 3.0, 0.5, 4.0, 8.0];
+        gammas.0[2] = vec![0.1, 0.4, 1.0, 2.0, 5.0];
+        gammas.0[3] = vec![1.0, 3.0, 0.7];
+        gammas
+    }
+
+    #[test]
+    fn one_level_against_none_is_the_ratio_of_wins_with_the_prior() {
+        // Played 30 times of 40: (30 + 1) / (10 + 1) with the virtual games.
+        let contest = |played| Contest { moves: vec![has(&[(3, 1)]), has(&[])], played };
+        let contests: Vec<Contest> = (0..40).map(|i| contest(usize::from(i % 4 == 0))).collect();
+        let settings = Settings { tolerance: 1e-14, iterations: 10_000 };
+        let fit = fit(&contests, &settings);
+        assert!(fit.converged);
+        let level = fit.levels[3][1];
+        assert!((level.gamma - 31.0 / 11.0).abs() < 1e-5, "{level:?}");
+        assert_eq!((level.played, level.offered), (30, 40));
+        // The information of a Bernoulli trial: 42 p (1 − p), p = 31/42.
+        assert!((level.error - (42.0f64 / (31.0 * 11.0)).sqrt()).abs() < 1e-5, "{level:?}");
+        assert_eq!(fit.levels[3][0].gamma, 1.0);
+    }
+
+    #[test]
+    fn known_strengths_are_found_within_their_errors() {
+        let gammas = known();
+        let contests = drawn(&gammas, 6000);
+        let fit = fit(&contests, &Settings::default());
+        let (mut sum, mut count) = (0.0, 0.0);
+        for group in [0, 2, 3] {
+            for (level, &gamma) in fit.levels[group].iter().zip(&gammas.0[group]) {
+                if level.error > 0.0 {
+                    let deviation = (level.gamma / gamma).ln() / level.error;
+                    assert!(deviation.abs() < 4.0, "{level:?} {gamma}");
+                    sum += deviation * deviation;
+                    count += 1.0;
+                }
+            }
+        }
+        assert!((0.3..2.5).contains(&(sum / count)), "errors are of the right size: {}", sum / count);
+        let quality = quality(&contests, &fit.strengths());
+        assert!(quality.log_likelihood > quality.uniform + 0.3);
+        assert!(quality.among[0] > 0.25 && quality.among.is_sorted());
+    }
+
+    #[test]
+    fn every_step_gains_and_the_end_is_a_summit() {
+        let contests = drawn(&known(), 300);
+        let value = |gammas: &Strengths| log_likelihood(&contests, gammas) + log_prior(gammas);
+        let (mut gammas, (played, _)) = (Strengths::default(), count(&contests));
+        let mut before = value(&gammas);
+        for iteration in 0..200 {
+            for group in 0..COUNT {
+                step(&contests, &mut gammas, group, &played[group]);
+                let now = value(&gammas);
+                assert!(now >= before - 1e-9, "iteration {iteration}, group {group}: {now} < {before}");
+                before = now;
+            }
+        }
+        for (group, level) in [(0, 1), (0, 5), (2, 0), (2, 4), (3, 1), (3, 2)] {
+            let at = |factor: f64| {
+                let mut other = gammas.clone();
+                other.0[group][level] *= factor;
+                value(&other)
+            };
+            let slope = (at(1.001) - at(0.999)) / 0.002;
+            assert!(slope.abs() < 1e-3, "{group} {level}: {slope}");
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let contests = drawn(&known(), 2000);
+        let settings = Settings { iterations: 5, tolerance: 0.0 };
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| fit(&contests, &settings))
+        };
+        assert_eq!(with(1), with(3));
+    }
+
+    #[test]
+    fn the_rank_of_equal_scores_is_in_their_middle() {
+        assert_eq!([0, 1, 2].map(|of| rank(&[3, 5, 1], of)), [2, 1, 3]);
+        assert_eq!(rank(&[1, 1, 1, 1, 1], 0), 3);
+        assert_eq!(rank(&[2, 2, 7], 0), 2);
+    }
+}

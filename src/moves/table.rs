@@ -1,0 +1,74 @@
+//! The table of strengths as a file.
+//!
+//! In and out: TOML, a table a group, a line a level: strength, standard error of its logarithm, how often it was
+//! played and how often it could have been. A move's strength is the product over the groups; its logarithm, times any
+//! factor, is a number to order moves by.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use super::features::GROUPS;
+use super::model::{Fit, Level, Strengths};
+use crate::error::{Error, Result};
+use crate::io;
+
+/// The table of a fit. `about` are lines that say what it was fitted to.
+pub fn write(fit: &Fit, about: &[String]) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    for line in about {
+        let _ = writeln!(text, "# {line}");
+    }
+    let _ =
+        writeln!(text, "# level = [strength, standard error of its logarithm, times played, times possible]");
+    for (group, levels) in GROUPS.iter().zip(&fit.levels) {
+        let _ = writeln!(text, "\n# {}\n[{}]", group.doc, group.name);
+        for (index, Level { gamma, error, played, offered }) in levels.iter().enumerate() {
+            let _ =
+                writeln!(text, "{:?} = [{gamma:.6}, {error:.6}, {played}, {offered}]", group.level(index));
+        }
+    }
+    text
+}
+
+/// Reads the strengths of a table.
+///
+/// # Errors
+/// If it is not such a table, or a level is missing or not above 0.
+pub fn read(path: &Path) -> Result<Strengths> {
+    type Table = BTreeMap<String, BTreeMap<String, (f64, f64, u64, u64)>>;
+    let text = io::read_text(path)?;
+    let table: Table = toml::from_str(&text)
+        .map_err(|e| Error::data(path, format!("is not a table of moves: {}", e.message())))?;
+    let mut strengths = Strengths::default();
+    for (group, values) in GROUPS.iter().zip(&mut strengths.0) {
+        for (index, value) in values.iter_mut().enumerate() {
+            let level = group.level(index);
+            let found = table.get(group.name).and_then(|levels| levels.get(&level)).map(|row| row.0);
+            *value = found.filter(|gamma| gamma.is_finite() && *gamma > 0.0).ok_or_else(|| {
+                Error::at(path, format!("[{}] {level:?}", group.name), "there is no strength above 0")
+            })?;
+        }
+    }
+    Ok(strengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moves::model::{Settings, fit};
+
+    #[test]
+    fn a_table_is_read_as_it_was_written() {
+        let fit = fit(&[], &Settings::default());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.toml");
+        let text = write(&fit, &["nothing".into()]);
+        std::fs::write(&path, text.replace("\"rook\" = [1.000000", "\"rook\" = [2.500000")).unwrap();
+        let read_back = read(&path).unwrap();
+        assert_eq!((read_back.0[0][4], read_back.0[0][3]), (2.5, 1.0));
+        std::fs::write(&path, text.replace("\"rook\" = ", "\"book\" = ")).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("[capture] \"rook\""));
+    }
+}

@@ -1,0 +1,131 @@
+//! Bars with names: counts of things that are no numbers, such as the reasons why games ended.
+//!
+//! In: rows with a name and one part or several. Out: SVG. Rows lie, so that long names can be read.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::style::{Canvas, DrawError, FONT, INK, Look, svg};
+use crate::error::Result;
+
+/// One row.
+#[derive(Debug, Clone)]
+pub struct Bar {
+    /// Its name.
+    pub label: String,
+    /// The lengths of its parts, in the order of the legend.
+    pub parts: Vec<f64>,
+    /// What is written behind it.
+    pub text: String,
+}
+
+/// Bars below one another.
+#[derive(Debug, Clone)]
+pub struct Bars {
+    /// What the rows are: the head of the first column of their table.
+    pub rows_are: String,
+    /// What each part is, with its colour. A legend is drawn if there are several.
+    pub parts: Vec<(String, RGBColor)>,
+    /// The rows, from above.
+    pub rows: Vec<Bar>,
+}
+
+const ROW: i32 = 28;
+
+impl Bars {
+    /// Draws them; the height follows from their number.
+    ///
+    /// # Errors
+    /// If they cannot be drawn, which is our fault.
+    pub fn svg(&self, look: Look, title: &str) -> Result<String> {
+        let top = if title.is_empty() { 10 } else { 44 } + if self.parts.len() > 1 { ROW } else { 0 };
+        let height = top + ROW * self.rows.len() as i32 + 10;
+        svg((look.size.0, height as u32), |canvas| {
+            if !title.is_empty() {
+                let style =
+                    (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
+                canvas.draw_text(title, &style, (look.size.0 as i32 / 2, 22))?;
+            }
+            self.legend(canvas, look, top)?;
+            self.draw(canvas, look, top)
+        })
+    }
+
+    fn legend(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> std::result::Result<(), DrawError> {
+        if self.parts.len() < 2 {
+            return Ok(());
+        }
+        let mut x = 14;
+        let middle = top - ROW / 2 - 4;
+        for (name, colour) in &self.parts {
+            canvas.draw(&Rectangle::new([(x, middle - 7), (x + 14, middle + 7)], colour.filled()))?;
+            canvas.draw_text(name, &left(look), (x + 20, middle))?;
+            x += 40 + width(name, look);
+        }
+        Ok(())
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> std::result::Result<(), DrawError> {
+        let widest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| width(text, look)).max();
+        let labels = widest(&mut self.rows.iter().map(|row| &row.label)).unwrap_or(0) + 20;
+        let texts = widest(&mut self.rows.iter().map(|row| &row.text)).unwrap_or(0) + 16;
+        let room = (look.size.0 as i32 - labels - texts).max(60);
+        let longest = self.rows.iter().map(|row| row.parts.iter().sum()).fold(0.0, f64::max);
+        let right = left(look).pos(Pos::new(HPos::Right, VPos::Center));
+        for (index, row) in self.rows.iter().enumerate() {
+            let y = top + ROW * index as i32;
+            let middle = y + ROW / 2;
+            canvas.draw_text(&row.label, &right, (labels - 8, middle))?;
+            let (mut sum, mut x) = (0.0, labels);
+            for (part, (_, colour)) in row.parts.iter().zip(&self.parts) {
+                sum += part;
+                let share = if longest > 0.0 { sum / longest } else { 0.0 };
+                let end = labels + (share * f64::from(room)).round() as i32;
+                if end > x {
+                    canvas.draw(&Rectangle::new([(x, y + 4), (end, y + ROW - 4)], colour.filled()))?;
+                }
+                x = end;
+            }
+            canvas.draw_text(&row.text, &left(look), (x + 8, middle))?;
+        }
+        Ok(())
+    }
+}
+
+fn left(look: Look) -> TextStyle<'static> {
+    look.letters().pos(Pos::new(HPos::Left, VPos::Center))
+}
+
+/// About how many pixels a text takes: letters are about half as wide as high.
+fn width(text: &str, look: Look) -> i32 {
+    text.chars().count() as i32 * look.text * 54 / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::style::{BLUE, ORANGE};
+
+    #[test]
+    fn every_part_has_its_share_of_the_longest_row() {
+        let row = |label: &str, parts: &[f64]| Bar {
+            label: label.into(),
+            parts: parts.to_vec(),
+            text: format!("{parts:?}"),
+        };
+        let bars = Bars {
+            rows_are: "x".into(),
+            parts: vec![("won".into(), BLUE), ("lost".into(), ORANGE)],
+            rows: vec![row("a & b", &[3.0, 1.0]), row("none", &[0.0, 0.0])],
+        };
+        let svg = bars.svg(Look::PAGE, "").unwrap();
+        assert!(svg.contains("a &amp; b") && svg.contains("none"), "{svg}");
+        let width = |colour: &str| -> f64 {
+            let line = svg.lines().filter(|line| line.contains("<rect") && line.contains(colour)).nth(1);
+            let line = line.unwrap_or_default();
+            line.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        // The first of each colour is the legend's.
+        assert!((width("#0072B2") / width("#D55E00") - 3.0).abs() < 0.05);
+    }
+}

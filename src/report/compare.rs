@@ -1,0 +1,127 @@
+//! Several runs side by side.
+//!
+//! In: sections. Out: for every kind of which there are several runs a table with a column a run and the differences to
+//! the first, and the losses of fits in one plot.
+
+use super::figure::{Drawing, Figure};
+use super::plot::{Curves, Mark};
+use super::section::{Kind, Part, Section};
+use super::style::{BLUE, GREEN, ORANGE, PURPLE};
+use super::table::{Cell, Table};
+
+/// The comparisons, one a kind; none if no kind has several runs.
+pub fn compare(sections: &[Section]) -> Vec<Part> {
+    let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Match];
+    kinds.iter().filter_map(|kind| of_kind(sections, *kind)).collect()
+}
+
+fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
+    let runs: Vec<&Section> = sections.iter().filter(|section| section.kind == kind).collect();
+    let [first, others @ ..] = &runs[..] else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let plural = match kind {
+        Kind::Dataset => "Datasets",
+        Kind::Weights => "Tunings",
+        Kind::Network => "Networks",
+        Kind::Match => "Matches",
+    };
+    let mut part = Part::new(&format!("{plural} compared"));
+    part.say(format!("In brackets: the difference to {}.", first.name));
+    part.add(measures(first, others));
+    if let Some(figure) = losses(&runs, kind) {
+        part.add(figure);
+    }
+    Some(part)
+}
+
+/// Every measure that at least one run has, in the order in which they first appear.
+fn measures(first: &Section, others: &[&Section]) -> Table {
+    let mut table = Table::new(&["", first.name.as_str()]);
+    table.head.extend(others.iter().map(|run| run.name.clone()));
+    let mut keys: Vec<(&str, &str)> = Vec::new();
+    for measure in std::iter::once(first).chain(others.iter().copied()).flat_map(|run| &run.measures) {
+        if !keys.iter().any(|(key, _)| *key == measure.key) {
+            keys.push((measure.key, measure.label));
+        }
+    }
+    for (key, label) in keys {
+        let of = |run: &Section| {
+            run.measures.iter().find(|m| m.key == key).map_or(Cell::Nothing, |m| m.value.clone())
+        };
+        let base = of(first);
+        let row = others.iter().map(|run| difference(&of(run), &base));
+        table.row([Cell::text(label), base.clone()].into_iter().chain(row));
+    }
+    table
+}
+
+/// A value with its difference to another in brackets.
+fn difference(cell: &Cell, base: &Cell) -> Cell {
+    let (Some(value), Some(from)) = (cell.value(), base.value()) else { return cell.clone() };
+    let change = value - from;
+    let change = match (cell, base) {
+        (Cell::Number(_, Some(decimals)), _) | (_, Cell::Number(_, Some(decimals))) => {
+            format!("{change:+.decimals$}")
+        }
+        (Cell::Number(..), _) | (_, Cell::Number(..)) => format!("{change:+}"),
+        _ => {
+            let size = super::number::grouped(change.abs() as u64);
+            format!("{}{size}", if change < 0.0 { "-" } else { "+" })
+        }
+    };
+    Cell::text(format!("{} ({change})", cell.shown()))
+}
+
+/// The validation losses of all runs that have them, or else their training losses.
+fn losses(runs: &[&Section], kind: Kind) -> Option<Figure> {
+    if !matches!(kind, Kind::Weights | Kind::Network) {
+        return None;
+    }
+    let mut found = Vec::new();
+    for (run, colour) in runs.iter().zip([BLUE, ORANGE, GREEN, PURPLE].into_iter().cycle()) {
+        let Some(figure) = run.figures().find(|figure| figure.id == "losses") else { continue };
+        let Drawing::Curves(curves) = &figure.drawing else { continue };
+        let lines = || curves.series.iter().filter(|series| series.mark == Mark::Line);
+        let line = lines().find(|series| series.label == "validation").or_else(|| lines().next());
+        found.extend(line.map(|line| (run.name.clone(), colour, line.points.clone())));
+    }
+    if found.len() < 2 {
+        return None;
+    }
+    let points = found.iter().flat_map(|(_, _, points)| points.iter().copied());
+    let curves = Curves::around("epoch", "loss", points);
+    let add = |curves: Curves, (name, colour, points): (String, _, _)| curves.line(&name, colour, points);
+    let curves = found.into_iter().fold(curves, add);
+    let id = format!("losses-{}", kind.name());
+    let caption = "Loss on the positions held out; where none are, of training. Comparable where data and target are the same.";
+    Some(Figure::new(&id, "Losses", caption, Drawing::Curves(curves)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_compared_with_the_first_of_their_kind() {
+        let run = |name: &str, kind, elo: f64, games: u64| {
+            let mut section = Section::new(name, kind);
+            section.measure("elo", "Elo", Cell::number(elo, 1));
+            section.measure("games", "games", games);
+            section
+        };
+        let mut b = run("b", Kind::Match, 3.25, 900);
+        b.measure("llr", "LLR", Cell::number(2.0, 2));
+        let runs = [run("a", Kind::Match, 1.0, 12_000), run("d", Kind::Dataset, 0.0, 1), b];
+        let parts = compare(&runs);
+        assert_eq!(parts.len(), 1);
+        let super::super::section::Item::Table(table) = &parts[0].items[1] else { panic!() };
+        assert_eq!(table.head, ["", "a", "b"]);
+        let shown: Vec<Vec<String>> =
+            table.rows.iter().map(|r| r.iter().map(Cell::shown).collect()).collect();
+        assert_eq!(shown[0], ["Elo", "1.0", "3.2 (+2.2)"]);
+        assert_eq!(shown[1], ["games", "12,000", "900 (-11,100)"]);
+        assert_eq!(shown[2], ["LLR", "", "2.00"]);
+    }
+}

@@ -1,0 +1,251 @@
+//! What the games of a match tell beside their results: lengths, openings, endings, and what each move took.
+//!
+//! In: a PGN. Out: facts of each game, and sums by player and move. Moves are counted, not played; comments are read as
+//! cutechess, fastchess and patzer write them, `{+0.35/12 0.50s, n=1234}`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::pgn::{Chunk, Event, Reader, tags::Tags};
+
+/// One game.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Game {
+    /// The player with White.
+    pub white: String,
+    /// The player with Black.
+    pub black: String,
+    /// From White's side; `None` if there is no result.
+    pub result: Option<i8>,
+    /// Plies.
+    pub plies: u32,
+    /// Why it ended, in a few words.
+    pub reason: String,
+    /// The position that it starts from, or nothing for the usual one.
+    pub opening: String,
+    /// The round up to its dot: what the games of a pair share.
+    pub round: String,
+}
+
+/// What moves of one number took.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Took {
+    /// Moves with a comment.
+    pub moves: u64,
+    /// Seconds of all of them.
+    pub seconds: f64,
+    /// Nodes of all of them.
+    pub nodes: u64,
+    /// Depths of all of them.
+    pub depth: u64,
+}
+
+/// All games.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Games {
+    /// In the order of the file.
+    pub games: Vec<Game>,
+    /// What each player's moves took, by the number of the move from 0.
+    pub took: BTreeMap<String, Vec<Took>>,
+}
+
+/// Moves from this number on, from 0, are counted together.
+pub const LAST_MOVE: usize = 120;
+
+/// Reads a PGN, plain or packed.
+///
+/// # Errors
+/// If it cannot be read to its end, holds no game, or the user interrupts.
+pub fn read(path: &Path) -> Result<Games> {
+    let reader = Reader::start(vec![path.to_path_buf()])?;
+    let mut games = Games::default();
+    while let Some(event) = reader.next_event() {
+        match event {
+            Event::Chunk(chunk) => add(&chunk, &mut games),
+            Event::End { .. } => {}
+            Event::Broken { error, .. } | Event::Failed(error) => return Err(error),
+        }
+    }
+    if interrupt::requested() {
+        return Err(Error::usage("interrupted"));
+    }
+    if games.games.iter().all(|game| game.plies == 0 && game.result.is_none()) {
+        return Err(Error::data(path, "holds no games"));
+    }
+    Ok(games)
+}
+
+fn add(chunk: &Chunk, games: &mut Games) {
+    for piece in &chunk.games {
+        let tags = Tags::new(&chunk.text[piece.start..piece.movetext]);
+        let text = |name: &str| {
+            tags.get(name)
+                .map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
+        };
+        let (white, black) = (text("White"), text("Black"));
+        let moves = moves(&chunk.text[piece.movetext..piece.end]);
+        let fen = text("FEN");
+        let black_begins = fen.split_whitespace().nth(1) == Some("b");
+        for (ply, took) in moves.took.iter().enumerate() {
+            let Some(took) = took else { continue };
+            let black_moves = (ply % 2 == 1) != black_begins;
+            let player =
+                games.took.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
+            let number = ((ply + usize::from(black_begins)) / 2).min(LAST_MOVE);
+            if player.len() <= number {
+                player.resize(number + 1, Took::default());
+            }
+            let sum = &mut player[number];
+            sum.moves += 1;
+            sum.seconds += took.seconds;
+            sum.nodes += took.nodes;
+            sum.depth += took.depth;
+        }
+        let result = match text("Result").as_str() {
+            "1-0" => Some(1),
+            "1/2-1/2" => Some(0),
+            "0-1" => Some(-1),
+            _ => None,
+        };
+        let round = text("Round");
+        games.games.push(Game {
+            reason: reason(&moves.last_comment, &text("Termination")),
+            plies: moves.took.len() as u32,
+            round: round.split('.').next().unwrap_or_default().to_string(),
+            opening: fen,
+            white,
+            black,
+            result,
+        });
+    }
+}
+
+/// What a movetext holds.
+#[derive(Default)]
+struct Moves {
+    /// What each move took, if its comment tells.
+    took: Vec<Option<Took>>,
+    last_comment: String,
+}
+
+fn moves(text: &[u8]) -> Moves {
+    let mut moves = Moves::default();
+    let (mut at, mut depth) = (0, 0usize);
+    while at < text.len() {
+        match text[at] {
+            b'{' | b';' => {
+                let closes = if text[at] == b'{' { b'}' } else { b'\n' };
+                let end = memchr::memchr(closes, &text[at..]).map_or(text.len(), |length| at + length);
+                if depth == 0 {
+                    let comment = String::from_utf8_lossy(&text[at + 1..end]);
+                    if let Some(last) = moves.took.last_mut() {
+                        *last = took(&comment);
+                    }
+                    moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
+                }
+                at = end + 1;
+            }
+            b'(' => (depth, at) = (depth + 1, at + 1),
+            b')' => (depth, at) = (depth.saturating_sub(1), at + 1),
+            byte if byte.is_ascii_whitespace() => at += 1,
+            _ => {
+                let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'{' | b'(' | b')' | b';');
+                let length = text[at..].iter().position(ends).unwrap_or(text.len() - at);
+                let token = &text[at..at + length];
+                let number = token.iter().take_while(|b| b.is_ascii_digit()).count();
+                let dots = token[number..].iter().take_while(|b| **b == b'.').count();
+                // `12.e4` is a move too; `0-0` and `1-0` have no dots.
+                let token = if dots > 0 { &token[number + dots..] } else { token };
+                let castles = token.starts_with(b"0-0");
+                if depth == 0 && (castles || token.first().is_some_and(u8::is_ascii_alphabetic)) {
+                    moves.took.push(None);
+                }
+                at += length;
+            }
+        }
+    }
+    moves
+}
+
+/// Depth, time and nodes of a comment; `None` if it tells none of them.
+fn took(comment: &str) -> Option<Took> {
+    let mut took = Took { moves: 1, ..Took::default() };
+    let mut told = false;
+    for word in comment.split([' ', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
+        if let Some(seconds) = word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()) {
+            (took.seconds, told) = (seconds, true);
+        } else if let Some(nodes) = word.strip_prefix("n=").and_then(|number| number.parse().ok()) {
+            (took.nodes, told) = (nodes, true);
+        } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| depth.parse().ok()) {
+            (took.depth, told) = (depth, true);
+        }
+    }
+    told.then_some(took)
+}
+
+/// Why a game ended, by its last comment or else its tag, in patzer's words.
+fn reason(comment: &str, termination: &str) -> String {
+    let known = [
+        ("mates", "checkmate"),
+        ("stalemate", "stalemate"),
+        ("repetition", "repetition"),
+        ("fifty", "fifty moves"),
+        ("insufficient", "insufficient material"),
+        ("on time", "time forfeit"),
+        ("out of time", "time forfeit"),
+        ("illegal", "illegal move"),
+        ("disconnect", "disconnect"),
+        ("stalls", "stall"),
+        ("SyzygyTB", "tablebase"),
+        ("move limit", "move limit"),
+        ("Draw by adjudication", "adjudicated draw"),
+        ("wins by adjudication", "adjudicated win"),
+    ];
+    match known.iter().find(|(words, _)| comment.contains(words)) {
+        Some((_, reason)) => (*reason).to_string(),
+        None if termination.is_empty() => "not told".to_string(),
+        None => termination.to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Games {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        std::fs::write(&path, text).unwrap();
+        super::read(&path).unwrap()
+    }
+
+    #[test]
+    fn moves_are_counted_and_their_comments_are_their_players() {
+        let games = read(
+            "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[Round \"3.2\"]\n\n1. e4 {+0.35/12 0.50s, n=100} e5 \
+             {-0.2/8 1.5s} (1... c5 {+1/9 9s} 2. Nf3) 2.Nf3 $1 Nc6 3. 0-0 {book} Nf6 {+0.1/3 0.1s, White mates} 1-0\n\n\
+             [White \"B\"]\n[Black \"A\"]\n[Result \"1/2-1/2\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 0 1\"]\n\n\
+             1... Kd7 {+0.0/5 2s} 2. Kd2 {+0.0/6 4s} 1/2-1/2\n",
+        );
+        let [first, second] = &games.games[..] else { panic!("{games:?}") };
+        assert_eq!((first.plies, first.result, first.round.as_str()), (6, Some(1), "3"));
+        assert_eq!((first.reason.as_str(), second.reason.as_str()), ("checkmate", "not told"));
+        assert_eq!((second.plies, second.result), (2, Some(0)));
+        let a = &games.took["A"];
+        // 1. e4 of the first game, 1... Kd7 of the second.
+        assert_eq!(a[0], Took { moves: 2, seconds: 2.5, nodes: 100, depth: 17 });
+        let b = &games.took["B"];
+        assert_eq!((b[0].seconds, b[1].seconds, b[2].seconds), (1.5, 4.0, 0.1));
+        assert_eq!(a.iter().chain(b).map(|took| took.moves).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn a_file_without_games_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        std::fs::write(&path, "nothing\n").unwrap();
+        assert!(super::read(&path).unwrap_err().to_string().contains("holds no games"));
+    }
+}

@@ -1,0 +1,328 @@
+//! A match in a report.
+//!
+//! In: pairs in their order, the test that they may decide, and what the games tell. Out: a section. Everything is from
+//! the side of the first player.
+
+mod course;
+pub mod games;
+mod openings;
+mod pairing;
+mod printed;
+mod time;
+
+use std::collections::BTreeMap;
+
+use super::bars::{Bar, Bars};
+use super::figure::{Drawing, Figure};
+use super::histogram::Histogram;
+use super::number::grouped;
+use super::section::{Kind, Part, Section};
+use super::style::{BLUE, GREEN, ORANGE};
+use super::table::{Cell, Table};
+use crate::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial};
+use games::Games;
+pub use pairing::of_games_alone;
+pub use printed::of_result;
+
+/// Two games with colours exchanged, from the side of the first of two players.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The players, by their numbers.
+    pub players: [usize; 2],
+    /// Half points of the first of them, 0 to 2: in the game with White, then in that with Black.
+    pub half_points: [u8; 2],
+    /// The number of the opening.
+    pub opening: usize,
+}
+
+/// What is known of a match.
+#[derive(Debug, Clone)]
+pub struct Contest {
+    /// The players' names.
+    pub players: Vec<String>,
+    /// All pairs, in order.
+    pub pairs: Vec<Pair>,
+    /// The test, if it is one.
+    pub test: Option<Sprt>,
+    /// How many games ended for which reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// What it was played under, in words.
+    pub conditions: Vec<(String, String)>,
+    /// What the games tell, or why they do not.
+    pub games: std::result::Result<Games, String>,
+    /// The path of the games as seen from the report, if there are any.
+    pub link: Option<(String, String)>,
+}
+
+impl Default for Contest {
+    fn default() -> Contest {
+        Contest {
+            players: Vec::new(),
+            pairs: Vec::new(),
+            test: None,
+            reasons: BTreeMap::new(),
+            conditions: Vec::new(),
+            games: Err("there are no games".into()),
+            link: None,
+        }
+    }
+}
+
+/// Counts from the first player's side.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counts {
+    games: Trinomial,
+    /// With White, with Black.
+    colours: [Trinomial; 2],
+    pairs: Pentanomial,
+}
+
+fn count(games: &mut Trinomial, half_points: u8) {
+    match half_points {
+        0 => games.losses += 1,
+        1 => games.draws += 1,
+        _ => games.wins += 1,
+    }
+}
+
+impl Counts {
+    fn add(&mut self, half_points: [u8; 2]) {
+        for (colour, points) in half_points.into_iter().enumerate() {
+            count(&mut self.games, points);
+            count(&mut self.colours[colour], points);
+        }
+        self.pairs.add(half_points);
+    }
+
+    fn llr(&self, test: &Sprt) -> f64 {
+        match test.model() {
+            Model::Bayesian => test.llr(self.games),
+            _ => test.llr(self.pairs),
+        }
+    }
+}
+
+/// The section.
+pub fn section(name: &str, contest: &Contest) -> Section {
+    let mut section = Section::new(name, Kind::Match);
+    section.summary = contest.players.join(" against ");
+    if contest.players.len() == 2 {
+        of_two(&mut section, contest);
+    } else {
+        of_several(&mut section, contest);
+    }
+    section.part(endings(contest));
+    section.part(openings::openings(contest));
+    section.part(time::time(contest));
+    section.part(conditions(contest));
+    section
+}
+
+fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
+    let Trinomial { wins, draws, losses } = counts.games;
+    section.measure("games", "games", counts.games.games());
+    section.measure("wins", "won", wins);
+    section.measure("draws", "drawn", draws);
+    section.measure("losses", "lost", losses);
+    let Estimate { elo, elo_error, nelo, nelo_error, los } = Estimate::new(counts.pairs);
+    section.measure("elo", "Elo", Cell::number(elo, 2));
+    section.measure("elo_error", "± (95 %)", Cell::number(elo_error, 2));
+    section.measure("nelo", "normalised Elo", Cell::number(nelo, 2));
+    section.measure("nelo_error", "± (95 %) ", Cell::number(nelo_error, 2));
+    section.measure("los", "likelihood of superiority, %", Cell::number(100.0 * los, 2));
+    if let Some(test) = test {
+        let llr = counts.llr(test);
+        section.measure("llr", "LLR", Cell::number(llr, 3));
+        section.measure("verdict", "verdict", Cell::text(verdict(test, llr)));
+    }
+}
+
+fn verdict(test: &Sprt, llr: f64) -> &'static str {
+    match test.verdict(llr) {
+        crate::stats::Verdict::H1 => "H1",
+        crate::stats::Verdict::H0 => "H0",
+        crate::stats::Verdict::Undecided => "undecided",
+    }
+}
+
+fn of_two(section: &mut Section, contest: &Contest) {
+    let mut counts = Counts::default();
+    contest.pairs.iter().for_each(|pair| counts.add(pair.half_points));
+    measure_result(section, &counts, contest.test.as_ref());
+    let mut part = Part::new("Result");
+    if counts.pairs.pairs() == 0 {
+        part.missing("No pairs of games with colours exchanged.");
+        section.part(part);
+        return;
+    }
+    course::course(&mut part, contest);
+    part.add(pentanomial(counts.pairs.0));
+    part.add(colours(&contest.players[0], counts.colours));
+    section.part(part);
+}
+
+const PAIRS: [&str; 5] = ["LL (0)", "LD (½)", "WL, DD (1)", "WD (1½)", "WW (2)"];
+
+fn pentanomial(counts: [u64; 5]) -> Figure {
+    let all = counts.iter().sum::<u64>().max(1) as f64;
+    let row = |(name, count): (&str, u64)| Bar {
+        label: name.into(),
+        parts: vec![count as f64],
+        text: format!("{} ({:.1} %)", grouped(count), 100.0 * count as f64 / all),
+    };
+    let bars = Bars {
+        rows_are: "pair".into(),
+        parts: vec![("pairs".into(), BLUE)],
+        rows: PAIRS.into_iter().zip(counts).map(row).collect(),
+    };
+    let caption =
+        "Pairs of games from the same opening with colours exchanged, by what the first player got.";
+    Figure::new("pentanomial", "Pairs", caption, Drawing::Bars(bars))
+}
+
+fn share_row(label: &str, games: Trinomial) -> Bar {
+    let Trinomial { wins, draws, losses } = games;
+    let all = games.games().max(1) as f64;
+    Bar {
+        label: label.into(),
+        parts: [wins, draws, losses].map(|count| count as f64 / all).to_vec(),
+        text: format!("+{wins} ={draws} −{losses}"),
+    }
+}
+
+fn shares(id: &str, title: &str, caption: &str, rows_are: &str, rows: &[(String, Trinomial)]) -> Figure {
+    let parts = [("won", BLUE), ("drawn", GREEN), ("lost", ORANGE)];
+    let bars = Bars {
+        rows_are: rows_are.into(),
+        parts: parts.map(|(name, colour)| (name.to_string(), colour)).to_vec(),
+        rows: rows.iter().map(|(label, games)| share_row(label, *games)).collect(),
+    };
+    let mut data = Table::new(&[rows_are, "won", "drawn", "lost"]);
+    for (label, games) in rows {
+        data.row([Cell::text(label), games.wins.into(), games.draws.into(), games.losses.into()]);
+    }
+    Figure::new(id, title, caption, Drawing::Bars(bars)).with_data(data)
+}
+
+fn colours(first: &str, [white, black]: [Trinomial; 2]) -> Figure {
+    let rows = [("with White".to_string(), white), ("with Black".to_string(), black)];
+    shares("colours", "By colour", &format!("Games of {first}."), "colour", &rows)
+}
+
+/// Everyone against all others.
+fn of_several(section: &mut Section, contest: &Contest) {
+    let mut of = vec![Counts::default(); contest.players.len()];
+    for pair in &contest.pairs {
+        let [a, b] = pair.players;
+        let [white, black] = pair.half_points;
+        for (player, points) in [(a, [white, black]), (b, [2 - black.min(2), 2 - white.min(2)])] {
+            if let Some(counts) = of.get_mut(player) {
+                counts.add(points);
+            }
+        }
+    }
+    section.measure("players", "players", contest.players.len() as u64);
+    section.measure("games", "games", 2 * contest.pairs.len() as u64);
+    let mut order: Vec<usize> = (0..of.len()).filter(|player| of[*player].games.games() > 0).collect();
+    let score = |player: usize| {
+        let games = of[player].games;
+        (games.wins as f64 + games.draws as f64 / 2.0) / games.games().max(1) as f64
+    };
+    order.sort_by(|a, b| score(*b).total_cmp(&score(*a)).then(a.cmp(b)));
+    let mut part = Part::new("Players");
+    let mut table = Table::new(&["player", "games", "won", "drawn", "lost", "score, %", "Elo", "±"]);
+    for &player in &order {
+        let Trinomial { wins, draws, losses } = of[player].games;
+        let estimate = Estimate::new(of[player].pairs);
+        let counts = [of[player].games.games(), wins, draws, losses].map(Cell::Count);
+        let numbers = [(100.0 * score(player), 1), (estimate.elo, 1), (estimate.elo_error, 1)];
+        let numbers = numbers.map(|(value, decimals)| Cell::number(value, decimals));
+        table.row(std::iter::once(Cell::text(&contest.players[player])).chain(counts).chain(numbers));
+    }
+    if !table.is_empty() {
+        part.add(table);
+        part.say("Elo against all opponents together, with its 95 % error.");
+        let rows: Vec<(String, Trinomial)> =
+            order.iter().map(|&player| (contest.players[player].clone(), of[player].games)).collect();
+        part.add(shares("players", "Results", "", "player", &rows));
+    }
+    section.part(part);
+}
+
+fn endings(contest: &Contest) -> Part {
+    let mut part = Part::new("Endings");
+    let mut reasons: Vec<(&String, &u64)> = contest.reasons.iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let all = contest.reasons.values().sum::<u64>().max(1) as f64;
+    let row = |(reason, count): (&String, &u64)| Bar {
+        label: reason.clone(),
+        parts: vec![*count as f64],
+        text: format!("{} ({:.1} %)", grouped(*count), 100.0 * *count as f64 / all),
+    };
+    if !reasons.is_empty() {
+        let rows = reasons.into_iter().map(row).collect();
+        let bars = Bars { rows_are: "reason".into(), parts: vec![("games".into(), BLUE)], rows };
+        part.add(Figure::new("reasons", "Why games ended", "", Drawing::Bars(bars)));
+    }
+    let Ok(games) = &contest.games else { return part };
+    let mut lengths: Vec<u64> = Vec::new();
+    for game in &games.games {
+        let plies = game.plies as usize;
+        if lengths.len() <= plies {
+            lengths.resize(plies + 1, 0);
+        }
+        lengths[plies] += 1;
+    }
+    let mean =
+        games.games.iter().map(|game| f64::from(game.plies)).sum::<f64>() / games.games.len().max(1) as f64;
+    let histogram = Histogram::of_values("", "plies", "games", &lengths);
+    let caption = format!("The mean is {mean:.1} plies.");
+    part.add(Figure::new("game-length", "Length of games", &caption, Drawing::Histogram(histogram)));
+    part
+}
+
+fn conditions(contest: &Contest) -> Part {
+    let mut part = Part::new("Conditions");
+    let mut table = Table::new(&["", ""]);
+    if let Some((name, to)) = &contest.link {
+        table.row([Cell::text("games"), Cell::Link(name.clone(), to.clone())]);
+    }
+    for (name, value) in &contest.conditions {
+        table.row([Cell::text(name), Cell::text(value)]);
+    }
+    if !table.is_empty() {
+        part.add(table);
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::course::POINTS;
+    use super::*;
+
+    #[test]
+    fn a_test_is_drawn_to_its_verdict() {
+        let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
+        let points = [[2, 2], [2, 1], [1, 1], [2, 0]];
+        let pair = |at: usize| Pair { players: [0, 1], half_points: points[at % 4], opening: at };
+        let contest = Contest {
+            players: vec!["A".into(), "B".into()],
+            pairs: (0..1_000).map(pair).collect(),
+            test: Some(test),
+            games: Err("none".into()),
+            ..Contest::default()
+        };
+        let section = section("x", &contest);
+        let llr = section.figures().find(|figure| figure.id == "llr").unwrap();
+        assert!(llr.data.rows.len() <= POINTS && llr.data.rows.len() > POINTS / 2);
+        let counts = Pentanomial([0, 0, 500, 250, 250]);
+        let last = llr.data.rows.last().unwrap();
+        assert_eq!((last[0].value(), last[1].value()), (Some(2_000.0), Some(test.llr(counts))));
+        let elo =
+            section.figures().find(|figure| figure.id == "elo").unwrap().data.rows.last().unwrap()[1].value();
+        assert_eq!(elo, Some(Estimate::new(counts).elo));
+        let verdict = section.measures.iter().find(|measure| measure.key == "verdict").unwrap();
+        assert_eq!(verdict.value, Cell::text("H1"));
+    }
+}

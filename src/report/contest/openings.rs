@@ -1,0 +1,81 @@
+//! Results by opening.
+//!
+//! In: pairs with the numbers of their openings. Out: how often the opening decided, and the most one-sided openings.
+
+use std::collections::BTreeMap;
+
+use super::{Contest, Counts, Pair};
+use crate::report::bars::{Bar, Bars};
+use crate::report::figure::{Drawing, Figure};
+use crate::report::number::grouped;
+use crate::report::section::{Item, Part};
+use crate::report::style::BLUE;
+use crate::report::table::{Cell, Table};
+use crate::stats::Trinomial;
+
+/// Rows of a table of openings at most.
+const OPENINGS: usize = 40;
+
+pub(super) fn openings(contest: &Contest) -> Part {
+    let mut part = Part::new("Openings");
+    if contest.pairs.is_empty() {
+        return part;
+    }
+    type Is = fn([u8; 2]) -> bool;
+    let kinds: [(&str, Is); 6] = [
+        ("won both", |p| p == [2, 2]),
+        ("won one, drew one", |p| p == [2, 1] || p == [1, 2]),
+        ("White won both games", |p| p == [2, 0]),
+        ("Black won both games", |p| p == [0, 2]),
+        ("drew both", |p| p == [1, 1]),
+        ("lost one or both", |p| p[0] + p[1] < 2),
+    ];
+    let all = contest.pairs.len() as f64;
+    let row = |(label, is): (&str, Is)| {
+        let count = contest.pairs.iter().filter(|pair| is(pair.half_points)).count();
+        let text = format!("{} ({:.1} %)", grouped(count as u64), 100.0 * count as f64 / all);
+        Bar { label: label.into(), parts: vec![count as f64], text }
+    };
+    let bars = Bars {
+        rows_are: "the pair's first player".into(),
+        parts: vec![("pairs".into(), BLUE)],
+        rows: kinds.into_iter().map(row).collect(),
+    };
+    let caption = "Where one colour wins both games, the opening decides and not the player.";
+    part.add(Figure::new("opening-kinds", "Pairs by opening", caption, Drawing::Bars(bars)));
+    let mut counts: BTreeMap<usize, (Counts, i64)> = BTreeMap::new();
+    for pair in &contest.pairs {
+        let (counts, white) = counts.entry(pair.opening).or_default();
+        counts.add(pair.half_points);
+        *white += i64::from(pair.half_points[0]) - i64::from(pair.half_points[1]);
+    }
+    let mut order: Vec<usize> = counts.keys().copied().collect();
+    order.sort_by_key(|opening| {
+        let (counts, white) = &counts[opening];
+        (std::cmp::Reverse((white.unsigned_abs(), counts.pairs.pairs())), *opening)
+    });
+    let fens = fens(contest);
+    let mut table =
+        Table::new(&["opening", "pairs", "won", "drawn", "lost", "White's points less Black's", "FEN"]);
+    for opening in order.iter().take(OPENINGS) {
+        let (counts, white) = &counts[opening];
+        let Trinomial { wins, draws, losses } = counts.games;
+        let numbers = [*opening as u64 + 1, counts.pairs.pairs(), wins, draws, losses].map(Cell::Count);
+        let fen = fens.get(opening).map_or(Cell::Nothing, |fen| Cell::text(*fen));
+        table.row(numbers.into_iter().chain([Cell::number(*white as f64 / 2.0, 1), fen]));
+    }
+    let words = format!("the {} most one-sided of {} openings", table.rows.len(), counts.len());
+    part.items.push(Item::Folded(words, table));
+    part
+}
+
+/// The position of each opening, where the games tell: pairs lie in the file in their order.
+fn fens(contest: &Contest) -> BTreeMap<usize, &str> {
+    let Ok(games) = &contest.games else { return BTreeMap::new() };
+    let first = |at: usize| games.games.get(2 * at).map(|game| game.opening.as_str());
+    let fen = |(at, pair): (usize, &Pair)| Some((pair.opening, first(at).filter(|fen| !fen.is_empty())?));
+    if games.games.len() < 2 * contest.pairs.len() {
+        return BTreeMap::new();
+    }
+    contest.pairs.iter().enumerate().filter_map(fen).collect()
+}

@@ -1,0 +1,87 @@
+//! Pairs of games, where no journal tells them.
+//!
+//! In: the games of a PGN. Out: a contest.
+
+use std::collections::BTreeMap;
+
+use super::games::{Game, Games};
+use super::{Contest, Pair};
+
+/// Games of a PGN put into pairs: two neighbouring games of a round from one opening with colours exchanged. Whoever has
+/// White in the very first game is the first player.
+pub fn of_games_alone(games: Games) -> Contest {
+    let mut players: Vec<String> = Vec::new();
+    for name in games.games.iter().flat_map(|game| [&game.white, &game.black]) {
+        if !players.contains(name) {
+            players.push(name.clone());
+        }
+    }
+    let number = |name: &String| players.iter().position(|known| known == name).unwrap_or(0);
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    let mut openings: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut waiting: Vec<&Game> = Vec::new();
+    let mut pairs = Vec::new();
+    for game in &games.games {
+        *reasons.entry(game.reason.clone()).or_default() += 1;
+        let Some(result) = game.result else { continue };
+        let partner = waiting.iter().position(|other| {
+            other.white == game.black
+                && other.black == game.white
+                && other.opening == game.opening
+                && other.round == game.round
+        });
+        let Some(partner) = partner else {
+            // Runners finish games in any order, but not in any order at all.
+            if waiting.len() >= 1_000 {
+                waiting.remove(0);
+            }
+            waiting.push(game);
+            continue;
+        };
+        let other = waiting.remove(partner);
+        let (first, second) = (number(&other.white), number(&game.white));
+        let with_white = (other.result.unwrap_or(0) + 1) as u8;
+        let with_black = (1 - result) as u8;
+        let next = openings.len();
+        let opening = *openings.entry(&game.opening).or_insert(next);
+        pairs.push(if first <= second {
+            Pair { players: [first, second], half_points: [with_white, with_black], opening }
+        } else {
+            // The other player's points, its game with White first.
+            let half_points = [2 - with_black, 2 - with_white];
+            Pair { players: [second, first], half_points, opening }
+        });
+    }
+    Contest { pairs, reasons, games: Ok(games), players, ..Contest::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(white: &str, black: &str, result: i8, opening: &str) -> Game {
+        Game {
+            white: white.into(),
+            black: black.into(),
+            result: Some(result),
+            opening: opening.into(),
+            ..Game::default()
+        }
+    }
+
+    #[test]
+    fn games_find_their_partners_whoever_begins() {
+        let games = vec![
+            game("A", "B", 1, "x"),
+            game("B", "A", 0, "y"),
+            game("B", "A", 1, "x"),
+            game("A", "B", -1, "y"),
+            game("A", "B", 1, "alone"),
+        ];
+        let contest = of_games_alone(Games { games, took: BTreeMap::new() });
+        assert_eq!(contest.players, ["A", "B"]);
+        // From x A won with White and lost with Black; from y A lost with White and drew with Black.
+        let pair = |half_points, opening| Pair { players: [0, 1], half_points, opening };
+        assert_eq!(contest.pairs, [pair([2, 0], 0), pair([0, 1], 1)]);
+    }
+}

@@ -1,0 +1,52 @@
+//! The result of a match that was printed, without its games.
+//!
+//! In: the JSON object of `patzer sprt --json` or `patzer match --json`. Out: a section.
+
+use super::{Contest, colours, endings, pentanomial};
+use crate::report::section::{Kind, Part, Section};
+use crate::report::table::Cell;
+use crate::stats::Trinomial;
+
+/// What `patzer sprt --json` or `patzer match --json` printed of two players, without the games: the result alone.
+pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
+    let pentanomial_counts: [u64; 5] = serde_json::from_value(result.get("pentanomial")?.clone()).ok()?;
+    let count = |key: &str| result.get(key).and_then(serde_json::Value::as_u64);
+    let number = |key: &str| result.get(key).and_then(serde_json::Value::as_f64);
+    let mut section = Section::new(name, Kind::Match);
+    let (wins, draws, losses) = (count("wins")?, count("draws")?, count("losses")?);
+    section.measure("games", "games", wins + draws + losses);
+    section.measure("wins", "won", wins);
+    section.measure("draws", "drawn", draws);
+    section.measure("losses", "lost", losses);
+    for (key, label, decimals, factor) in [
+        ("elo", "Elo", 2, 1.0),
+        ("elo_error", "± (95 %)", 2, 1.0),
+        ("nelo", "normalised Elo", 2, 1.0),
+        ("nelo_error", "± (95 %) ", 2, 1.0),
+        ("los", "likelihood of superiority, %", 2, 100.0),
+        ("llr", "LLR", 3, 1.0),
+    ] {
+        if let Some(value) = number(key) {
+            section.measure(key, label, Cell::number(factor * value, decimals));
+        }
+    }
+    if let Some(verdict) = result.get("verdict").and_then(serde_json::Value::as_str) {
+        section.measure("verdict", "verdict", Cell::text(verdict));
+    }
+    let mut part = Part::new("Result");
+    part.missing("The result alone, without its course: name the journal or the PGN to see more.");
+    part.add(pentanomial(pentanomial_counts));
+    let colour = |key: &str| -> Option<Trinomial> {
+        let counts = |name: &str| result.get(key)?.get(name)?.as_u64();
+        Some(Trinomial { wins: counts("wins")?, draws: counts("draws")?, losses: counts("losses")? })
+    };
+    if let (Some(white), Some(black)) = (colour("white"), colour("black")) {
+        part.add(colours("the first player", [white, black]));
+    }
+    section.part(part);
+    let reasons = result.get("reasons").and_then(|reasons| serde_json::from_value(reasons.clone()).ok());
+    let contest =
+        Contest { reasons: reasons.unwrap_or_default(), games: Err(String::new()), ..Contest::default() };
+    section.part(endings(&contest));
+    Some(section)
+}

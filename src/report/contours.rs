@@ -1,0 +1,179 @@
+//! Contours: a function of two variables, and what was counted of it.
+//!
+//! In: a function with its limits, shares by place. Out: SVG, as text for a page or as a file.
+
+use std::ops::Range;
+use std::path::Path;
+
+use plotters::prelude::*;
+
+use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
+use super::style::{Canvas, DrawError, FONT, INK, Look, PAPER, picture, shade, svg};
+use crate::error::Result;
+
+/// Tiles of measured shares under the contour lines of a function, or the function's own bands.
+#[derive(Debug, Clone)]
+pub struct Contours {
+    /// Words and limits.
+    pub axes: Axes,
+    /// What was measured; if there is nothing, the function is drawn in its bands.
+    pub tiles: Vec<Tile>,
+    /// The values whose contours are drawn, ascending.
+    pub levels: Vec<f64>,
+}
+
+impl Contours {
+    /// Draws it for a function from 0 to 1.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<String> {
+        svg(look.size, |canvas| self.draw(canvas, &function, look))
+    }
+
+    fn draw(
+        &self,
+        canvas: &Canvas<'_>,
+        function: &impl Fn(f64, f64) -> f64,
+        look: Look,
+    ) -> std::result::Result<(), DrawError> {
+        const GRID: (usize, usize) = (240, 120);
+        let mut chart = chart(canvas, &self.axes, false, look)?;
+        if self.tiles.is_empty() {
+            chart.draw_series(bands(&self.axes, GRID, function, &self.levels))?;
+        }
+        chart.draw_series(self.tiles.iter().map(tile))?;
+        for &level in &self.levels {
+            let segments = contour(&self.axes, GRID, function, level);
+            let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
+            chart.draw_series(segments.iter().map(path))?;
+            write_level(&mut chart, level, &segments)?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws tiles of measured shares beside a function's bands, both under the function's contour lines.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn contours(
+    path: &Path,
+    axes: &Axes,
+    tiles: &[Tile],
+    function: impl Fn(f64, f64) -> f64,
+    levels: &[f64],
+) -> Result<()> {
+    picture(path, (1_240, 560), |canvas| {
+        let (left, right) = canvas.split_horizontally(620);
+        for (canvas, words, tiles) in [(&left, "data, lines of the model", tiles), (&right, "model", &[])] {
+            let axes = Axes { title: format!("{}: {words}", axes.title), ..axes.clone() };
+            let contours = Contours { axes, tiles: tiles.to_vec(), levels: levels.to_vec() };
+            contours.draw(canvas, &function, FILE)?;
+        }
+        Ok(())
+    })
+}
+
+/// The function as rectangles, one a stretch of a grid's row that lies between the same levels, coloured by the
+/// middle between them.
+fn bands(
+    axes: &Axes,
+    (columns, rows): (usize, usize),
+    function: &impl Fn(f64, f64) -> f64,
+    levels: &[f64],
+) -> Vec<Rectangle<(f64, f64)>> {
+    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
+    let middle = |above: usize| {
+        let low = above.checked_sub(1).map_or(0.0, |i| levels[i]);
+        (low + levels.get(above).copied().unwrap_or(1.0)) / 2.0
+    };
+    let mut rectangles = Vec::new();
+    for r in 0..rows {
+        let band = |c: usize| {
+            let value = function((x(c) + x(c + 1)) / 2.0, (y(r) + y(r + 1)) / 2.0);
+            levels.partition_point(|level| *level <= value)
+        };
+        let places: Vec<(usize, usize)> = (0..columns).map(|c| (c, band(c))).collect();
+        for stretch in places.chunk_by(|a, b| a.1 == b.1) {
+            let ((start, above), length) = (stretch[0], stretch.len());
+            let corners = [(x(start), y(r)), (x(start + length), y(r + 1))];
+            rectangles.push(Rectangle::new(corners, shade(middle(above)).filled()));
+        }
+    }
+    rectangles
+}
+
+/// The lines of a grid over a range, by index from 0 to `steps`.
+fn grid(range: &Range<f64>, steps: usize) -> impl Fn(usize) -> f64 + use<> {
+    let (start, step) = (range.start, (range.end - range.start) / steps as f64);
+    move |i| start + step * i as f64
+}
+
+/// Where a function crosses a level, as short segments, by marching squares over a grid.
+fn contour(
+    axes: &Axes,
+    (columns, rows): (usize, usize),
+    function: &impl Fn(f64, f64) -> f64,
+    level: f64,
+) -> Vec<[(f64, f64); 2]> {
+    let (x, y) = (grid(&axes.x_range, columns), grid(&axes.y_range, rows));
+    let mut segments = Vec::new();
+    for (c, r) in (0..rows).flat_map(|r| (0..columns).map(move |c| (c, r))) {
+        let corners = [(c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1)]
+            .map(|(c, r)| (x(c), y(r), function(x(c), y(r)) - level));
+        let mut crossings = Vec::new();
+        for i in 0..4 {
+            let ((x0, y0, v0), (x1, y1, v1)) = (corners[i], corners[(i + 1) % 4]);
+            if (v0 < 0.0) != (v1 < 0.0) {
+                let part = v0 / (v0 - v1);
+                crossings.push((x0 + part * (x1 - x0), y0 + part * (y1 - y0)));
+            }
+        }
+        segments.extend(crossings.chunks_exact(2).map(|pair| [pair[0], pair[1]]));
+    }
+    segments
+}
+
+/// Writes a contour's level on it, in the middle of its length.
+fn write_level(
+    chart: &mut Chart<'_, '_>,
+    level: f64,
+    segments: &[[(f64, f64); 2]],
+) -> std::result::Result<(), DrawError> {
+    let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
+    // What lies under a high level is dark.
+    let colour = if level < 0.6 { INK } else { PAPER };
+    let text = Text::new(format!("{level}"), at, (FONT, 12).into_font().color(&colour));
+    chart.draw_series(std::iter::once(text))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axes() -> Axes {
+        let [title, x, y] = ["t", "x", "y"].map(String::from);
+        Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
+    }
+
+    #[test]
+    fn a_contour_of_a_cone_is_a_circle() {
+        let segments = contour(&axes(), (80, 80), &|x, y| (x * x + y * y).sqrt(), 1.0);
+        let length: f64 = segments.iter().map(|[a, b]| (a.0 - b.0).hypot(a.1 - b.1)).sum();
+        assert!((length - std::f64::consts::TAU).abs() < 0.01, "{length}");
+        assert!(segments.iter().flatten().all(|p| (p.0.hypot(p.1) - 1.0).abs() < 0.01));
+        assert!(contour(&axes(), (8, 8), &|x, _| x, 5.0).is_empty());
+    }
+
+    #[test]
+    fn a_pair_of_plots_is_a_whole_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.svg");
+        let tile = Tile { x: 0.0..1.0, y: 0.0..1.0, value: 0.5 };
+        contours(&path, &axes(), &[tile], |x, _| x, &[0.25, 0.75]).unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.contains("0.75") && svg.trim_end().ends_with("</svg>"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Figures of a report: a drawing with its title, its words and its numbers.
+//!
+//! In: plain data. Out: SVG, and the same numbers as a table, so that what is drawn can be read, copied and checked.
+
+use super::bars::Bars;
+use super::contours::Contours;
+use super::diagram::Diagram;
+use super::histogram::Histogram;
+use super::plot::{Curves, Series};
+use super::squares::{Planes, Squares};
+use super::style::Look;
+use super::table::{Cell, Table};
+use crate::error::Result;
+use crate::wdl::Model;
+
+/// Something that is drawn.
+#[derive(Debug, Clone)]
+pub enum Drawing {
+    /// Curves and points.
+    Curves(Curves),
+    /// Counts of neighbouring values.
+    Histogram(Histogram),
+    /// Bars with names.
+    Bars(Bars),
+    /// A chance of a win/draw/loss model, counted or computed, with contours.
+    Surface(Surface),
+    /// A board of values.
+    Squares(Squares),
+    /// Several boards of values.
+    Planes(Planes),
+    /// A position.
+    Diagram(Diagram),
+}
+
+/// A chance by score and material.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    /// Limits, what was counted, the contours' levels.
+    pub contours: Contours,
+    /// Whose contours they are.
+    pub model: Model,
+    /// 0 for wins, 1 for draws.
+    pub outcome: usize,
+}
+
+/// A drawing with its words and numbers.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// Its name within its run, in small letters: part of files' names and links.
+    pub id: String,
+    /// Above it.
+    pub title: String,
+    /// Below it; may be empty.
+    pub caption: String,
+    /// What is drawn.
+    pub drawing: Drawing,
+    /// The numbers.
+    pub data: Table,
+}
+
+impl Figure {
+    /// A figure whose table holds the numbers of its drawing.
+    pub fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
+        let data = drawing.table();
+        Figure { id: id.into(), title: title.into(), caption: caption.into(), drawing, data }
+    }
+
+    /// With another table.
+    #[must_use]
+    pub fn with_data(self, data: Table) -> Figure {
+        Figure { data, ..self }
+    }
+
+    /// Draws it for a page, whose text has the title already.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg_on_page(&self) -> Result<String> {
+        self.drawing.svg("")
+    }
+
+    /// Draws it as a file of its own.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self) -> Result<String> {
+        self.drawing.svg(&self.title)
+    }
+
+    /// Whether several fit beside one another.
+    pub fn is_small(&self) -> bool {
+        matches!(self.drawing, Drawing::Squares(_) | Drawing::Planes(_) | Drawing::Diagram(_))
+    }
+}
+
+impl Drawing {
+    fn svg(&self, title: &str) -> Result<String> {
+        let look = Look::PAGE;
+        let titled = Look { size: (look.size.0, look.size.1 + 30), ..look };
+        let look = if title.is_empty() { look } else { titled };
+        match self {
+            Drawing::Curves(curves) => {
+                let mut curves = curves.clone();
+                curves.axes.title = title.into();
+                curves.svg(look)
+            }
+            Drawing::Histogram(histogram) => Histogram { title: title.into(), ..histogram.clone() }.svg(look),
+            Drawing::Bars(bars) => bars.svg(look, title),
+            Drawing::Surface(surface) => {
+                let mut contours = surface.contours.clone();
+                contours.axes.title = title.into();
+                contours.svg(|score, row| surface.model.chances(row, score)[surface.outcome], look)
+            }
+            Drawing::Squares(squares) => squares.svg(title),
+            Drawing::Planes(planes) => planes.svg(title),
+            Drawing::Diagram(diagram) => diagram.svg(title),
+        }
+    }
+
+    /// The numbers of the drawing.
+    fn table(&self) -> Table {
+        match self {
+            Drawing::Curves(curves) => of_series(&curves.axes.x, &curves.series),
+            Drawing::Histogram(histogram) => of_histogram(histogram),
+            Drawing::Bars(bars) => {
+                let mut table = Table::new(&[bars.rows_are.as_str()]);
+                table.head.extend(bars.parts.iter().map(|(name, _)| name.clone()));
+                for row in &bars.rows {
+                    let parts = row.parts.iter().map(|part| Cell::exact(*part));
+                    table.rows.push(std::iter::once(Cell::text(&row.label)).chain(parts).collect());
+                }
+                table
+            }
+            Drawing::Surface(surface) => {
+                let mut table =
+                    Table::new(&["score from", "score to", "material from", "material to", "share"]);
+                for tile in &surface.contours.tiles {
+                    let numbers = [tile.x.start, tile.x.end, tile.y.start, tile.y.end, tile.value];
+                    table.rows.push(numbers.map(Cell::exact).to_vec());
+                }
+                table
+            }
+            Drawing::Squares(squares) => of_squares(squares),
+            Drawing::Planes(planes) => {
+                let mut table = Table::new(&["square"]);
+                table.head.extend(planes.boards.iter().map(|(name, _)| name.clone()));
+                for square in 0..64 {
+                    let values = planes.boards.iter().map(|(_, values)| {
+                        values.get(square).map_or(Cell::Nothing, |value| Cell::exact(*value))
+                    });
+                    table.rows.push(std::iter::once(Cell::text(square_name(square))).chain(values).collect());
+                }
+                table
+            }
+            Drawing::Diagram(_) => Table::default(),
+        }
+    }
+}
+
+/// A column a series where all have the same x, else a row a point.
+fn of_series(x: &str, series: &[Series]) -> Table {
+    let Some(first) = series.first() else { return Table::default() };
+    let same = |one: &Series| {
+        one.points.len() == first.points.len()
+            && one.points.iter().zip(&first.points).all(|(a, b)| a.0.to_bits() == b.0.to_bits())
+    };
+    let name = |one: &Series| if one.label.is_empty() { "value".to_string() } else { one.label.clone() };
+    let mut table = Table::new(&[x]);
+    if series.iter().all(same) {
+        table.head.extend(series.iter().map(name));
+        for (at, (x, _)) in first.points.iter().enumerate() {
+            let row = std::iter::once(*x).chain(series.iter().map(|one| one.points[at].1));
+            table.rows.push(row.map(Cell::exact).collect());
+        }
+        return table;
+    }
+    table.head = vec!["series".into(), x.into(), "value".into()];
+    for one in series {
+        let label = name(one);
+        let rows = one.points.iter().map(|(x, y)| vec![Cell::text(&label), Cell::exact(*x), Cell::exact(*y)]);
+        table.rows.extend(rows);
+    }
+    table
+}
+
+fn of_histogram(histogram: &Histogram) -> Table {
+    let single = histogram.width == 1.0 && histogram.start.fract() != 0.0;
+    let mut table = Table::new(&["from", "to", histogram.counted.as_str()]);
+    if single {
+        table.head = vec![histogram.values.clone(), histogram.counted.clone()];
+    }
+    for (index, count) in histogram.bars.iter().enumerate() {
+        let from = histogram.start + index as f64 * histogram.width;
+        let places = if single { vec![from + 0.5] } else { vec![from, from + histogram.width] };
+        let places = places.into_iter().map(Cell::exact);
+        table.rows.push(places.chain([Cell::Count(*count)]).collect());
+    }
+    table
+}
+
+fn of_squares(squares: &Squares) -> Table {
+    let mut table = Table::new(&["square", "value"]);
+    let errors = squares.below.iter().any(Option::is_some);
+    if errors {
+        table.head.push("standard error".into());
+    }
+    for (square, value) in squares.values.iter().enumerate() {
+        let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
+        let mut row = vec![Cell::text(square_name(square)), number(*value)];
+        if errors {
+            row.push(number(squares.below.get(square).copied().flatten()));
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+/// `a1` for 0, `h8` for 63.
+pub fn square_name(square: usize) -> String {
+    format!("{}{}", char::from(b'a' + (square % 8) as u8), square / 8 + 1)
+}

@@ -1,0 +1,433 @@
+//! How an evaluation stands against results and scores.
+//!
+//! In: positions with the results of their games, and an evaluation. Out: figures: what it gets wrong by phase, how it
+//! stands against results and against the scores that an engine gave, and the positions that it gets most wrong.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rayon::prelude::*;
+use shakmaty::fen::Fen;
+use shakmaty::{Board, Color, EnPassantMode, Position};
+
+use super::diagram::Diagram;
+use super::figure::{Drawing, Figure};
+use super::plot::{Axes, Band, Curves, Tile};
+use super::section::Part;
+use super::style::{BLUE, GREEN, ORANGE};
+use super::table::{Cell, Table};
+use crate::chess::PackedBoard;
+use crate::chess::packed::NO_EP;
+use crate::chess::score::is_mate;
+use crate::error::Result;
+use crate::eval::hce::{FULL_PHASE, Hce, phase};
+use crate::eval::nnue::Nnue;
+use crate::eval::{Evaluation, Evaluator};
+use crate::wdl::{fit_k, sigmoid};
+
+/// A position to judge by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Case {
+    /// The pieces.
+    pub board: PackedBoard,
+    /// The side to move.
+    pub turn: Color,
+    /// The result of the game from White's side, 0 to 1.
+    pub result: f32,
+    /// The score that an engine gave, in centipawns from White's side.
+    pub score: Option<i32>,
+    /// The game.
+    pub game: u64,
+}
+
+/// A position with what the evaluation says of it.
+#[derive(Debug, Clone)]
+struct Seen {
+    case: Case,
+    board: Board,
+    /// Centipawns from White's side.
+    eval: i32,
+    /// From White's side, 0 to 1.
+    expected: f64,
+}
+
+impl Seen {
+    /// What is missing in the expected result, from the side to move.
+    fn residual(&self) -> f64 {
+        let white = f64::from(self.case.result) - self.expected;
+        self.case.turn.fold_wb(white, -white)
+    }
+}
+
+/// An evaluation's words on positions.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    seen: Vec<Seen>,
+    /// K of the sigmoid between centipawns and expected results.
+    pub k: f64,
+    /// Whether K was fitted to these positions, and did not come with the evaluation.
+    pub fitted: bool,
+    /// What the positions are, in a few words.
+    pub what: String,
+}
+
+/// Evaluates positions, on all threads; those that are no legal position are left out. K is fitted if it is not given.
+///
+/// # Errors
+/// If K cannot be fitted.
+pub fn judge(cases: &[Case], evaluation: &Evaluation, k: Option<f64>, what: &str) -> Result<Judged> {
+    let evals = match evaluation {
+        Evaluation::Hce(weights) => evaluate(cases, &Hce::new(weights.clone())),
+        Evaluation::Nnue(network) => evaluate(cases, &Nnue::new(network.clone())),
+    };
+    let fitted = k.is_none();
+    let k = match k {
+        Some(k) => k,
+        None => {
+            let pairs: Vec<(f32, f32)> =
+                evals.iter().map(|(case, _, eval)| (*eval as f32, case.result)).collect();
+            fit_k(&pairs)?.k
+        }
+    };
+    let seen = evals.into_iter().map(|(case, board, eval)| {
+        let expected = sigmoid(k, f64::from(eval));
+        Seen { case, board, eval, expected }
+    });
+    Ok(Judged { seen: seen.collect(), k, fitted, what: what.into() })
+}
+
+fn evaluate<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Board, i32)> {
+    const CHUNK: usize = 4096;
+    let of_chunk = |chunk: &[Case]| -> Vec<(Case, Board, i32)> {
+        let mut evaluator = evaluator.clone();
+        let one = |case: &Case| {
+            let position = case.board.unpack(case.turn, NO_EP, 0, 1)?;
+            let eval = evaluator.evaluate(&position, 0);
+            Some((*case, position.board().clone(), case.turn.fold_wb(eval, -eval)))
+        };
+        chunk.iter().filter_map(one).collect()
+    };
+    cases.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+}
+
+/// Sums over the positions of a group.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    count: u64,
+    residuals: f64,
+    squares: f64,
+}
+
+impl Sums {
+    fn add(&mut self, residual: f64) {
+        self.count += 1;
+        self.residuals += residual;
+        self.squares += residual * residual;
+    }
+
+    fn mean(&self) -> f64 {
+        self.residuals / self.count as f64
+    }
+
+    /// Mean of the squares.
+    fn loss(&self) -> f64 {
+        self.squares / self.count as f64
+    }
+}
+
+impl Judged {
+    /// How many positions there are.
+    pub fn positions(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    /// Mean squared difference between result and expected result.
+    pub fn loss(&self) -> f64 {
+        let mut sums = Sums::default();
+        self.seen.iter().for_each(|seen| sums.add(seen.residual()));
+        sums.loss()
+    }
+
+    /// Groups by a number that a board has.
+    fn by(&self, key: impl Fn(&Board) -> usize) -> BTreeMap<usize, Sums> {
+        let mut groups: BTreeMap<usize, Sums> = BTreeMap::new();
+        for seen in &self.seen {
+            groups.entry(key(&seen.board)).or_default().add(seen.residual());
+        }
+        groups
+    }
+
+    /// The mean residual and the mean squared error by phase.
+    pub fn by_phase(&self) -> Vec<Figure> {
+        let groups = self.by(|board| phase(board) as usize);
+        let points = |value: fn(&Sums) -> f64| -> Vec<(f64, f64)> {
+            groups.iter().map(|(phase, sums)| (*phase as f64, value(sums))).collect()
+        };
+        let x = format!("phase: 0 pawns alone, {FULL_PHASE} all pieces");
+        let error = |sums: &Sums| (sums.loss() / sums.count as f64).sqrt();
+        let means = points(Sums::mean);
+        let band: Vec<(f64, f64, f64)> = (groups.iter())
+            .map(|(phase, sums)| (*phase as f64, sums.mean() - error(sums), sums.mean() + error(sums)))
+            .collect();
+        let ends = band.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
+        let mut curves = Curves::around(&x, "result − expected", ends).line("", BLUE, means);
+        curves.bands.push(Band { colour: BLUE, points: band });
+        let losses = points(Sums::loss);
+        let loss = Curves::around(&x, "squared error", losses.iter().copied()).line("", ORANGE, losses);
+        let mut data = Table::new(&["phase", "positions", "mean residual", "mean squared error"]);
+        for (phase, sums) in &groups {
+            let numbers = [Cell::exact(sums.mean()), Cell::exact(sums.loss())];
+            data.row([Cell::Count(*phase as u64), Cell::Count(sums.count)].into_iter().chain(numbers));
+        }
+        let signed = "Mean of result minus expected result for the side to move, with a standard error that takes positions as independent. Above 0 the evaluation is too low.";
+        let squared = "Mean squared difference between result and expected result.";
+        vec![
+            Figure::new("residuals", "Residuals by phase", signed, Drawing::Curves(curves))
+                .with_data(data.clone()),
+            Figure::new("errors", "Error by phase", squared, Drawing::Curves(loss)).with_data(data),
+        ]
+    }
+
+    /// The mean squared error by a number that each board has, such as its output bucket.
+    pub fn by_group(&self, id: &str, title: &str, name: &str, key: impl Fn(&Board) -> usize) -> Figure {
+        let groups = self.by(key);
+        let points: Vec<(f64, f64)> =
+            groups.iter().map(|(group, sums)| (*group as f64, sums.loss())).collect();
+        let curves = Curves::around(name, "squared error", points.iter().copied());
+        let curves = curves.line("", ORANGE, points.clone()).dots("", ORANGE, points);
+        let mut data = Table::new(&[name, "positions", "mean squared error"]);
+        for (group, sums) in &groups {
+            data.row([Cell::Count(*group as u64), Cell::Count(sums.count), Cell::exact(sums.loss())]);
+        }
+        let caption = "Mean squared difference between the game's result and the expected result.";
+        Figure::new(id, title, caption, Drawing::Curves(curves)).with_data(data)
+    }
+
+    /// Mean results by evaluation beside the sigmoid.
+    pub fn against_results(&self) -> Figure {
+        const WIDTH: i32 = 50;
+        const REACH: i32 = 1_000;
+        let mut sums: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
+        for seen in &self.seen {
+            if seen.eval.abs() < REACH + WIDTH / 2 {
+                let sum = sums.entry((seen.eval + WIDTH / 2).div_euclid(WIDTH) * WIDTH).or_default();
+                *sum = (sum.0 + 1, sum.1 + f64::from(seen.case.result));
+            }
+        }
+        let means: Vec<(f64, f64)> =
+            sums.iter().map(|(cp, (n, sum))| (f64::from(*cp), sum / *n as f64)).collect();
+        let reach = f64::from(REACH);
+        let expected = (-100..=100).map(|i| f64::from(i) * reach / 100.0).map(|cp| (cp, sigmoid(self.k, cp)));
+        let axes = Axes {
+            title: String::new(),
+            x: "evaluation, centipawns from White's side".into(),
+            y: "result".into(),
+            x_range: -reach..reach,
+            y_range: 0.0..1.0,
+        };
+        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect()).dots(
+            "mean result",
+            BLUE,
+            means,
+        );
+        let mut data = Table::new(&["evaluation", "positions", "mean result", "expected"]);
+        for (cp, (n, sum)) in sums {
+            let cp = f64::from(cp);
+            let numbers = [sum / n as f64, sigmoid(self.k, cp)].map(Cell::exact);
+            data.row([Cell::exact(cp), Cell::Count(n)].into_iter().chain(numbers));
+        }
+        let how = if self.fitted { "fitted to these positions" } else { "that of the run" };
+        let caption = format!("Each dot is {WIDTH} centipawns wide. K = {:.4}, {how}.", self.k);
+        Figure::new("calibration", "Evaluation against results", &caption, Drawing::Curves(curves))
+            .with_data(data)
+    }
+
+    /// Where evaluations and scores meet; `None` if no position has a score.
+    pub fn against_scores(&self) -> Option<Figure> {
+        const WIDTH: i32 = 50;
+        const REACH: i32 = 800;
+        let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
+        let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
+        for seen in &self.seen {
+            let Some(score) = seen.case.score.filter(|score| !is_mate(*score)) else { continue };
+            let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
+            if score.abs() >= REACH {
+                continue;
+            }
+            let mean = means.entry(place(score)).or_default();
+            *mean = (mean.0 + 1, mean.1 + f64::from(seen.eval));
+            if seen.eval.abs() < REACH {
+                *tiles.entry((place(score), place(seen.eval))).or_default() += 1;
+            }
+        }
+        if means.is_empty() {
+            return None;
+        }
+        Some(scores_figure(&tiles, &means, WIDTH, REACH))
+    }
+
+    /// The positions that it gets most wrong, at most one of each game, as diagrams, and as a table.
+    pub fn worst(&self, number: usize) -> Part {
+        let mut of_game: BTreeMap<u64, usize> = BTreeMap::new();
+        for (index, seen) in self.seen.iter().enumerate() {
+            let best = of_game.entry(seen.case.game).or_insert(index);
+            if seen.residual().abs() > self.seen[*best].residual().abs() {
+                *best = index;
+            }
+        }
+        let mut order: Vec<usize> = of_game.into_values().collect();
+        order.sort_by(|a, b| {
+            let [a_size, b_size] = [a, b].map(|i| self.seen[*i].residual().abs());
+            b_size.total_cmp(&a_size).then(a.cmp(b))
+        });
+        let mut known = HashSet::new();
+        order.retain(|i| known.insert((self.seen[*i].case.board.0, self.seen[*i].case.turn)));
+        let mut part = Part::new("Most wrong");
+        part.say("The positions whose results are furthest from what the evaluation expects, at most one of a game.");
+        let mut table = Table::new(&["", "FEN", "evaluation", "expected", "result"]);
+        for (place, index) in order.into_iter().take(number).enumerate() {
+            let seen = &self.seen[index];
+            let fen = seen.fen();
+            let (eval, expected) = (f64::from(seen.eval) / 100.0, seen.expected);
+            let result = f64::from(seen.case.result);
+            let word = |r: f64| {
+                if r > 0.5 {
+                    "White won"
+                } else if r < 0.5 {
+                    "Black won"
+                } else {
+                    "drawn"
+                }
+            };
+            let caption = format!("{eval:+.2} for White, expected {expected:.3}; {}. {fen}", word(result));
+            let drawing = Drawing::Diagram(Diagram { board: seen.board.clone(), turn: seen.case.turn });
+            part.add(Figure::new(
+                &format!("wrong-{}", place + 1),
+                &format!("{}", place + 1),
+                &caption,
+                drawing,
+            ));
+            table.row([
+                Cell::Count(place as u64 + 1),
+                Cell::text(fen),
+                Cell::number(f64::from(seen.eval), 0),
+                Cell::number(expected, 4),
+                Cell::number(result, 2),
+            ]);
+        }
+        if table.is_empty() {
+            return Part::new("Most wrong");
+        }
+        part.add(table);
+        part
+    }
+}
+
+impl Seen {
+    fn fen(&self) -> String {
+        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
+        position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
+    }
+}
+
+fn scores_figure(
+    tiles: &BTreeMap<(i32, i32), u64>,
+    means: &BTreeMap<i32, (u64, f64)>,
+    width: i32,
+    reach: i32,
+) -> Figure {
+    let half = f64::from(width) / 2.0;
+    let middle = |cp: i32| f64::from(cp) + half;
+    let most = tiles.values().copied().max().unwrap_or(1) as f64;
+    let range = |cp: i32| f64::from(cp)..f64::from(cp + width);
+    let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
+        // Few and many are told apart by their logarithms.
+        Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
+    };
+    let reach = f64::from(reach);
+    let axes = Axes {
+        title: String::new(),
+        x: "score, centipawns from White's side".into(),
+        y: "evaluation, centipawns".into(),
+        x_range: -reach..reach,
+        y_range: -reach..reach,
+    };
+    let line = means.iter().map(|(score, (n, sum))| (middle(*score), sum / *n as f64)).collect();
+    let curves = Curves { tiles: tiles.iter().map(tile).collect(), ..Curves::within(axes) };
+    let curves = curves.line("equal", GREEN, vec![(-reach, -reach), (reach, reach)]);
+    let curves = curves.line("mean evaluation", ORANGE, line);
+    let mut data = Table::new(&["score from", "positions", "mean evaluation"]);
+    for (score, (n, sum)) in means {
+        data.row([Cell::exact(f64::from(*score)), Cell::Count(*n), Cell::exact(sum / *n as f64)]);
+    }
+    let caption = format!(
+        "Positions by the score in the dataset and by the evaluation, {width} centipawns each; the darker, the more (logarithm)."
+    );
+    Figure::new("scores", "Evaluation against score", &caption, Drawing::Curves(curves)).with_data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chess::fen;
+    use crate::eval::hce::Weights;
+
+    fn case(text: &str, result: f32, score: Option<i32>, game: u64) -> Case {
+        let position = fen::position(text, false).unwrap();
+        Case { board: PackedBoard::pack(&position), turn: position.turn(), result, score, game }
+    }
+
+    /// Material alone, K = 1: a rook is 500 centipawns.
+    fn judged() -> Judged {
+        let cases = [
+            case("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0.0, Some(480), 1),
+            case("4k3/8/8/8/8/8/8/R3K3 b - - 0 1", 0.0, None, 1),
+            case("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0.0, None, 2),
+            case("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", 0.5, Some(-20), 3),
+            case("4k3/8/8/8/8/8/8/4K3 w - - 0 1", 0.5, None, 4),
+        ];
+        judge(&cases, &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
+    }
+
+    #[test]
+    fn residuals_are_those_of_the_side_to_move() {
+        let judged = judged();
+        let won = 1.0 / (1.0 + (-1.25f64).exp());
+        let residuals: Vec<f64> = judged.seen.iter().map(Seen::residual).collect();
+        for (found, expected) in residuals.iter().zip([-won, won, -won, 0.5 - won, 0.0]) {
+            assert!((found - expected).abs() < 1e-9, "{residuals:?}");
+        }
+        let mean = (3.0 * won * won + (0.5 - won).powi(2)) / 5.0;
+        assert!((judged.loss() - mean).abs() < 1e-9);
+        // Rooks count 2 in the phase.
+        let phases = &judged.by_phase()[0].data.rows;
+        assert_eq!(phases.iter().map(|row| row[0].value()).collect::<Vec<_>>(), [Some(0.0), Some(2.0)]);
+        assert_eq!(phases[1][1], Cell::Count(4));
+        let pieces = judged.by_group("p", "p", "p", |board| board.occupied().count());
+        assert_eq!(pieces.data.rows[0][1], Cell::Count(1));
+    }
+
+    #[test]
+    fn the_most_wrong_are_one_of_a_game_and_no_board_comes_twice() {
+        let part = judged().worst(9);
+        let Some(super::super::section::Item::Table(table)) = part.items.last() else { panic!() };
+        let rows = &table.rows;
+        let fens: Vec<String> = rows.iter().map(|row| row[1].plain()).collect();
+        // Game 2 has the board of game 1.
+        assert_eq!(fens[0], "4k3/8/8/8/8/8/8/R3K3 w - - 0 1");
+        assert_eq!(fens[1], "r3k3/8/8/8/8/8/8/4K3 b - - 0 1");
+        assert_eq!(fens.len(), 3);
+    }
+
+    #[test]
+    fn scores_stand_against_evaluations_as_far_as_there_are_any() {
+        let figure = judged().against_scores().unwrap();
+        let rows: Vec<Vec<f64>> =
+            figure.data.rows.iter().map(|row| row.iter().filter_map(Cell::value).collect()).collect();
+        assert_eq!(rows, [vec![-50.0, 1.0, -500.0], vec![450.0, 1.0, 500.0]]);
+        let mut none = judged();
+        none.seen.iter_mut().for_each(|seen| seen.case.score = None);
+        assert!(none.against_scores().is_none());
+    }
+}

@@ -1,0 +1,168 @@
+//! Boards whose squares hold a value that may be below 0: piece-square tables, weights of neurons.
+//!
+//! In: values by square, a1 to h8. Out: SVG, blue for values above 0 and orange for those below, either deeper the
+//! further they are from it.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::style::{Canvas, DrawError, FONT, INK, on, signed, svg};
+use crate::error::Result;
+
+/// One board with its values written on it.
+#[derive(Debug, Clone)]
+pub struct Squares {
+    /// A value for each square, a1 to h8; `None` is left bare.
+    pub values: Vec<Option<f64>>,
+    /// What stands below the value in small letters, such as its error; missing ones are left out.
+    pub below: Vec<Option<f64>>,
+    /// The value that is drawn deepest; the same for boards that are to be compared.
+    pub deepest: f64,
+    /// Whether colours go by the square root, for counts that are high in a few places.
+    pub root: bool,
+}
+
+const SQUARE: i32 = 46;
+const MARGIN: i32 = 26;
+
+fn centred(size: i32, colour: RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&colour).pos(Pos::new(HPos::Center, VPos::Center))
+}
+
+impl Squares {
+    /// Draws it.
+    ///
+    /// # Errors
+    /// If it cannot be drawn, which is our fault.
+    pub fn svg(&self, title: &str) -> Result<String> {
+        let top = if title.is_empty() { 6 } else { 40 };
+        let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN);
+        svg((size.0 as u32, size.1 as u32), |canvas| {
+            if !title.is_empty() {
+                canvas.draw_text(title, &centred(18, INK), (size.0 / 2, 20))?;
+            }
+            for square in 0..64 {
+                self.square(canvas, square, top)?;
+            }
+            coordinates(canvas, top)
+        })
+    }
+
+    fn square(&self, canvas: &Canvas<'_>, square: usize, top: i32) -> std::result::Result<(), DrawError> {
+        let (file, rank) = (square as i32 % 8, square as i32 / 8);
+        let (x, y) = (MARGIN + file * SQUARE, top + (7 - rank) * SQUARE);
+        let value = self.values.get(square).copied().flatten();
+        let share = value.map_or(0.0, |value| value / self.deepest.max(f64::MIN_POSITIVE)).clamp(-1.0, 1.0);
+        let share = if self.root { share.abs().sqrt().copysign(share) } else { share };
+        canvas.draw(&Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], signed(share).filled()))?;
+        let Some(value) = value else { return Ok(()) };
+        let (x, y) = (x + SQUARE / 2, y + SQUARE / 2);
+        match self.below.get(square).copied().flatten() {
+            Some(below) => {
+                canvas.draw_text(&short(value), &centred(20, on(share)), (x, y - 7))?;
+                canvas.draw_text(&format!("±{}", short(below)), &centred(16, on(share)), (x, y + 11))
+            }
+            None => canvas.draw_text(&short(value), &centred(21, on(share)), (x, y)),
+        }
+    }
+}
+
+/// A value as it fits on a square.
+fn short(value: f64) -> String {
+    match value.abs() {
+        0.0..0.05 => "0".into(),
+        0.05..9.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+fn coordinates(canvas: &Canvas<'_>, top: i32) -> std::result::Result<(), DrawError> {
+    for place in 0..8 {
+        let middle = place * SQUARE + SQUARE / 2;
+        let (file, rank) = (char::from(b'a' + place as u8).to_string(), (place + 1).to_string());
+        canvas.draw_text(&file, &centred(18, INK), (MARGIN + middle, top + 8 * SQUARE + 14))?;
+        canvas.draw_text(&rank, &centred(18, INK), (MARGIN - 12, top + 8 * SQUARE - middle))?;
+    }
+    Ok(())
+}
+
+/// Several boards without letters on them: the weights of a neuron, a board for each kind of piece.
+#[derive(Debug, Clone)]
+pub struct Planes {
+    /// What each board is, with its 64 values.
+    pub boards: Vec<(String, Vec<f64>)>,
+    /// Boards in a row.
+    pub columns: usize,
+    /// The value that is drawn deepest.
+    pub deepest: f64,
+}
+
+const SMALL: i32 = 11;
+const GAP: i32 = 14;
+
+impl Planes {
+    /// Draws them.
+    ///
+    /// # Errors
+    /// If they cannot be drawn, which is our fault.
+    pub fn svg(&self, title: &str) -> Result<String> {
+        let top = if title.is_empty() { 2 } else { 36 };
+        let (side, columns) = (8 * SMALL, self.columns.max(1));
+        let rows = self.boards.len().div_ceil(columns) as i32;
+        let size = (GAP + columns as i32 * (side + GAP), top + rows * (side + 30) + 4);
+        svg((size.0 as u32, size.1 as u32), |canvas| {
+            if !title.is_empty() {
+                canvas.draw_text(title, &centred(18, INK), (size.0 / 2, 18))?;
+            }
+            for (index, (name, values)) in self.boards.iter().enumerate() {
+                let left = GAP + (index % columns) as i32 * (side + GAP);
+                let top = top + (index / columns) as i32 * (side + 30);
+                canvas.draw_text(name, &centred(18, INK), (left + side / 2, top + 12))?;
+                self.plane(canvas, values, (left, top + 24))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn plane(
+        &self,
+        canvas: &Canvas<'_>,
+        values: &[f64],
+        (left, top): (i32, i32),
+    ) -> std::result::Result<(), DrawError> {
+        for (square, value) in values.iter().enumerate() {
+            let (x, y) = (left + square as i32 % 8 * SMALL, top + (7 - square as i32 / 8) * SMALL);
+            let share = value / self.deepest.max(f64::MIN_POSITIVE);
+            canvas.draw(&Rectangle::new([(x, y), (x + SMALL, y + SMALL)], signed(share).filled()))?;
+        }
+        let frame = [(left, top), (left + 8 * SMALL, top + 8 * SMALL)];
+        canvas.draw(&Rectangle::new(frame, INK.mix(0.5).stroke_width(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_on_its_square_with_its_error() {
+        let mut values = vec![None; 64];
+        (values[0], values[63]) = (Some(-20.4), Some(1.26));
+        let squares = Squares { values, below: vec![Some(3.0)], deepest: 20.4, root: false };
+        let svg = squares.svg("a & b").unwrap();
+        assert!(svg.contains("a &amp; b") && svg.contains("-20\n") && svg.contains("±3.0"), "{svg}");
+        // a1 is the lowest square on the left; its orange is as deep as can be.
+        let tile = format!("x=\"{MARGIN}\" y=\"{}\"", 40 + 7 * SQUARE);
+        let tile = svg.lines().find(|line| line.contains(&tile)).unwrap();
+        assert!(tile.contains("#D55E00") && tile.contains("opacity=\"1\""), "{tile}");
+    }
+
+    #[test]
+    fn boards_of_a_neuron_lie_in_rows() {
+        let boards = (0..12).map(|i| (format!("b{i}"), vec![f64::from(i) - 6.0; 64])).collect();
+        let svg = Planes { boards, columns: 6, deepest: 6.0 }.svg("").unwrap();
+        assert!(svg.contains("b11") && !svg.contains("NaN"));
+        // Veils of nothing are not drawn: the seventh board is all 0.
+        assert_eq!(svg.matches("<rect").count(), 1 + 12 + 11 * 64);
+    }
+}

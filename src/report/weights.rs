@@ -1,0 +1,387 @@
+//! Weights of an evaluation in a report.
+//!
+//! In: the rows of a fit's `weights.csv`, or the weights of a file; its log; how it stands against positions. Out: a
+//! section. What a weight is follows from its name, such as `psqt.knight[e4] midgame`, so the tables of any engine are
+//! drawn: 64 squares as a board, a list as a curve, all else as rows.
+
+use std::path::Path;
+
+use super::figure::{Drawing, Figure};
+use super::judged::Judged;
+use super::log::{self, Epoch};
+use super::plot::{Band, Curves};
+use super::section::{Kind, Part, Section};
+use super::squares::Squares;
+use super::style::{BLUE, ORANGE};
+use super::table::{Cell, Table};
+use crate::error::{Error, Result};
+
+/// One weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weight {
+    /// Its name.
+    pub name: String,
+    /// Before the fit, if there was one.
+    pub before: Option<f64>,
+    /// Now, in centipawns.
+    pub after: f64,
+    /// Standard error, if it is known.
+    pub error: Option<f64>,
+    /// In how many positions it counts, if that is known.
+    pub positions: Option<u64>,
+    /// Whether it was held.
+    pub fixed: bool,
+}
+
+/// What is known of weights.
+pub struct Weights {
+    /// The weights, in order.
+    pub weights: Vec<Weight>,
+    /// K of the sigmoid that they were tuned for.
+    pub k: Option<f64>,
+    /// The epochs of the fit; empty if unknown.
+    pub epochs: Vec<Epoch>,
+    /// Training and validation loss before the fit, if the run tells.
+    pub before: [Option<f64>; 2],
+    /// How they stand against positions, or why that is not known.
+    pub judged: std::result::Result<Judged, String>,
+}
+
+/// Reads `weights.csv`.
+///
+/// # Errors
+/// If it cannot be read, lacks a column, or holds something else than numbers.
+pub fn read(path: &Path) -> Result<Vec<Weight>> {
+    let text = crate::io::read_text(path)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let fault = |line: usize, reason: String| Error::at(path, format!("line {line}"), reason);
+    let head = reader.headers().map_err(|e| fault(1, e.to_string()))?.clone();
+    let column = |name: &str| {
+        head.iter().position(|head| head == name).ok_or_else(|| fault(1, format!("has no column `{name}`")))
+    };
+    let [name, before, after, error] =
+        [column("name")?, column("before")?, column("after")?, column("standard_error")?];
+    let (positions, fixed) = (column("positions")?, column("fixed")?);
+    let mut weights = Vec::new();
+    for (at, record) in reader.records().enumerate() {
+        let line = at + 2;
+        let record = record.map_err(|e| fault(line, e.to_string()))?;
+        let field = |column: usize| record.get(column).unwrap_or_default();
+        let number = |column: usize| -> Result<Option<f64>> {
+            match field(column) {
+                "" => Ok(None),
+                text => text.parse().map(Some).map_err(|_| fault(line, format!("`{text}` is not a number"))),
+            }
+        };
+        let value = number(after)?.ok_or_else(|| fault(line, "a value is missing".into()))?;
+        weights.push(Weight {
+            name: field(name).to_string(),
+            before: number(before)?,
+            after: value,
+            error: number(error)?,
+            positions: number(positions)?.map(|count| count as u64),
+            fixed: field(fixed) == "true",
+        });
+    }
+    Ok(weights)
+}
+
+/// The section.
+pub fn section(name: &str, data: &Weights) -> Section {
+    let mut section = Section::new(name, Kind::Weights);
+    let tuned = data.weights.iter().filter(|weight| !weight.fixed && weight.before.is_some()).count();
+    section.measure("weights", "weights", data.weights.len() as u64);
+    if tuned > 0 {
+        section.measure("parameters", "of these tuned", tuned as u64);
+    }
+    if let Some(k) = data.k {
+        section.measure("k", "K", Cell::number(k, 4));
+    }
+    let before =
+        [("train_loss_before", "training loss before"), ("validation_loss_before", "validation loss before")];
+    for ((key, label), loss) in before.into_iter().zip(data.before) {
+        if let Some(loss) = loss {
+            section.measure(key, label, Cell::number(loss, 7));
+        }
+    }
+    log::measures(&mut section, &data.epochs);
+    if let Ok(judged) = &data.judged {
+        section.measure("positions", "positions judged", judged.positions());
+        section.measure("loss", "squared error on them", Cell::number(judged.loss(), 7));
+    }
+    if !data.epochs.is_empty() {
+        let mut part = Part::new("Fit");
+        part.add(log::losses(&data.epochs));
+        log::rates(&data.epochs).into_iter().for_each(|figure| part.add(figure));
+        section.part(part);
+    }
+    let terms = terms(&data.weights);
+    section.part(single_values(&terms));
+    section.part(boards(&terms));
+    section.part(lists(&terms));
+    section.part(other_tables(&terms));
+    judgement(&mut section, &data.judged, |part, judged| {
+        judged.by_phase().into_iter().for_each(|figure| part.add(figure));
+    });
+    section
+}
+
+/// What an evaluation says of positions, or why that cannot be shown.
+pub(super) fn judgement(
+    section: &mut Section,
+    judged: &std::result::Result<Judged, String>,
+    more: impl FnOnce(&mut Part, &Judged),
+) {
+    let mut part = Part::new("Against positions");
+    match judged {
+        Ok(judged) => {
+            part.say(format!("{}.", judged.what));
+            more(&mut part, judged);
+            part.add(judged.against_results());
+            judged.against_scores().into_iter().for_each(|figure| part.add(figure));
+            section.part(part);
+            section.part(judged.worst(12));
+        }
+        Err(reason) => {
+            part.missing(format!("No residuals and no positions: {reason}."));
+            section.part(part);
+        }
+    }
+}
+
+/// Weights of one name: `psqt.knight`, with the values of both halves by entry.
+struct Term<'a> {
+    name: &'a str,
+    /// `midgame`, `endgame`, or nothing; with the weights by what stands in brackets.
+    halves: Vec<(&'a str, Vec<(&'a str, &'a Weight)>)>,
+}
+
+/// `psqt.knight[e4] midgame` into its name, `e4` and `midgame`.
+fn split(name: &str) -> (&str, &str, &str) {
+    let (name, half) = match name.rsplit_once(' ') {
+        Some((name, half)) if matches!(half, "midgame" | "endgame") => (name, half),
+        _ => (name, ""),
+    };
+    match name.split_once('[').and_then(|(name, entry)| Some((name, entry.strip_suffix(']')?))) {
+        Some((name, entry)) => (name, entry, half),
+        None => (name, "", half),
+    }
+}
+
+fn terms(weights: &[Weight]) -> Vec<Term<'_>> {
+    let mut terms: Vec<Term<'_>> = Vec::new();
+    for weight in weights {
+        let (name, entry, half) = split(&weight.name);
+        if terms.last().is_none_or(|term| term.name != name) {
+            terms.push(Term { name, halves: Vec::new() });
+        }
+        let Some(term) = terms.last_mut() else { continue };
+        match term.halves.iter_mut().find(|(known, _)| *known == half) {
+            Some((_, entries)) => entries.push((entry, weight)),
+            None => term.halves.push((half, vec![(entry, weight)])),
+        }
+    }
+    terms
+}
+
+fn square(name: &str) -> Option<usize> {
+    match name.as_bytes() {
+        [file @ b'a'..=b'h', rank @ b'1'..=b'8'] => {
+            Some(8 * usize::from(rank - b'1') + usize::from(file - b'a'))
+        }
+        _ => None,
+    }
+}
+
+impl Term<'_> {
+    fn is_single(&self) -> bool {
+        self.halves.iter().all(|(_, entries)| entries.len() == 1)
+    }
+
+    fn is_board(&self) -> bool {
+        let all = |entries: &Vec<(&str, &Weight)>| entries.iter().all(|(entry, _)| square(entry).is_some());
+        self.halves.iter().all(|(_, entries)| entries.len() > 8 && all(entries))
+    }
+
+    fn is_list(&self) -> bool {
+        let all =
+            |entries: &Vec<(&str, &Weight)>| entries.iter().all(|(entry, _)| entry.parse::<u32>().is_ok());
+        self.halves.iter().all(|(_, entries)| entries.len() > 2 && all(entries))
+    }
+
+    /// `psqt.knight midgame`.
+    fn title(&self, half: &str) -> String {
+        if half.is_empty() { self.name.to_string() } else { format!("{} {half}", self.name) }
+    }
+}
+
+/// Before, now and error, as cells.
+fn cells(weight: &Weight) -> [Cell; 3] {
+    let number = |value: Option<f64>, decimals| value.map_or(Cell::Nothing, |v| Cell::number(v, decimals));
+    [number(weight.before, 0), Cell::number(weight.after, 1), number(weight.error, 1)]
+}
+
+fn single_values(terms: &[Term<'_>]) -> Part {
+    let mut part = Part::new("Single weights");
+    let mut table = Table::new(&["", "midgame before", "now", "±", "endgame before", "now", "±"]);
+    for term in terms.iter().filter(|term| term.is_single()) {
+        let half = |name: &str| {
+            let of = |(known, _): &&(&str, Vec<(&str, &Weight)>)| {
+                *known == name || (known.is_empty() && name == "midgame")
+            };
+            let found = term.halves.iter().find(of);
+            found.map_or([Cell::Nothing, Cell::Nothing, Cell::Nothing], |(_, entries)| cells(entries[0].1))
+        };
+        let values = half("midgame").into_iter().chain(half("endgame"));
+        table.row(std::iter::once(Cell::text(term.name)).chain(values));
+    }
+    if !table.is_empty() {
+        part.add(table);
+    }
+    part
+}
+
+fn boards(terms: &[Term<'_>]) -> Part {
+    let mut part = Part::new("Tables by square");
+    let boards: Vec<&Term<'_>> = terms.iter().filter(|term| term.is_board()).collect();
+    if boards.is_empty() {
+        return part;
+    }
+    part.say("From the piece's own side, in centipawns, with standard errors where they are known; blue is good for the piece's side.");
+    for term in boards {
+        let all = || term.halves.iter().flat_map(|(_, entries)| entries);
+        let deepest = all().map(|(_, weight)| weight.after.abs()).fold(1.0, f64::max);
+        for (half, entries) in &term.halves {
+            let place = |value: fn(&Weight) -> Option<f64>| {
+                let mut values = vec![None; 64];
+                for (entry, weight) in entries {
+                    if let Some(square) = square(entry) {
+                        values[square] = value(weight);
+                    }
+                }
+                values
+            };
+            let id = term.title(half);
+            let mut data = Table::new(&["square", "before", "now", "standard error", "positions"]);
+            for (entry, weight) in entries {
+                let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
+                let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
+                let numbers = [number(weight.before), Cell::exact(weight.after), number(weight.error), count];
+                data.row(std::iter::once(Cell::text(*entry)).chain(numbers));
+            }
+            // Where a tuning starts from nothing there is nothing to show of it.
+            let before = place(|weight| weight.before);
+            if before.iter().flatten().any(|value| *value != 0.0) {
+                let deepest = before.iter().flatten().fold(deepest, |most, value| most.max(value.abs()));
+                let squares = Squares { values: before, below: Vec::new(), deepest, root: false };
+                let title = format!("{}, before", term.title(half));
+                part.add(Figure::new(&format!("{id}-before"), &title, "", Drawing::Squares(squares)));
+            }
+            let (values, below) = (place(|weight| Some(weight.after)), place(|weight| weight.error));
+            let squares = Squares { values, below, deepest, root: false };
+            part.add(Figure::new(&id, &term.title(half), "", Drawing::Squares(squares)).with_data(data));
+        }
+    }
+    part
+}
+
+fn lists(terms: &[Term<'_>]) -> Part {
+    let mut part = Part::new("Lists");
+    for term in terms.iter().filter(|term| !term.is_single() && term.is_list()) {
+        let mut data = Table::new(&["entry", "half", "before", "now", "standard error", "positions"]);
+        let (mut lines, mut bands) = (Vec::new(), Vec::new());
+        for ((half, entries), colour) in term.halves.iter().zip([BLUE, ORANGE]) {
+            let x = |entry: &str| entry.parse().unwrap_or(0.0);
+            lines.push((
+                *half,
+                colour,
+                entries.iter().map(|(entry, w)| (x(entry), w.after)).collect::<Vec<_>>(),
+            ));
+            let around =
+                |(entry, w): &(&str, &Weight)| Some((x(entry), w.after - w.error?, w.after + w.error?));
+            let points: Vec<(f64, f64, f64)> = entries.iter().filter_map(around).collect();
+            bands.push(Band { colour, points });
+            for (entry, weight) in entries {
+                let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
+                let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
+                let numbers = [number(weight.before), Cell::exact(weight.after), number(weight.error), count];
+                data.row([Cell::exact(x(entry)), Cell::text(*half)].into_iter().chain(numbers));
+            }
+        }
+        // Errors of values that nothing counts are as wide as one likes: the values set the limits.
+        let mut curves =
+            Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
+        curves = curves.roomy();
+        let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
+        for band in &mut bands {
+            band.points.iter_mut().for_each(|p| (p.1, p.2) = (p.1.clamp(low, high), p.2.clamp(low, high)));
+        }
+        curves.bands = bands.into_iter().filter(|band| band.points.len() > 1).collect();
+        let curves = lines.into_iter().fold(curves, |curves, (half, colour, points)| {
+            curves.line(if half.is_empty() { "value" } else { half }, colour, points)
+        });
+        part.add(Figure::new(term.name, term.name, "", Drawing::Curves(curves)).with_data(data));
+    }
+    part
+}
+
+/// All other tables, entry by entry.
+fn other_tables(terms: &[Term<'_>]) -> Part {
+    let mut part = Part::new("Other tables");
+    let mut table = Table::new(&["weight", "before", "now", "±"]);
+    for term in terms.iter().filter(|term| !term.is_single() && !term.is_board() && !term.is_list()) {
+        for (_, entries) in &term.halves {
+            for (_, weight) in entries {
+                table.row(std::iter::once(Cell::text(&weight.name)).chain(cells(weight)));
+            }
+        }
+    }
+    if !table.is_empty() {
+        part.items.push(super::section::Item::Folded(format!("{} weights", table.rows.len()), table));
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_a_weight_is() {
+        assert_eq!(split("psqt.knight[e4] midgame"), ("psqt.knight", "e4", "midgame"));
+        assert_eq!(split("pawns.doubled[1][3] endgame"), ("pawns.doubled", "1][3", "endgame"));
+        assert_eq!(split("tempo"), ("tempo", "", ""));
+        assert_eq!((square("a1"), square("h8"), square("i1"), square("12")), (Some(0), Some(63), None, None));
+    }
+
+    #[test]
+    fn weights_are_sorted_into_boards_lists_and_single_ones() {
+        let weight = |name: String, after: f64| Weight {
+            name,
+            before: Some(0.0),
+            after,
+            error: Some(1.0),
+            positions: Some(3),
+            fixed: false,
+        };
+        let mut weights: Vec<Weight> = (0..64)
+            .map(|s| weight(format!("t.knight[{}] midgame", super::super::figure::square_name(s)), s as f64))
+            .collect();
+        weights.extend((0..4).map(|i| weight(format!("t.list[{i}]"), f64::from(i))));
+        weights.push(weight("t.single".into(), 7.0));
+        let data = Weights {
+            weights,
+            k: Some(1.0),
+            epochs: Vec::new(),
+            before: [None; 2],
+            judged: Err("no data".into()),
+        };
+        let section = section("x", &data);
+        let titles: Vec<&str> = section.parts.iter().map(|part| part.title.as_str()).collect();
+        assert_eq!(titles, ["Single weights", "Tables by square", "Lists", "Against positions"]);
+        let figures: Vec<&str> = section.figures().map(|figure| figure.id.as_str()).collect();
+        assert_eq!(figures, ["t-knight-midgame", "t-list"]);
+        let board = section.figures().next().unwrap();
+        assert_eq!(board.data.rows[63][2], Cell::exact(63.0));
+    }
+}

@@ -1,0 +1,125 @@
+//! A player whose first moves are drawn by lot, the better ones more often.
+//!
+//! In: a position with its limits. Out: the engine's move, or in the first plies of a game one of its best lines',
+//! line k with a chance in proportion to exp((score k − best score) / temperature). The score that it reports is
+//! that of the position, the best line's, because that is what is learnt from.
+
+use std::sync::atomic::AtomicBool;
+
+use shakmaty::{Chess, Move};
+
+use crate::arena::player::{Choice, Fault, InProcess, Player, Turn};
+use crate::chess::score::{Score, is_mate};
+use crate::rng::Rng;
+
+/// How moves are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Temperature {
+    /// Plies from the start of the game.
+    pub plies: usize,
+    /// Centipawns by which a move that is drawn e times less often is worse; above 0.
+    pub centipawns: f64,
+    /// Moves to draw from.
+    pub lines: usize,
+}
+
+/// The bundled engine, with chance in its first moves.
+pub struct Sampler {
+    engine: InProcess,
+    temperature: Option<Temperature>,
+    rng: Rng,
+}
+
+impl Sampler {
+    /// Without a temperature it plays what the engine plays.
+    pub fn new(engine: InProcess, temperature: Option<Temperature>) -> Sampler {
+        Sampler { engine, temperature, rng: Rng::new(0) }
+    }
+
+    /// The score of a position, without lots.
+    ///
+    /// # Errors
+    /// If it is stopped.
+    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, Fault> {
+        self.engine.choose(turn).map(|choice| choice.info.score)
+    }
+
+    /// The lots of the next game depend on this alone.
+    pub fn seed(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+    }
+}
+
+impl Player for Sampler {
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault> {
+        self.engine.new_game(start, stop)
+    }
+
+    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        let Some(Temperature { centipawns, lines, .. }) =
+            self.temperature.filter(|temperature| turn.line.moves().len() < temperature.plies)
+        else {
+            return self.engine.choose(turn);
+        };
+        // The newest word on each line; those of an iteration that was not finished are of the one before.
+        let mut best: Vec<Option<(Move, Score)>> = vec![None; lines];
+        let mut choice = self.engine.ask(turn, lines, &mut |report| {
+            if let (Some(place), Some(&m)) = (best.get_mut(report.rank - 1), report.pv.first()) {
+                *place = Some((m, report.score));
+            }
+        })?;
+        // A move that has risen in an unfinished iteration may still stand in its old place.
+        let mut moves: Vec<(Move, Score)> = Vec::with_capacity(lines);
+        for (m, score) in best.into_iter().flatten() {
+            if moves.iter().all(|(other, _)| *other != m) {
+                moves.push((m, score));
+            }
+        }
+        if let Some(m) = draw(&moves, centipawns, &mut self.rng) {
+            choice.best = Ok(m);
+        }
+        Ok(choice)
+    }
+}
+
+/// Draws a move, the first being the best. A mate is played without lots; `None` if there is nothing to choose from.
+fn draw(moves: &[(Move, Score)], temperature: f64, rng: &mut Rng) -> Option<Move> {
+    let &(_, best) = moves.first()?;
+    if is_mate(best) {
+        return None;
+    }
+    let weight = |score: Score| (f64::from((score - best).min(0)) / temperature).exp();
+    let mut rest = rng.unit() * moves.iter().map(|&(_, score)| weight(score)).sum::<f64>();
+    let drawn = moves.iter().find(|&&(_, score)| {
+        rest -= weight(score);
+        rest < 0.0
+    });
+    drawn.or(moves.last()).map(|&(m, _)| m)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Position;
+
+    #[test]
+    fn lots_follow_the_temperature() {
+        let position = Chess::default();
+        let legal = position.legal_moves();
+        let moves = [(legal[0], 50), (legal[1], 20), (legal[2], -10)];
+        let mut rng = Rng::new(3);
+        let mut counts = [0.0; 3];
+        let all = 20_000;
+        for _ in 0..all {
+            let m = draw(&moves, 30.0, &mut rng).unwrap();
+            counts[moves.iter().position(|(other, _)| *other == m).unwrap()] += 1.0;
+        }
+        // 1, 1/e and 1/e², over their sum.
+        for (count, share) in counts.iter().zip([0.665_241, 0.244_728, 0.090_031]) {
+            let error: f64 = count / f64::from(all) - share;
+            assert!(error.abs() < 0.012, "{counts:?}");
+        }
+        assert_eq!(draw(&[(legal[0], 31_997), (legal[1], 0)], 30.0, &mut rng), None, "a mate is played");
+        assert_eq!(draw(&[], 30.0, &mut rng), None);
+    }
+}

@@ -1,0 +1,107 @@
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::arena::adjudication::Adjudication;
+use crate::arena::contender::Defaults;
+use crate::arena::control::Control;
+use crate::arena::spec::Spec;
+use crate::arena::uci::Patience;
+use crate::positions::AnyReader;
+
+const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
+const TERMS: Terms = Terms { control: CONTROL, margin: Duration::ZERO };
+
+fn contenders() -> Vec<Contender> {
+    let patience = Patience { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
+    let defaults =
+        Defaults { control: CONTROL, margin: Duration::ZERO, hash: 1, overhead: Duration::ZERO, patience };
+    ["default-hce", "untuned-hce"]
+        .map(|name| Contender::load(&Spec::command(name), &defaults).unwrap())
+        .into()
+}
+
+/// Plays so many games into two files of a folder; `stop_at` stops the run when so many positions are written.
+fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> Ended {
+    let contenders = contenders();
+    let names: Vec<String> = contenders.iter().map(|contender| contender.name.clone()).collect();
+    let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
+    let plan = Plan {
+        games,
+        threads,
+        contenders: &contenders,
+        pool_share: 0.4,
+        terms: TERMS,
+        rules: Rules { adjudication, recover: false, endgames: None },
+        starts: Starts { openings: None, plies: 6, balance: Some(40), chess960: false },
+        temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
+        seed: 11,
+    };
+    let paths = ["a.pgn.zst", "a.vf"].map(|name| folder.join(name));
+    let none = Arguments::new();
+    let mut outputs = Outputs::open(&paths, resume, games, &none, &Options::new()).unwrap();
+    let header = Header::new("selfplay", &names, &[TERMS; 2]);
+    let stop = AtomicBool::new(false);
+    let mut tell = |counts: &Counts, _| {
+        if counts.positions >= stop_at {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    };
+    let ended = run(&plan, &header, &mut outputs, &stop, &mut tell).unwrap();
+    outputs.finish().unwrap();
+    ended
+}
+
+fn files(folder: &Path) -> [Vec<u8>; 4] {
+    ["a.pgn.zst", "a.vf", "a.pgn.zst.journal", "a.vf.journal"]
+        .map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+#[test]
+fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for() {
+    let [one, three, cut] = [0; 3].map(|_| tempfile::tempdir().unwrap());
+    let alone = run_in(one.path(), 40, 1, false, u64::MAX);
+    let counts = &alone.counts;
+    assert!(alone.complete && alone.discarded == 0);
+    assert_eq!((counts.games, counts.white + counts.draws + counts.black), (40, 40));
+    assert_eq!(counts.reasons.values().sum::<u64>(), 40);
+    assert!(counts.rejected[&Rejection::Unbalanced] > 0, "{counts:?}");
+    let threaded = run_in(three.path(), 40, 3, false, u64::MAX);
+    assert_eq!(threaded.counts, *counts);
+    assert!(files(three.path()) == files(one.path()));
+
+    // A part with a last batch that is not full, files that do not agree, then the whole.
+    assert_eq!(run_in(cut.path(), 20, 2, false, u64::MAX).counts.games, 20);
+    let torn = cut.path().join("a.vf");
+    let length = fs::metadata(&torn).unwrap().len();
+    fs::OpenOptions::new().write(true).open(&torn).unwrap().set_len(length - 1).unwrap();
+    run_in(cut.path(), 40, 2, true, 1);
+    let resumed = run_in(cut.path(), 40, 2, true, u64::MAX);
+    assert_eq!(resumed.counts, *counts);
+    assert!(files(cut.path()) == files(one.path()));
+}
+
+#[test]
+fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = run_in(folder.path(), 16, 2, false, u64::MAX).counts;
+    let text = String::from_utf8(crate::io::read(&folder.path().join("a.pgn.zst")).unwrap()).unwrap();
+    let met = text.matches("\"untuned-hce\"").count();
+    assert!((1..16).contains(&met), "{met} of 16 games against the pool");
+    let mut samples = Vec::new();
+    let mut parser = crate::pgn::Parser::default();
+    for (number, game) in (0..).zip(text.split_inclusive("\n\n").collect::<Vec<_>>().chunks(2)) {
+        let game = game.concat();
+        let movetext = game.find("\n\n").unwrap() + 2;
+        let piece = crate::pgn::Piece { start: 0, movetext, end: game.len(), line: 1 };
+        let read = parser.parse(game.as_bytes(), &piece, number, &mut samples);
+        assert_eq!(read.fault, None);
+    }
+    let viri = AnyReader::open(&folder.path().join("a.vf"), None).unwrap().read_all().unwrap();
+    assert_eq!((viri.len() as u64, samples.len() as u64), (counts.positions, counts.positions));
+    for (a, b) in viri.iter().zip(&samples) {
+        assert_eq!((a.board, a.turn, a.result, a.played), (b.board, b.turn, b.result, b.played));
+        assert_eq!(a.score, b.score);
+        assert!(a.score.is_some());
+    }
+}

@@ -1,0 +1,50 @@
+# What the studies of networks share: to be sourced behind common.sh.
+
+default DATA "$root/fixtures/engine.pgn.zst" "$root/fixtures/engine.pgn.zst"
+default SEEDS "1 2 3" 1
+default GAMES 1000 4
+default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
+default EPOCHS 20 1
+default SAMPLE "" "--sample 3000"
+# Whatever all trainings share, the study's recipe first.
+default TRAINING "--recipe small" "--recipe small"
+default FILTER "unique" "unique"
+
+# positions: the games' positions with scores, resolved by quiescence search.
+positions() {
+    step extract extract "$DATA" --filter "$FILTER" --filter no_score $SAMPLE -o positions.parquet
+    step label label positions.parquet -o labelled.parquet
+}
+
+# network NAME DATASET ARGUMENTS...: trains NAME.nnue, and measures its speed and how many puzzles it solves.
+network() {
+    network=$1 dataset=$2
+    shift 2
+    tuned "$network" "$dataset" $TRAINING --epochs "$EPOCHS" "$@"
+    step "bench-$network" bench "$network.nnue" ${QUICK:+--depth 3}
+    step "puzzles-$network" puzzles "${PUZZLES:-$root/fixtures/puzzles.csv}" --eval "$network.nnue" --nodes 2000
+}
+
+# compare BASE TITLE [NAME TITLE]...: the table of networks, each with its matches against the base.
+compare() {
+    head_row network "validation loss" "nodes/s" "puzzle moves" "Elo of each seed" "Elo of all"
+    base=$1
+    while [ $# -ge 2 ]; do
+        losses="" each="" steps="" first=${SEEDS%% *}
+        for seed in $SEEDS; do
+            losses="$losses${losses:+, }$(printf %.5f "$(value validation_loss "tune-$1-$seed")")"
+            if [ "$1" != "$base" ]; then
+                each="$each${each:+, }$(elo "match-$1-$seed")"
+                steps="$steps match-$1-$seed"
+            fi
+        done
+        all="the base"
+        if [ -n "$steps" ]; then
+            step "elo-$1" elo --ptnml "$(pairs $steps)"
+            all=$(elo "elo-$1")
+        fi
+        accuracy=$(value accuracy "puzzles-$1-$first" | awk '{ printf "%.1f %%", 100 * $1 }')
+        row "$2" "$losses" "$(value nps "bench-$1-$first")" "$accuracy" "$each" "$all"
+        shift 2
+    done
+}

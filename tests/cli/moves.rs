@@ -1,0 +1,78 @@
+//! `patzer moves`: what is foreseen of real games, and the table of strengths.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{done, patzer};
+
+fn json(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&done(folder, &format!("{line} --json -q"))).unwrap()
+}
+
+fn extracted() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst");
+    done(folder.path(), &format!("extract {games} -q"));
+    folder
+}
+
+#[test]
+fn a_fit_tells_strengths_with_errors_and_foresees_games_that_it_has_not_seen() {
+    let folder = extracted();
+    let line = "moves fit --positions 4000 --iterations 30 -o m.toml";
+    let v = json(folder.path(), &format!("{line} --threads 1"));
+    let count = |key: &str| v[key]["choices"].as_u64().unwrap();
+    assert_eq!(count("train") + count("held_out"), 4000);
+    let dropped: u64 = v["dropped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!(v["positions_read"].as_u64().unwrap(), 4000 + dropped);
+    let held_out = |key: &str| v["held_out"][key].as_f64().unwrap();
+    assert!(held_out("log_likelihood") > held_out("uniform") + 0.5, "{}", v["held_out"]);
+    let strength = |group: &str, level: &str| v["strengths"][group][level][0].as_f64().unwrap();
+    // What every player knows: do not give a piece away, take back, save what is attacked.
+    assert!(strength("exchange", "below -250") < 0.3);
+    assert!(strength("recapture", "after a capture") > 1.5);
+    assert!(strength("escape", "attacked by a lesser piece") > 1.5);
+    assert!(v["strengths"]["check"]["sound"][1].as_f64().unwrap() > 0.0);
+    assert_eq!(v, json(folder.path(), &format!("{line} --threads 2")));
+    let text = done(folder.path(), &format!("{line} -q"));
+    assert!(
+        text.contains("recapture (whether it takes what has just moved)")
+            && text.contains("written   m.toml")
+    );
+}
+
+#[test]
+fn searches_foresee_more_than_the_evaluation_alone() {
+    let folder = extracted();
+    done(folder.path(), "moves fit --positions 1000 --iterations 3 -q");
+    let line = "moves predict --positions 150 --nodes 50 --nodes 1000 --model moves.toml --ranks 3";
+    let v = json(folder.path(), line);
+    let rows = v["predictors"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["model", "evaluation", "50 nodes", "1000 nodes"]);
+    let among = |row: usize, rank: usize| rows[row]["among"][rank].as_f64().unwrap();
+    // The games are this engine's own, at 2,500 nodes.
+    assert!(among(3, 0) > among(1, 0) && among(3, 0) > 0.3, "{v}");
+    assert!(rows.iter().all(|row| row["choices"] == 150 && row["among"].as_array().unwrap().len() == 3));
+    assert_eq!(v, json(folder.path(), &format!("{line} --threads 1")));
+    let text = done(folder.path(), &format!("{line} -q"));
+    assert!(text.contains("evaluation") && text.contains(" ± "), "{text}");
+}
+
+#[test]
+fn what_cannot_be_foreseen_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.epd"), "4k3/8/8/8/8/8/8/K7 w - - c9 \"1-0\";\n").unwrap();
+    for (args, says) in [
+        ("moves fit", "patzer extract"),
+        ("moves fit a.epd", "no position with two legal moves"),
+        ("moves fit a.epd --validation 1", "--validation 1"),
+        ("moves predict a.epd --model no.toml", "no.toml"),
+    ] {
+        let output = patzer(folder.path(), &args.split(' ').collect::<Vec<_>>());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args}: {text}");
+        assert!(text.contains(says), "{args}: {text}");
+    }
+}

@@ -1,0 +1,441 @@
+//! `patzer report`: well-formed pages whose numbers are those of the runs.
+
+mod xml;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{done, patzer};
+use xml::{Element, parse};
+
+fn json(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&done(folder, line)).unwrap()
+}
+
+/// The page of a report, read strictly.
+fn page(folder: &Path, runs: &str) -> Element {
+    done(folder, &format!("report {runs} -o page.html"));
+    let text = fs::read_to_string(folder.join("page.html")).unwrap();
+    let page = parse(&text);
+    alone(&page, &text);
+    page
+}
+
+/// Nothing is loaded from elsewhere, every link within the page has its place, and every name is there once.
+fn alone(page: &Element, text: &str) {
+    for word in ["<script", "<link", "<img", "@import", "url("] {
+        assert!(!text.contains(word), "{word}");
+    }
+    assert_eq!(
+        text.matches("http").count(),
+        1 + text.matches("xmlns=\"http://www.w3.org/2000/svg\"").count()
+    );
+    let all = page.all();
+    let mut ids = BTreeMap::new();
+    for element in &all {
+        if !element.attribute("id").is_empty() {
+            *ids.entry(element.attribute("id")).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(ids.iter().find(|(_, count)| **count > 1), None);
+    for element in all.iter().filter(|e| e.name == "a") {
+        let to = element.attribute("href");
+        assert!(!to.starts_with('#') || ids.contains_key(&to[1..]), "{to}");
+    }
+    for figure in all.iter().filter(|e| e.name == "figure") {
+        let svg = figure.children.iter().find(|e| e.name == "svg").expect("a drawing");
+        assert!(!svg.attribute("aria-label").is_empty() && !svg.attribute("viewBox").is_empty());
+        assert!(!svg.all().iter().any(|e| e.attributes.values().any(|value| value.contains("NaN"))));
+    }
+}
+
+/// The rows of a figure's numbers.
+fn numbers(page: &Element, figure: &str) -> Vec<Vec<String>> {
+    page.by_id(&format!("run-1-{figure}-data")).rows()
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
+}
+
+/// A histogram's rows as counts by value.
+fn counts(page: &Element, figure: &str) -> Vec<(usize, u64)> {
+    numbers(page, figure).iter().map(|row| (row[0].parse().unwrap(), row[1].parse().unwrap())).collect()
+}
+
+fn extracted(sample: usize) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
+    let line = format!("extract {games} --filter unique --sample {sample} --json");
+    let result = json(folder.path(), &line);
+    fs::write(folder.path().join("extract.json"), result.to_string()).unwrap();
+    folder
+}
+
+#[test]
+fn a_dataset_is_shown_with_the_numbers_of_stats_wdl_and_extract() {
+    let folder = extracted(4_000);
+    let folder = folder.path();
+    let page = page(folder, "positions.parquet");
+    let stats = json(folder, "data stats --json");
+    for (figure, key) in [
+        ("piece-count", "piece_count"),
+        ("game-length", "game_length"),
+        ("ply", "ply"),
+        ("material", "material"),
+    ] {
+        for (value, count) in counts(&page, figure) {
+            assert_eq!(stats[key][value], count, "{key} {value}");
+        }
+        let all: u64 = stats[key].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(counts(&page, figure).iter().map(|(_, count)| count).sum::<u64>(), all, "{key}");
+    }
+    for (row, square) in numbers(&page, "white-king").iter().zip(0..) {
+        assert_eq!(row[1], stats["white_king"][square as usize].to_string());
+    }
+    let games = &stats["game_results"];
+    let results: Vec<String> = ["wins", "draws", "losses"].map(|key| games[key].to_string()).to_vec();
+    assert_eq!(numbers(&page, "results")[0][1..], results);
+    let histogram = numbers(&page, "score-histogram");
+    let buckets = stats["scores"]["buckets"].as_array().unwrap();
+    assert_eq!(histogram.len(), buckets.len());
+    for (row, bucket) in histogram.iter().zip(buckets) {
+        let all: u64 = ["wins", "draws", "losses"].iter().map(|key| bucket[key].as_u64().unwrap()).sum();
+        assert_eq!(row[2], all.to_string());
+    }
+
+    let fit = json(folder, "wdl --score --json");
+    let caption = &page.by_id("run-1-agreement").text;
+    assert!(caption.contains(&format!("K = {:.4}", fit["k"].as_f64().unwrap())), "{caption}");
+    for row in numbers(&page, "agreement") {
+        let bucket = buckets.iter().find(|bucket| bucket["from"].as_f64() == row[0].parse().ok()).unwrap();
+        match bucket["mean_result"].as_f64() {
+            // Numbers in JSON may be read a last digit off.
+            Some(mean) => assert!((number(&row[5]) - mean).abs() < 1e-12, "{bucket}"),
+            None => assert_eq!(row[5], ""),
+        }
+    }
+    assert!(!numbers(&page, "wdl-wins").is_empty());
+
+    let extract: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("extract.json")).unwrap()).unwrap();
+    let funnel = numbers(&page, "funnel");
+    assert_eq!(funnel[0][2], extract["positions_read"].to_string());
+    for row in &funnel[1..funnel.len() - 1] {
+        assert_eq!(row[1], extract["dropped"][&row[0]].to_string(), "{row:?}");
+    }
+    assert_eq!(funnel.len() - 2, extract["dropped"].as_object().unwrap().len());
+    assert_eq!(funnel.last().unwrap()[2], stats["positions"].to_string());
+}
+
+#[test]
+fn a_dataset_of_another_format_is_shown_as_far_as_it_goes() {
+    let folder = extracted(200);
+    done(folder.path(), "data convert positions.parquet -o positions.bullet");
+    let page = page(folder.path(), "positions.bullet");
+    assert!(page.text.contains("No filter funnel"));
+    let count: u64 = counts(&page, "piece-count").iter().map(|(_, count)| count).sum();
+    assert_eq!(
+        count,
+        json(folder.path(), "data stats positions.bullet --json")["positions"].as_u64().unwrap()
+    );
+}
+
+/// The rows of a CSV file by the names of its columns.
+fn csv(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_string).collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    lines.map(|row| head.iter().cloned().zip(row).collect()).collect()
+}
+
+fn losses_are_those_of_the_log(page: &Element, folder: &Path) {
+    let log = csv(&folder.join("log.csv"));
+    let losses = numbers(page, "losses");
+    assert_eq!(losses.len(), log.len());
+    for (row, epoch) in losses.iter().zip(&log) {
+        assert_eq!(number(&row[0]), number(&epoch["epoch"]));
+        assert_eq!(number(&row[1]), number(&epoch["train_loss"]));
+        assert_eq!(number(&row[2]), number(&epoch["validation_loss"]));
+    }
+}
+
+/// The table of the positions that are most wrong.
+fn most_wrong(page: &Element) -> Vec<Vec<String>> {
+    let tables = page.all().into_iter().filter(|e| e.name == "table" && e.text.contains("FEN"));
+    tables.last().unwrap().rows()
+}
+
+fn the_most_wrong_come_first(page: &Element) {
+    let rows = most_wrong(page);
+    assert!(rows.len() > 3, "{rows:?}");
+    let residual = |row: &Vec<String>| (number(&row[4]) - number(&row[3])).abs();
+    assert!(rows.windows(2).all(|pair| residual(&pair[0]) >= residual(&pair[1]) - 1e-3), "{rows:?}");
+    for (place, row) in rows.iter().enumerate() {
+        let fen: shakmaty::fen::Fen = row[1].parse().unwrap();
+        assert!(fen.into_position::<shakmaty::Chess>(shakmaty::CastlingMode::Standard).is_ok());
+        let figure = page.by_id(&format!("run-1-wrong-{}", place + 1));
+        assert!(figure.text.contains(&row[1]), "{}", figure.text);
+    }
+}
+
+#[test]
+fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
+    let folder = extracted(4_000);
+    let folder = folder.path();
+    let tune = "tune positions.parquet --hce --terms material,psqt,mobility -o my.hce.toml --json";
+    let result = json(folder, tune);
+    let page = page(folder, "runs/my.hce");
+    losses_are_those_of_the_log(&page, &folder.join("runs/my.hce"));
+    let weights = csv(&folder.join("runs/my.hce/weights.csv"));
+    let of = |name: &str| weights.iter().find(|row| row["name"] == name).unwrap();
+    for half in ["midgame", "endgame"] {
+        for row in numbers(&page, &format!("psqt-knight-{half}")) {
+            let weight = of(&format!("psqt.knight[{}] {half}", row[0]));
+            assert_eq!(number(&row[1]), number(&weight["before"]));
+            assert_eq!(number(&row[2]), number(&weight["after"]));
+            assert_eq!(row[3].parse::<f64>().ok(), weight["standard_error"].parse().ok());
+            assert_eq!(row[4], weight["positions"]);
+        }
+    }
+    let mobility = numbers(&page, "mobility-knight");
+    assert_eq!(mobility.len(), 18);
+    assert_eq!(number(&mobility[3][3]), number(&of("mobility.knight[3] midgame")["after"]));
+
+    // All positions are judged, those of the training too, with the K of the run.
+    let phases = numbers(&page, "residuals");
+    let judged: u64 = phases.iter().map(|row| row[1].parse::<u64>().unwrap()).sum();
+    let expected = result["positions"].as_u64().unwrap() + result["validation_positions"].as_u64().unwrap();
+    assert_eq!(judged, expected);
+    let squares: f64 = phases.iter().map(|row| number(&row[1]) * number(&row[3])).sum();
+    let [train, validation] = ["train_loss", "validation_loss"].map(|key| result[key].as_f64().unwrap());
+    let [train_count, count] = ["positions", "validation_positions"].map(|key| result[key].as_f64().unwrap());
+    let mean = (train * train_count + validation * count) / (train_count + count);
+    assert!((squares / judged as f64 - mean).abs() < 2e-4, "{} is not {mean}", squares / judged as f64);
+    the_most_wrong_come_first(&page);
+
+    // The file alone: the weights, and with positions what it says of them.
+    let alone = self::page(folder, "my.hce.toml");
+    assert!(alone.text.contains("positions are needed"));
+    let board = numbers(&alone, "psqt-knight-midgame");
+    let weight = of("psqt.knight[e4] midgame");
+    assert_eq!(number(&board[28][2]), number(&weight["rounded"]));
+    let judged = self::page(folder, "my.hce.toml --data labelled.parquet");
+    assert_eq!(most_wrong(&judged), most_wrong(&page));
+}
+
+#[test]
+fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
+    let folder = extracted(4_000);
+    let folder = folder.path();
+    let result = json(
+        folder,
+        "tune positions.parquet --hidden 16 --epochs 3 --set output_buckets=4 --set validation=0.3 -o my.nnue --json",
+    );
+    let page = page(folder, "runs/my");
+    losses_are_those_of_the_log(&page, &folder.join("runs/my"));
+    let rates = csv(&folder.join("runs/my/log.csv"));
+    assert_eq!(number(&numbers(&page, "learning-rate")[1][1]), number(&rates[1]["learning_rate"]));
+    let text = &page.by_id("run-1").text;
+    let mean = result["quantisation"]["mean_error"].as_f64().unwrap();
+    assert!(text.contains(&format!("{mean:.3} centipawns in the mean")), "{mean}");
+    // Only positions that were held out.
+    for figure in ["buckets", "pieces", "residuals"] {
+        let judged: u64 = numbers(&page, figure).iter().map(|row| row[1].parse::<u64>().unwrap()).sum();
+        assert_eq!(judged, result["validation_positions"].as_u64().unwrap(), "{figure}");
+    }
+    assert_eq!(numbers(&page, "buckets").len(), 4);
+    assert_eq!(numbers(&page, "activity").len(), 16);
+    the_most_wrong_come_first(&page);
+    // Every weight is in the histogram, and chosen neurons are drawn.
+    let chosen = self::page(folder, "my.nnue --neurons 5,2");
+    let weights: u64 =
+        numbers(&chosen, "feature-weights").iter().map(|row| row[2].parse::<u64>().unwrap()).sum();
+    assert_eq!(weights, 768 * 16);
+    let network = patzer::eval::nnue::Network::parse(&fs::read(folder.join("my.nnue")).unwrap()).unwrap();
+    let plain = network.weights();
+    // The own rook on e4 is feature 3 · 64 + 28.
+    let weight = plain.features[(3 * 64 + 28) * 16 + 5];
+    assert_eq!(numbers(&chosen, "neuron-5")[28][4], weight.to_string());
+    assert_eq!(numbers(&chosen, "neuron-2").len(), 64);
+    let output = patzer(folder, &["report", "my.nnue", "--neurons", "16"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("0 to 15"));
+}
+
+/// A test between material and nothing at all.
+fn tested(folder: &Path) -> Value {
+    let weights = patzer::eval::hce::Weights::untuned();
+    let pairs = vec![[0, 0]; weights.pairs().len()];
+    let blind = patzer::eval::hce::Weights::from_pairs(1.0, &pairs).unwrap();
+    blind.save(&folder.join("blind.hce.toml")).unwrap();
+    let line = "sprt untuned-hce blind.hce.toml --nodes 100 --model logistic --elo1 100 --max-moves 40 --hash 1 --json";
+    json(folder, line)
+}
+
+#[test]
+fn a_test_is_shown_from_its_first_pair_to_its_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let result = tested(folder);
+    fs::write(folder.join("sprt.json"), result.to_string()).unwrap();
+    let page = page(folder, "sprt.journal");
+    let value = |key: &str| result[key].as_f64().unwrap();
+    let games = value("wins") + value("draws") + value("losses");
+    let llr = numbers(&page, "llr");
+    let last = llr.last().unwrap();
+    let close =
+        |cell: &str, value: f64| assert!((number(cell) - value).abs() < 1e-9, "{cell} is not {value}");
+    assert_eq!(number(&last[0]), games);
+    close(&last[1], value("llr"));
+    assert!(page.by_id("run-1-llr").text.contains(&format!("H1 {:.3}", value("upper"))));
+    let elo = numbers(&page, "elo");
+    let last = elo.last().unwrap();
+    close(&last[1], value("elo"));
+    close(&last[2], value("elo_error"));
+    let pairs: Vec<u64> = numbers(&page, "pentanomial").iter().map(|row| row[1].parse().unwrap()).collect();
+    assert_eq!(serde_json::json!(pairs), result["pentanomial"]);
+    let white: Vec<u64> =
+        numbers(&page, "colours")[0][1..].iter().map(|cell| cell.parse().unwrap()).collect();
+    assert_eq!(white, ["wins", "draws", "losses"].map(|key| result["white"][key].as_u64().unwrap()));
+    for row in numbers(&page, "reasons") {
+        assert_eq!(number(&row[1]), result["reasons"][row[0].replace(' ', "_")].as_f64().unwrap());
+    }
+    let lengths: u64 = counts(&page, "game-length").iter().map(|(_, count)| count).sum();
+    assert_eq!(lengths as f64, games);
+    assert!(page.all().iter().any(|e| e.name == "a" && e.attribute("href") == "sprt.pgn"));
+
+    // The PGN alone tells the same but for the test, and so does what was printed.
+    fs::rename(folder.join("sprt.journal"), folder.join("elsewhere")).unwrap();
+    for run in ["sprt.pgn", "sprt.json"] {
+        let other = self::page(folder, run);
+        assert_eq!(numbers(&other, "pentanomial"), numbers(&page, "pentanomial"), "{run}");
+        assert_eq!(numbers(&other, "colours"), numbers(&page, "colours"), "{run}");
+    }
+    let other = self::page(folder, "sprt.pgn");
+    assert_eq!(numbers(&other, "reasons"), numbers(&page, "reasons"));
+    assert_eq!(numbers(&other, "elo"), numbers(&page, "elo"));
+
+    // The games need not be there.
+    fs::rename(folder.join("elsewhere"), folder.join("alone.journal")).unwrap();
+    let journal = self::page(folder, "alone.journal");
+    assert!(journal.text.contains("alone.pgn is not there"));
+    assert_eq!(numbers(&journal, "llr"), numbers(&page, "llr"));
+}
+
+#[test]
+fn a_gauntlet_has_a_table_of_its_players() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    tested(folder);
+    let line =
+        "match untuned-hce blind.hce.toml default-hce --games 4 --nodes 50 --max-moves 20 --hash 1 --json";
+    let result = json(folder, line);
+    let page = page(folder, "match.journal");
+    for row in numbers(&page, "players") {
+        let player =
+            result["players"].as_array().unwrap().iter().find(|player| player["name"] == row[0].as_str());
+        let player = player.unwrap();
+        let counts = ["wins", "draws", "losses"].map(|key| player[key].to_string());
+        assert_eq!(row[1..], counts, "{row:?}");
+    }
+    assert_eq!(numbers(&page, "players").len(), 3);
+}
+
+#[test]
+fn runs_stand_side_by_side_and_figures_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    tested(folder);
+    fs::copy(folder.join("sprt.pgn"), folder.join("a & b <c>.pgn")).unwrap();
+    let output = patzer(folder, &["report", "sprt.journal", "a & b <c>.pgn", "--svg", "plots", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = fs::read_to_string(folder.join("report.html")).unwrap();
+    let page = parse(&text);
+    alone(&page, &text);
+    let rows = page.by_id("comparison-1").rows();
+    let elo = rows.iter().find(|row| row[0] == "Elo").unwrap();
+    assert!(elo[2].ends_with("(+0.00)"), "{elo:?}");
+    assert!(page.all().iter().any(|e| e.attribute("href") == "a%20%26%20b%20%3Cc%3E.pgn"));
+    let files = result["figures"].as_array().unwrap();
+    let figures: usize =
+        result["runs"].as_array().unwrap().iter().map(|r| r["figures"].as_array().unwrap().len()).sum();
+    assert_eq!(files.len(), figures);
+    for file in files {
+        let svg = fs::read_to_string(folder.join(file.as_str().unwrap())).unwrap();
+        assert_eq!(parse(&svg).name, "svg");
+    }
+}
+
+#[test]
+fn the_same_runs_make_the_same_bytes() {
+    let folder = extracted(600);
+    let folder = folder.path();
+    done(folder, "tune positions.parquet --hidden 8 --epochs 1 -o my.nnue");
+    let made = |threads: usize| {
+        done(folder, &format!("report positions.parquet runs/my -o {threads}.html --threads {threads}"));
+        fs::read(folder.join(format!("{threads}.html"))).unwrap()
+    };
+    let one = made(1);
+    assert!(one == made(3) && one == made(1));
+    let output = patzer(folder, &["report", "positions.parquet", "runs/my", "-o", "-"]);
+    assert!(output.stdout == one, "standard output is a file like any other");
+}
+
+#[test]
+fn what_is_no_run_is_one_line_and_leaves_nothing() {
+    let folder = extracted(200);
+    let folder = folder.path();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("empty", b"");
+    write("junk", &(0..5_000).map(|i| patzer::rng::mix(1, i) as u8).collect::<Vec<u8>>());
+    write("x.json", b"{\"a\": 1}");
+    write("x.journal", b"{\"patzer_journal\":2}\n");
+    let header =
+        "{\"patzer_journal\":2,\"arguments\":{},\"options\":{\"player 1\":\"a\",\"player 2\":\"b\"}}";
+    write("y.journal", format!("{header}\n{{\"pair\":2}}\n").as_bytes());
+    write("none.pgn", b"[Event \"x\"]\n\n");
+    let parquet = fs::read(folder.join("positions.parquet")).unwrap();
+    write("cut.parquet", &parquet[..parquet.len() / 2]);
+    fs::create_dir(folder.join("plain")).unwrap();
+    fs::create_dir(folder.join("run")).unwrap();
+    write("run/weights.csv", b"name,before\nx,1\n");
+    fs::create_dir(folder.join("net")).unwrap();
+    write("net/log.csv", b"epoch,train_loss\n1,much\n");
+    write("net/recipe.toml", b"hidden = 8\n");
+    write("bad.toml", b"version = 7\n");
+    for (run, words) in [
+        ("missing", "no such file"),
+        ("empty", "is empty"),
+        ("junk", "junk: "),
+        ("x.json", "result of a match"),
+        ("x.journal", "line 1: is a journal of another version"),
+        ("y.journal", "line 2: is not a pair of games"),
+        ("none.pgn", "holds no games"),
+        ("cut.parquet", "cut.parquet: "),
+        ("plain", "is not the folder of a run"),
+        ("run", "line 1: has no column `after`"),
+        ("net", "line 2: `much` is not a number"),
+        ("bad.toml", "bad.toml: "),
+        ("-", "standard input"),
+    ] {
+        // A good run before it does not help.
+        for runs in [&[run][..], &["positions.parquet", run]] {
+            let output = patzer(folder, &[&["report"], runs].concat());
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{run}: {error}");
+            assert_eq!(error.trim_end().lines().count(), 1, "{run}: {error}");
+            assert!(error.contains(words), "{run}: {error}");
+            assert!(!folder.join("report.html").exists(), "{run}");
+        }
+    }
+    let output = patzer(folder, &["report", "positions.parquet", "-o", "no/such/folder.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    let output = patzer(folder, &["report", "positions.parquet", "--data", "junk", "-o", "a.html"]);
+    assert_eq!(output.status.code(), Some(0), "positions are not asked for where nothing is judged");
+}

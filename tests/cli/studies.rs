@@ -1,0 +1,93 @@
+//! The quick form of every study: that its steps run, that its table is whole, and that it goes on where it was.
+//! The data are a part of the fixtures, so that a study takes seconds.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a study in a folder; its table.
+fn study(name: &str, folder: &Path, settings: &[(&str, &str)]) -> String {
+    let script = format!("{}/studies/{name}.sh", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new("sh");
+    command.arg(script).env("PATZER", env!("CARGO_BIN_EXE_patzer")).env("OUT", folder).env("QUICK", "1");
+    let puzzles = folder.join("../puzzles.csv");
+    let output = command.env("PUZZLES", puzzles).envs(settings.iter().copied()).output().unwrap();
+    let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+    assert!(output.status.success(), "{name}: {}\n{log}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder for a study beside ten puzzles.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/puzzles.csv")).unwrap();
+    let few: String = text.lines().take(11).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.path().join("puzzles.csv"), few).unwrap();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    (folder, out)
+}
+
+/// The first cells of a table's rows.
+fn rows(table: &str) -> Vec<String> {
+    let rows = table.lines().skip(2).map(|line| line.split('|').nth(1).unwrap().trim().to_string());
+    let rows: Vec<String> = rows.collect();
+    let columns = |line: &str| line.matches('|').count();
+    let head = table.lines().next().unwrap();
+    assert!(table.lines().all(|line| columns(line) == columns(head)), "{table}");
+    rows
+}
+
+#[test]
+fn presets_has_a_row_for_each_and_goes_on_where_it_was() {
+    let (_folder, out) = place();
+    let table = study("presets", &out, &[("SAMPLE", "--sample 3000")]);
+    assert_eq!(rows(&table), ["unique", "drop30", "all (the base)"]);
+    let result = out.join("match-unique-1.json");
+    let (games, first) = (out.join("match-unique-1.pgn"), fs::read(&result).unwrap());
+    let written = fs::metadata(&games).unwrap().modified().unwrap();
+    // One step's result is gone; the match itself is resumed, and nothing else is run again.
+    fs::remove_file(&result).unwrap();
+    fs::remove_file(out.join("positions.parquet")).unwrap();
+    assert_eq!(study("presets", &out, &[]), table);
+    assert!(!out.join("positions.parquet").exists());
+    let timeless = |json: &[u8]| -> serde_json::Value {
+        let mut value: serde_json::Value = serde_json::from_slice(json).unwrap();
+        value["games_per_second"] = 0.into();
+        value
+    };
+    assert_eq!(timeless(&fs::read(&result).unwrap()), timeless(&first));
+    assert!(fs::metadata(&games).unwrap().modified().unwrap() >= written);
+}
+
+#[test]
+fn views_and_buckets_compare_networks() {
+    let (_folder, out) = place();
+    let few = [("SAMPLE", "--sample 800"), ("GAMES", "2")];
+    let table = study("views", &out, &few);
+    assert_eq!(rows(&table), ["two views, 16 neurons", "one view, 16 neurons", "one view, 32 neurons"]);
+    let (_folder, out) = place();
+    let table = study("buckets", &out, &few);
+    assert_eq!(rows(&table), ["plain", "mirrored", "8 output buckets", "5 king buckets", "all together"]);
+}
+
+#[test]
+fn features_and_labels_compare_what_is_learnt() {
+    let (_folder, out) = place();
+    let few = [("SAMPLE", "--sample 800"), ("GAMES", "2"), ("SIZES", "8")];
+    let rows_of = rows(&study("features", &out, &few));
+    assert_eq!(rows_of, ["`all`", "`all+h+v`", "`all`, 8 neurons", "PQR from the start", "PQR behind `all`"]);
+    let (_folder, out) = place();
+    let table = study("labels", &out, &few);
+    assert_eq!(rows(&table).len(), 6, "{table}");
+}
+
+#[test]
+fn generations_play_train_and_test() {
+    let (_folder, out) = place();
+    let table = study("generations", &out, &[("PLAYED", "16"), ("GAMES", "2")]);
+    assert_eq!(rows(&table), ["0, material", "1"]);
+    assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
+}
