@@ -1,4 +1,4 @@
-//! Whether a move out of a table can be played.
+//! Whether a move out of a table can be played, and whether a side is in check.
 //!
 //! In: a position and a move whose pieces stand where it says ([`super::PackedMove::unpack`] makes such). Out: yes or
 //! no, for the most common moves without generating any.
@@ -7,6 +7,14 @@ use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
 use super::captures::{attackers, pinned, safe};
 use super::{quiets, sliders};
+
+/// Whether the side to move is in check.
+#[inline]
+pub fn in_check(position: &Chess) -> bool {
+    let board = position.board();
+    let king = board.king_of(position.turn());
+    king.is_some_and(|king| attackers(board, king, !position.turn(), board.occupied()).any())
+}
 
 /// Whether a move of the side to move is legal, where `in_check` says whether that side is in check.
 #[inline]
@@ -52,6 +60,11 @@ mod tests {
     use super::*;
     use crate::chess::testing::along_random_games;
     use crate::chess::{PackedMove, fen};
+
+    #[test]
+    fn checks_are_those_of_the_rules() {
+        along_random_games(7, 40, 150, |position| assert_eq!(in_check(position), position.is_check()));
+    }
 
     /// Whatever 16 bits say, the answer is that of the rules.
     fn check(position: &Chess) {

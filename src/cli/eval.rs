@@ -18,7 +18,8 @@ use crate::eval::{Evaluation, Evaluator};
 /// Show the evaluation of a position with its parts
 ///
 /// For weights, each term's midgame and endgame value. For a network, the worth of each piece: how much the
-/// evaluation changes if the piece is taken off the board.
+/// evaluation changes if the piece is taken off the board; and what each of its output buckets says, the one that
+/// counts marked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer eval \"r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\"\n  \
@@ -44,10 +45,19 @@ struct EvalResult {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 enum Parts {
-    Terms(Vec<Term>),
-    Pieces(Vec<Piece>),
+    Weights {
+        terms: Vec<Term>,
+        /// How much of the midgame counts, of 24.
+        phase: i32,
+        /// How much of the endgame counts, of 64.
+        scale: i32,
+    },
+    Network {
+        pieces: Vec<Piece>,
+        buckets: Vec<Bucket>,
+    },
 }
 
 /// One term of the hand-crafted evaluation: [midgame, endgame] for each side, centipawns.
@@ -66,6 +76,15 @@ struct Piece {
     worth: Score,
 }
 
+/// What an output bucket of the network says, centipawns from White's side.
+#[derive(Serialize)]
+struct Bucket {
+    bucket: usize,
+    white: Score,
+    /// Whether it is the one that counts for this position.
+    used: bool,
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -78,11 +97,14 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let (score, parts) = match load(args.eval.as_deref())? {
         Evaluation::Hce(weights) => {
             let mut hce = Hce::new(weights);
-            (hce.evaluate(&position, 0), Parts::Terms(hce.breakdown(&position).iter().map(term).collect()))
+            let (phase, scale) = (hce::phase(position.board()), hce::scale(position.board()));
+            let terms = hce.breakdown(&position).iter().map(term).collect();
+            (hce.evaluate(&position, 0), Parts::Weights { terms, phase, scale })
         }
         Evaluation::Nnue(network) => {
             let mut nnue = Nnue::new(network);
-            (nnue.evaluate(&position, 0), Parts::Pieces(pieces(&mut nnue, &position)))
+            let (pieces, buckets) = (pieces(&mut nnue, &position), buckets(&mut nnue, &position));
+            (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
         }
     };
     ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })?;
@@ -116,11 +138,34 @@ fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
         .collect()
 }
 
+/// Asks every output bucket.
+fn buckets(nnue: &mut Nnue, position: &Chess) -> Vec<Bucket> {
+    let (board, turn) = (position.board(), position.turn());
+    let used = nnue.bucket(board);
+    let scores = nnue.buckets(board, turn).into_iter().enumerate();
+    scores
+        .map(|(bucket, score)| Bucket { bucket, white: turn.fold_wb(score, -score), used: bucket == used })
+        .collect()
+}
+
 impl fmt::Display for EvalResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.parts {
-            Parts::Terms(terms) => write_terms(f, terms)?,
-            Parts::Pieces(pieces) => write_board(f, pieces)?,
+            Parts::Weights { terms, phase, scale } => {
+                write_terms(f, terms)?;
+                writeln!(
+                    f,
+                    "midgame counts {phase} of {}, endgame the rest, times {scale} of {}",
+                    hce::FULL_PHASE,
+                    hce::FULL_SCALE
+                )?;
+            }
+            Parts::Network { pieces, buckets } => {
+                write_board(f, pieces)?;
+                if buckets.len() > 1 {
+                    write_buckets(f, buckets)?;
+                }
+            }
         }
         writeln!(f, "{:+} centipawns for White, {:+} for the side to move", self.white, self.score)
     }
@@ -129,13 +174,24 @@ impl fmt::Display for EvalResult {
 fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     writeln!(f, "{:16} {:>7} {:>7}   {:>7} {:>7}   {:>7} {:>7}", "", "White", "", "Black", "", "sum", "")?;
     writeln!(f, "{:16} {:>7} {:>7}   {:>7} {:>7}   {:>7} {:>7}", "term", "mg", "eg", "mg", "eg", "mg", "eg")?;
+    let mut total = [0, 0];
     for Term { term, white, black } in terms {
         let sum = [white[0] - black[0], white[1] - black[1]];
+        total = [total[0] + sum[0], total[1] + sum[1]];
         writeln!(
             f,
             "{term:16} {:>7} {:>7}   {:>7} {:>7}   {:>+7} {:>+7}",
             white[0], white[1], black[0], black[1], sum[0], sum[1]
         )?;
+    }
+    writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
+}
+
+/// A line for each output bucket, an arrow before the one that counts.
+fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
+    for Bucket { bucket, white, used } in buckets {
+        let mark = if *used { "->" } else { "  " };
+        writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
     }
     Ok(())
 }
@@ -156,6 +212,28 @@ fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::nnue::Architecture;
+
+    const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+    #[test]
+    fn the_bucket_that_counts_says_what_the_network_says() {
+        let architecture = Architecture { output_buckets: 8, ..Architecture::plain(16) };
+        let network = crate::train::random_network_of(&architecture, 3).unwrap();
+        let mut nnue = Nnue::new(std::sync::Arc::new(network));
+        // Kings and a pawn: the first of eight buckets by the number of pieces; all 32: the last.
+        for (text, used) in [("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", 0), (STANDARD, 7)] {
+            let position = fen::position(text, false).unwrap();
+            let buckets = buckets(&mut nnue, &position);
+            let white = position.turn().fold_wb(1, -1) * nnue.evaluate(&position, 0);
+            assert_eq!(
+                buckets.iter().map(|b| b.used).collect::<Vec<_>>(),
+                [0, 1, 2, 3, 4, 5, 6, 7].map(|b| b == used)
+            );
+            assert_eq!(buckets[used].white, white);
+            assert!(buckets.iter().any(|b| b.white != white), "random buckets differ");
+        }
+    }
 
     #[test]
     fn a_piece_is_worth_the_difference_it_makes() {

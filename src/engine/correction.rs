@@ -68,8 +68,8 @@ impl Correction {
     /// What to add to the evaluation of a position at this place, in centipawns.
     #[inline]
     pub fn at(&self, place: Place, params: &Params) -> Score {
-        let [pawns, white, black] = [0, 1, 2].map(|i| i32::from(self.tables[i][place.0[i]]));
-        let sum = pawns * params.correct_pawns + (white + black) * params.correct_pieces;
+        let of = |i: usize| i32::from(self.tables[i][place.0[i]]);
+        let sum = of(0) * params.correct_pawns + (of(1) + of(2)) * params.correct_pieces;
         (sum / (128 * GRAIN)).clamp(-MOST, MOST)
     }
 

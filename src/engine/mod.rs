@@ -11,7 +11,9 @@ mod extensions;
 pub mod genfens;
 mod history;
 mod known;
+mod mate;
 mod ordering;
+mod pages;
 pub mod params;
 mod pruning;
 mod quiescence;
@@ -64,7 +66,8 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Nodes after which no further iteration begins.
     pub soft_nodes: Option<u64>,
-    /// A mate in this many moves, whoever gives it: once one is proven, no further iteration begins.
+    /// A mate in this many moves, whoever gives it: once one is proven, no further iteration begins. One that the side
+    /// to move gives is also looked for without any pruning, the shortest first.
     pub mate: Option<u32>,
     /// The moves to choose from; empty for all. Those that are not legal are left out.
     pub only: Vec<Move>,

@@ -13,7 +13,7 @@ use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
 use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, captures, key, null};
+use crate::chess::{PackedMove, captures, key, legal, null};
 use crate::eval::Evaluator;
 
 /// Products of logarithms by depth and number of the move, in 1/1024.
@@ -99,7 +99,7 @@ impl<E: Evaluator> Search<'_, E> {
         for m in moves {
             let after = played(node.position, m);
             let key = key::after(node.position, node.key, m, &after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
+            let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, piece_to(node.position.turn(), m), key);
             let mut score = -self.quiesce::<false>(&child, -target, -target + 1);
             if score >= target {

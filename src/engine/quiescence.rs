@@ -5,8 +5,6 @@
 //! judged in play. Source: Shannon (1950), "Programming a Computer for Playing Chess"; for stand pat and pruning
 //! by static exchange, any engine since Crafty.
 
-use shakmaty::Position;
-
 use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
 use super::search::{Search, played};
@@ -14,7 +12,7 @@ use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use crate::chess::see::value;
-use crate::chess::{PackedMove, key};
+use crate::chess::{PackedMove, key, legal};
 use crate::eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {
@@ -120,7 +118,7 @@ impl<E: Evaluator> Search<'_, E> {
             if !PV {
                 self.table.prefetch(key);
             }
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check: after.is_check() };
+            let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, NO_MOVE, key);
             let score = -self.quiesce::<PV>(&child, -beta, -alpha);
             self.stack.pop();

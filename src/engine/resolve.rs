@@ -14,7 +14,7 @@ use super::search::played;
 use super::searcher::stuck;
 use super::stack::Node;
 use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
-use crate::chess::{PackedMove, sliders};
+use crate::chess::{PackedMove, legal};
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};
@@ -151,14 +151,8 @@ impl<E: Evaluator> Resolver<E> {
     }
 }
 
-fn in_check(position: &Chess) -> bool {
-    let board = position.board();
-    let attacked = |king| (sliders::attackers(board, king, board.occupied()) & position.them()).any();
-    board.king_of(position.turn()).is_some_and(attacked)
-}
-
 fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
-    Node { position: after, key: 0, ply: node.ply + 1, in_check: in_check(after) }
+    Node { position: after, key: 0, ply: node.ply + 1, in_check: legal::in_check(after) }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use shakmaty::{Move, Position};
 
 use super::budget::USUAL_SHARE;
+use super::mate;
 use super::search::Search;
 use super::stack::Node;
 use super::{Limits, Report};
@@ -60,6 +61,13 @@ impl<E: Evaluator> Search<'_, E> {
         let first = 1 + (helper as i32 % 2);
         let mut stability = 0;
         for depth in first.min(deepest)..=deepest {
+            if let Some(moves) = limits.mate.and_then(|most| mate::due(depth, most))
+                && self.prove_mate(&root, moves)
+            {
+                report.depth = 2 * moves as i32 - 1;
+                self.report(&mut report, 1, true, info);
+                break;
+            }
             self.iterate(&root, depth, lines);
             let best = self.moves[0].m;
             stability = if report.best == Some(best) { stability + 1 } else { 0 };

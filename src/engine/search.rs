@@ -48,6 +48,8 @@ pub struct Search<'a, E> {
 /// A move that is about to be made at a node.
 pub(super) struct Tried {
     pub m: Move,
+    /// The key of the position that it leads to.
+    pub key: u64,
     pub quiet: bool,
     /// A capture or promotion that loses material by static exchange.
     pub losing: bool,
@@ -319,7 +321,7 @@ impl<E: Evaluator> Search<'_, E> {
     fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
         let before = self.stack.before(node.ply);
         let killers = self.stack.frame(node.ply).killers;
-        Hints { first, killers, counter: self.history.counter(before[0]), before }
+        Hints::new(first, killers, self.history.counter(before[0]), before)
     }
 
     fn tried(
@@ -331,6 +333,9 @@ impl<E: Evaluator> Search<'_, E> {
         (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
+        // What the table knows of the position after the move is on its way while the move is judged.
+        let key = key::after(node.position, node.key, m, after);
+        self.table.prefetch(key);
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {
@@ -340,7 +345,17 @@ impl<E: Evaluator> Search<'_, E> {
         };
         let hinted = quiet && stages.hints().rank(m) > 0;
         let reduction = self.reduction(prospect, earlier, history);
-        Tried { m, quiet, losing, gives_check: after.is_check(), earlier, hinted, history, reduction }
+        Tried {
+            m,
+            key,
+            quiet,
+            losing,
+            gives_check: legal::in_check(after),
+            earlier,
+            hinted,
+            history,
+            reduction,
+        }
     }
 
     /// The score of one move. Principal variation search: after the first move the others are expected to be worse,
@@ -356,8 +371,7 @@ impl<E: Evaluator> Search<'_, E> {
     ) -> Score {
         let (alpha, beta) = (prospect.alpha, prospect.beta);
         let full = prospect.depth - 1 + extension;
-        let key = key::after(node.position, node.key, tried.m, after);
-        self.table.prefetch(key);
+        let key = tried.key;
         let child = Node { position: after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };

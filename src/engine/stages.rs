@@ -14,9 +14,13 @@ use super::stack::Node;
 use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, captures, quiets};
 
-const KILLER: i32 = 1 << 20;
+/// Beyond any history.
+const KILLER: i32 = 1 << 17;
 /// Captures of a side in check come before all quiet replies.
-const NOISY: i32 = 1 << 24;
+const NOISY: i32 = 1 << 18;
+/// Beside its promise a score holds, in its low bits, how early its move stands in the list: then one look for the
+/// greatest number finds the most promising move, of equal ones the first, without branches.
+const PLACES: i32 = 1 << 9;
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,18 +43,36 @@ pub struct Hints {
     pub counter: PackedMove,
     /// What was played before.
     pub before: Before,
+    /// Killers and counter move, packed.
+    packed: [PackedMove; 3],
 }
 
 impl Hints {
+    /// Hints with everything that can be known.
+    #[inline]
+    pub fn new(
+        first: Option<Move>,
+        killers: [Option<Move>; 2],
+        counter: PackedMove,
+        before: Before,
+    ) -> Hints {
+        let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
+        Hints { first, killers, counter, before, packed: [packed(killers[0]), packed(killers[1]), counter] }
+    }
+
     /// Whether a quiet move is a killer or the counter move: the greater, the more promising; 0 if it is neither.
     #[inline]
     pub fn rank(&self, m: Move) -> i32 {
-        if self.killers[0] == Some(m) {
+        let packed = PackedMove::pack(m);
+        // Three numbers tell nearly every move at once. The killers' pieces may have been others.
+        if self.packed.iter().all(|&other| other != packed) {
+            0
+        } else if self.killers[0] == Some(m) {
             3
         } else if self.killers[1] == Some(m) {
             2
         } else {
-            i32::from(self.counter != PackedMove::NONE && PackedMove::pack(m) == self.counter)
+            i32::from(packed == self.counter)
         }
     }
 }
@@ -62,6 +84,7 @@ pub struct Stages {
     /// Whether the moves of this stage are generated.
     filled: bool,
     moves: MoveList,
+    /// Promise × [`PLACES`] + place from the end.
     scores: ArrayVec<i32, CAPACITY>,
     next: usize,
     /// How many captures at the beginning of the list lose material; the quiet moves follow them.
@@ -172,13 +195,13 @@ impl Stages {
         self.scores.clear();
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
-            self.scores.extend(self.moves.iter().map(|&m| capture(m)));
+            self.scores.extend(self.moves.iter().enumerate().map(|(i, &m)| at(i, capture(m))));
             return;
         }
         if self.stage == Stage::Replies {
-            let score = |&m: &Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
+            let score = |m: Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
             self.moves = position.legal_moves();
-            self.scores.extend(self.moves.iter().map(score));
+            self.scores.extend(self.moves.iter().enumerate().map(|(i, &m)| at(i, score(m))));
             return;
         }
         self.moves.truncate(self.losing);
@@ -189,26 +212,27 @@ impl Stages {
             self.losing = self.moves.len();
         }
         quiets::generate(position, &mut self.moves);
-        self.scores
-            .extend(self.moves.iter().enumerate().map(|(i, &m)| if i < self.losing { 0 } else { quiet(m) }));
+        self.scores.extend(
+            self.moves.iter().enumerate().map(|(i, &m)| at(i, if i < self.losing { 0 } else { quiet(m) })),
+        );
         self.next = self.losing;
     }
 
     #[inline]
     fn take_best(&mut self) -> Option<Move> {
-        let left = &self.scores[self.next..];
-        let mut best = 0;
-        let mut score = *left.first()?;
-        for (i, &other) in left.iter().enumerate().skip(1) {
-            if other > score {
-                (best, score) = (i, other);
-            }
-        }
-        self.moves.swap(self.next, self.next + best);
-        self.scores.swap(self.next, self.next + best);
+        let greatest = *self.scores[self.next..].iter().max()?;
+        let best = (PLACES - 1 - greatest.rem_euclid(PLACES)) as usize;
+        self.moves.swap(self.next, best);
+        self.scores[best] = at(best, self.scores[self.next].div_euclid(PLACES));
         self.next += 1;
         Some(self.moves[self.next - 1])
     }
+}
+
+/// The score of a move with this promise at this place of the list.
+#[inline]
+fn at(place: usize, promise: i32) -> i32 {
+    promise * PLACES + (PLACES - 1 - place as i32)
 }
 
 /// Whether a pawn stands on its seventh rank.
@@ -231,7 +255,7 @@ mod tests {
     use crate::rng::Rng;
 
     fn hints(first: Option<Move>) -> Hints {
-        Hints { first, killers: [None; 2], counter: PackedMove::NONE, before: [NO_MOVE; 3] }
+        Hints::new(first, [None; 2], PackedMove::NONE, [NO_MOVE; 3])
     }
 
     fn order(node: &Node, hints: Hints, history: &History) -> Vec<(Move, bool)> {
@@ -255,7 +279,7 @@ mod tests {
         history.learn(position.turn(), quiet[5], [NO_MOVE; 3], 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
-        let hints = Hints { killers, counter, ..hints(Some(quiet[7])) };
+        let hints = Hints::new(Some(quiet[7]), killers, counter, [NO_MOVE; 3]);
         let order = order(&node, hints, &history);
         let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
         assert_eq!(at(quiet[7]), 0);

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use rayon::prelude::*;
 
+use super::pages::prefer_large_pages;
 use crate::chess::PackedMove;
 use crate::chess::score::{MATE_IN_MAX, Score};
 use crate::prefetch::prefetch;
@@ -189,6 +190,7 @@ impl Table {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
         clusters.try_reserve_exact(count).map_err(|_| format!("no memory for a table of {mb} MiB"))?;
+        prefer_large_pages(&mut clusters);
         clusters.resize_with(count, Cluster::default);
         Ok(Table { clusters, age: AtomicU8::new(0) })
     }

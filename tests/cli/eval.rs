@@ -48,6 +48,22 @@ fn the_terms_of_the_start_position_cancel_but_for_the_tempo() {
 }
 
 #[test]
+fn the_sums_tapered_are_the_evaluation() {
+    let fen = "r1bqkb1r/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQ1RK1 w kq - 2 3";
+    let result = json(&[fen, "--eval", "default-hce"]);
+    let parts = &result["parts"];
+    let sum = |half: usize| -> i64 {
+        let of = |term: &Value| term["white"][half].as_i64().unwrap() - term["black"][half].as_i64().unwrap();
+        parts["terms"].as_array().unwrap().iter().map(of).sum()
+    };
+    let [phase, scale] = ["phase", "scale"].map(|key| parts[key].as_i64().unwrap());
+    let expected = (sum(0) * phase * 64 + sum(1) * (24 - phase) * scale) / (24 * 64);
+    assert_eq!(result["white"].as_i64().unwrap(), expected, "{result}");
+    let text = eval(&[fen, "--eval", "default-hce"]);
+    assert!(text.contains("king") && text.contains("midgame counts"), "{text}");
+}
+
+#[test]
 fn a_network_tells_what_each_piece_is_worth() {
     let text = eval(&["4k3/8/8/8/8/8/8/QR2K3 w - - 0 1"]);
     assert!(text.contains('Q') && text.contains('R') && text.contains("centipawns for White"), "{text}");
@@ -56,4 +72,8 @@ fn a_network_tells_what_each_piece_is_worth() {
     // Kings cannot be taken off.
     assert_eq!(pieces.len(), 2);
     assert!(pieces.iter().all(|piece| piece["worth"].as_i64().unwrap() > 0), "{parts}");
+    // Exactly one output bucket counts, and it says what the network says.
+    let buckets = parts["parts"]["buckets"].as_array().unwrap();
+    let used: Vec<&Value> = buckets.iter().filter(|bucket| bucket["used"] == true).collect();
+    assert_eq!((used.len(), &used[0]["white"]), (1, &parts["white"]), "{parts}");
 }

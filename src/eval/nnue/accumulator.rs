@@ -23,10 +23,17 @@ pub struct Stack {
     /// For each ply the sums as White sees the board, then as Black does.
     sums: Vec<Block>,
     blocks: usize,
+    changes: Box<Changes>,
 }
 
-/// Features to add to and to remove from the sums, for one perspective.
-#[derive(Clone, Copy)]
+/// What to add and what to remove, each for White's perspective and for Black's: memory that is used again and again.
+type Changes = [[List; 2]; 2];
+
+/// No move changes more pieces than castling does: two leave their squares and two come to others.
+const A_MOVE: u32 = 4;
+
+/// Features to add to or to remove from the sums, for one perspective.
+#[derive(Debug, Clone, Copy)]
 struct List {
     count: usize,
     features: [u16; 64],
@@ -35,7 +42,7 @@ struct List {
 impl List {
     const EMPTY: List = List { count: 0, features: [0; 64] };
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, feature: usize) {
         self.features[self.count] = feature as u16;
         self.count += 1;
@@ -53,7 +60,12 @@ impl Stack {
         let plies = MAX_PLY + 1;
         let blocks = network.blocks();
         let empty = [network.bias(), network.bias()].concat();
-        Stack { pieces: vec![[0; 12]; plies], sums: empty.repeat(plies), blocks }
+        Stack {
+            pieces: vec![[0; 12]; plies],
+            sums: empty.repeat(plies),
+            blocks,
+            changes: Box::new([[List::EMPTY; 2]; 2]),
+        }
     }
 
     /// Brings the sums of a ply up to date with a board and returns them: the side's own, then the other's.
@@ -67,15 +79,19 @@ impl Stack {
     ) -> [&[Block]; 2] {
         let ply = ply.min(self.pieces.len() - 1);
         let pieces = pieces(board);
-        let here = distance(&self.pieces[ply], &pieces);
         let before = if ply > 0 { distance(&self.pieces[ply - 1], &pieces) } else { u32::MAX };
-        let nothing = board.occupied().count() as u32;
-        if nothing < here.min(before) {
-            self.update_from_nothing(network, kernel, &pieces, ply);
-        } else if before < here {
+        if before <= A_MOVE {
             self.update_from_before(network, kernel, &pieces, ply);
-        } else if here > 0 {
-            self.update_from_here(network, kernel, &pieces, ply);
+        } else {
+            let here = distance(&self.pieces[ply], &pieces);
+            let nothing = board.occupied().count() as u32;
+            if nothing < here.min(before) {
+                self.update_from_nothing(network, kernel, &pieces, ply);
+            } else if before < here {
+                self.update_from_before(network, kernel, &pieces, ply);
+            } else if here > 0 {
+                self.update_from_here(network, kernel, &pieces, ply);
+            }
         }
         self.pieces[ply] = pieces;
         let (white, black) = self.sums[self.at(ply)].split_at(self.blocks);
@@ -87,24 +103,26 @@ impl Stack {
     }
 
     fn update_from_nothing(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        let [added, _] = changes(&[0; 12], pieces);
+        changes(&mut self.changes, &[0; 12], pieces);
         let at = self.at(ply);
-        for (sums, add) in self.sums[at].chunks_exact_mut(self.blocks).zip(&added) {
+        for (sums, add) in self.sums[at].chunks_exact_mut(self.blocks).zip(&self.changes[0]) {
             sums.copy_from_slice(network.bias());
             kernel.change(network, sums, add.as_slice(), &[]);
         }
     }
 
     fn update_from_here(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        let [added, removed] = changes(&self.pieces[ply], pieces);
+        changes(&mut self.changes, &self.pieces[ply], pieces);
         let at = self.at(ply);
+        let [added, removed] = &*self.changes;
         for (i, sums) in self.sums[at].chunks_exact_mut(self.blocks).enumerate() {
             kernel.change(network, sums, added[i].as_slice(), removed[i].as_slice());
         }
     }
 
     fn update_from_before(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        let [added, removed] = changes(&self.pieces[ply - 1], pieces);
+        changes(&mut self.changes, &self.pieces[ply - 1], pieces);
+        let [added, removed] = &*self.changes;
         let (lower, upper) = self.sums.split_at_mut(2 * self.blocks * ply);
         let before = lower[2 * self.blocks * (ply - 1)..].chunks_exact(self.blocks);
         let here = upper[..2 * self.blocks].chunks_exact_mut(self.blocks);
@@ -129,22 +147,26 @@ fn pieces(board: &Board) -> Pieces {
 /// How many pieces have to be added or removed.
 #[inline]
 fn distance(from: &Pieces, to: &Pieces) -> u32 {
-    from.iter().zip(to).map(|(a, b)| (a ^ b).count_ones()).sum()
+    // Most kinds have not moved, and where the processor counts no bits, counting them is the dearest part.
+    let differing = from.iter().zip(to).filter(|(a, b)| a != b);
+    differing.map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// What to add and what to remove, each for White's perspective and for Black's.
+/// Finds out what to add and what to remove.
 #[inline]
-fn changes(from: &Pieces, to: &Pieces) -> [[List; 2]; 2] {
-    let mut lists = [[List::EMPTY; 2]; 2];
+fn changes(lists: &mut Changes, from: &Pieces, to: &Pieces) {
+    lists.iter_mut().flatten().for_each(|list| list.count = 0);
     for (kind, (&from, &to)) in from.iter().zip(to).enumerate() {
+        if from == to {
+            continue;
+        }
         let piece = Piece { color: Color::from_white(kind < 6), role: Role::ALL[kind % 6] };
-        for (squares, list) in [to & !from, from & !to].into_iter().zip(&mut lists) {
+        for (squares, list) in [to & !from, from & !to].into_iter().zip(&mut *lists) {
             for square in shakmaty::Bitboard(squares) {
                 push(list, piece, square);
             }
         }
     }
-    lists
 }
 
 #[inline]

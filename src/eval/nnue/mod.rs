@@ -76,6 +76,27 @@ impl Nnue {
 
     /// As [`Evaluator::evaluate`], for a board that need not be a legal position.
     pub fn evaluate_board(&mut self, board: &Board, side: Color, ply: usize) -> Score {
+        let bucket = self.bucket(board);
+        self.evaluate_in(bucket, board, side, ply)
+    }
+
+    /// The output bucket that speaks for a board.
+    #[inline]
+    pub fn bucket(&self, board: &Board) -> usize {
+        match self.network.architecture().output_buckets {
+            1 => 0,
+            _ => self.network.architecture().output_bucket(board.occupied().count(), phase(board)),
+        }
+    }
+
+    /// What each output bucket would say of a board, in centipawns from `side`.
+    pub fn buckets(&mut self, board: &Board, side: Color) -> Vec<Score> {
+        let count = self.network.architecture().output_buckets;
+        (0..count).map(|bucket| self.evaluate_in(bucket, board, side, 0)).collect()
+    }
+
+    #[inline]
+    fn evaluate_in(&mut self, bucket: usize, board: &Board, side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
         let two = network.architecture().views == 2;
         let views = match &mut self.sums {
@@ -89,10 +110,6 @@ impl Nnue {
             }
         };
         let views = &views[..network.architecture().views];
-        let bucket = match network.architecture().output_buckets {
-            1 => 0,
-            _ => network.architecture().output_bucket(board.occupied().count(), phase(board)),
-        };
         let head = network.head(bucket);
         let mut output = if head.inner.is_empty() {
             single(network, kernel, head, views)

@@ -147,25 +147,47 @@ fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16])
 
 #[inline(always)]
 fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    for (i, (from, to)) in from.iter().zip(to).enumerate() {
-        *to = changed(network, *from, i, added, removed);
+    let row = |feature: u16| network.row(usize::from(feature));
+    // What a quiet move does, and what a capture does; all else is rare.
+    match (added, removed) {
+        (&[a], &[b]) => {
+            for (((from, to), a), b) in from.iter().zip(to).zip(row(a)).zip(row(b)) {
+                *to = sub(add(*from, a), b);
+            }
+        }
+        (&[a], &[b, c]) => {
+            for ((((from, to), a), b), c) in from.iter().zip(to).zip(row(a)).zip(row(b)).zip(row(c)) {
+                *to = sub(sub(add(*from, a), b), c);
+            }
+        }
+        _ => {
+            for (i, (from, to)) in from.iter().zip(to).enumerate() {
+                *to = changed(network, *from, i, added, removed);
+            }
+        }
     }
+}
+
+#[inline(always)]
+fn add(mut sum: Block, row: &Block) -> Block {
+    sum.0.iter_mut().zip(&row.0).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
+    sum
+}
+
+#[inline(always)]
+fn sub(mut sum: Block, row: &Block) -> Block {
+    sum.0.iter_mut().zip(&row.0).for_each(|(sum, weight)| *sum = sum.wrapping_sub(*weight));
+    sum
 }
 
 /// One block of sums, with block `i` of the rows added and removed. It stays in registers meanwhile.
 #[inline(always)]
 fn changed(network: &Network, mut sum: Block, i: usize, added: &[u16], removed: &[u16]) -> Block {
     for &feature in added {
-        let row = &network.row(usize::from(feature))[i].0;
-        for (sum, weight) in sum.0.iter_mut().zip(row) {
-            *sum = sum.wrapping_add(*weight);
-        }
+        sum = add(sum, &network.row(usize::from(feature))[i]);
     }
     for &feature in removed {
-        let row = &network.row(usize::from(feature))[i].0;
-        for (sum, weight) in sum.0.iter_mut().zip(row) {
-            *sum = sum.wrapping_sub(*weight);
-        }
+        sum = sub(sum, &network.row(usize::from(feature))[i]);
     }
     sum
 }
