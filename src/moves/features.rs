@@ -48,11 +48,12 @@ pub const GROUPS: [Group; COUNT] = [
         &["none", "after a capture", "after another move"],
     ),
     Group {
-        reference: 5,
+        // A longer way, or no move before.
+        reference: 4,
         ..group(
             "distance",
             "steps of a king from its target to that of the opponent's last move",
-            &["0", "1", "2", "3", "4", "5 to 7", "no move before"],
+            &["at most 1", "2", "3", "4", "more"],
         )
     },
     group(
@@ -154,7 +155,7 @@ fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
         exchange,
         check,
         recapture(m, before.last),
-        before.last.map_or(6, |last| distance(to, target(last))),
+        before.last.map_or(4, |last| distance(to, target(last))),
         danger.of(m),
         threat(position, &after, m),
         again(m, before.own),
@@ -189,7 +190,8 @@ fn recapture(m: Move, last: Option<Move>) -> usize {
 }
 
 fn distance(a: Square, b: Square) -> usize {
-    a.distance(b).min(5) as usize
+    // No steps at all is a recapture, which has a group of its own.
+    (a.distance(b).clamp(1, 5) - 1) as usize
 }
 
 /// What the opponent attacks before the move.
@@ -308,19 +310,22 @@ mod tests {
     #[test]
     fn the_levels_of_known_moves() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        assert_eq!(about(start, "", "e4"), ["distance: no move before"]);
-        assert_eq!(about(start, "e4", "e5"), ["distance: 1"], "the same square from Black's side");
+        assert!(about(start, "", "e4").is_empty());
+        assert_eq!(about(start, "e4", "e5"), ["distance: at most 1"], "the same square from Black's side");
         assert_eq!(
             about(start, "e4 d5 exd5", "Qxd5"),
             [
                 "capture: pawn",
                 "exchange: 100 to 249",
                 "recapture: after a capture",
-                "distance: 0",
+                "distance: at most 1",
                 "place: Qd4"
             ]
         );
-        assert_eq!(about(start, "Nf3 e5 Ng1 e4", "Nf3")[..2], ["exchange: -250 to -1", "distance: 1"]);
+        assert_eq!(
+            about(start, "Nf3 e5 Ng1 e4", "Nf3")[..2],
+            ["exchange: -250 to -1", "distance: at most 1"]
+        );
         assert!(about(start, "Nf3 e5", "Ng1").contains(&"again: goes back".to_string()));
         assert!(about(start, "Nf3 e5", "Nxe5").contains(&"recapture: after another move".to_string()));
     }

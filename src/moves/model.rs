@@ -92,8 +92,10 @@ pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
     let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, contests.is_empty(), 0);
     while !converged && iterations < settings.iterations {
         iterations += 1;
+        // Anew in every iteration, so that roundings do not add up.
+        let mut products = products(contests, &gammas);
         for group in 0..COUNT {
-            step(contests, &mut gammas, group, &played[group]);
+            step(contests, &mut products, &mut gammas, group, &played[group]);
         }
         let now = (log_likelihood(contests, &gammas) + log_prior(&gammas)) / contests.len() as f64;
         converged = now - before < settings.tolerance;
@@ -127,15 +129,15 @@ fn count(contests: &[Contest]) -> (Counts, Counts) {
     (played, offered)
 }
 
-/// Sums over chunks of choices, in their order.
-fn sum(contests: &[Contest], size: usize, add: impl Fn(&Contest, &mut [f64]) + Sync) -> Vec<f64> {
+/// Sums over so many choices, by chunks in their order; `add` adds what belongs to the choice of a number.
+fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
     // Large sums are few, or they would fill the memory.
-    let chunk = if size > 1000 { contests.len().div_ceil(PARTS).max(CHUNK) } else { CHUNK };
-    let parts: Vec<Vec<f64>> = contests
-        .par_chunks(chunk)
-        .map(|chunk| {
+    let chunk = if size > 1000 { choices.div_ceil(PARTS).max(CHUNK) } else { CHUNK };
+    let parts: Vec<Vec<f64>> = (0..choices.div_ceil(chunk))
+        .into_par_iter()
+        .map(|at| {
             let mut part = vec![0.0; size];
-            chunk.iter().for_each(|contest| add(contest, &mut part));
+            (at * chunk..choices.min((at + 1) * chunk)).for_each(|choice| add(choice, &mut part));
             part
         })
         .collect();
@@ -146,25 +148,44 @@ fn sum(contests: &[Contest], size: usize, add: impl Fn(&Contest, &mut [f64]) + S
     total
 }
 
+/// The strengths of all moves of all choices.
+fn products(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
+    contests.par_iter().map(|contest| contest.moves.iter().map(|has| gammas.of(has)).collect()).collect()
+}
+
 /// One step for all levels of a group at once, of which a move has only one: γ ← γ (W + 1) / (E + 2γ/(γ + 1)), with W
-/// how often the level was played and E how often the model expects it; the rest is the prior.
-fn step(contests: &[Contest], gammas: &mut Strengths, group: usize, played: &[u64]) {
-    let expected = sum(contests, GROUPS[group].len(), |contest, expected| {
-        let strengths = contest.moves.iter().map(|has| gammas.of(has));
-        let total: f64 = strengths.clone().sum();
-        for (has, strength) in contest.moves.iter().zip(strengths) {
+/// how often the level was played and E how often the model expects it; the rest is the prior. The moves' strengths
+/// follow.
+fn step(
+    contests: &[Contest],
+    products: &mut [Vec<f64>],
+    gammas: &mut Strengths,
+    group: usize,
+    played: &[u64],
+) {
+    let expected = sum(contests.len(), GROUPS[group].len(), |choice, expected| {
+        let strengths = &products[choice];
+        let total: f64 = strengths.iter().sum();
+        for (has, strength) in contests[choice].moves.iter().zip(strengths) {
             expected[usize::from(has[group])] += strength / total;
         }
     });
     let reference = GROUPS[group].reference;
+    let mut factors = vec![1.0; GROUPS[group].len()];
     for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
-        *gamma *= (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
+        factors[level] = (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
+        *gamma *= factors[level];
     }
+    products.par_iter_mut().zip(contests).for_each(|(strengths, contest)| {
+        for (strength, has) in strengths.iter_mut().zip(&contest.moves) {
+            *strength *= factors[usize::from(has[group])];
+        }
+    });
 }
 
 /// The logarithm of the choices' probability, in nats, the prior left out.
 pub fn log_likelihood(contests: &[Contest], gammas: &Strengths) -> f64 {
-    sum(contests, 1, |contest, total| total[0] += probability(contest, gammas).ln())[0]
+    sum(contests.len(), 1, |choice, total| total[0] += probability(&contests[choice], gammas).ln())[0]
 }
 
 /// The logarithm of the prior: a game won and a game lost of each level against a strength of 1.
@@ -192,8 +213,8 @@ fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
         });
         place.push(of_level.collect());
     }
-    let mut matrix =
-        sum(contests, size * size, |contest, matrix| inform(contest, gammas, &place, size, matrix));
+    let add = |choice: usize, matrix: &mut [f64]| inform(&contests[choice], gammas, &place, size, matrix);
+    let mut matrix = sum(contests.len(), size * size, add);
     for (levels, places) in gammas.0.iter().zip(&place) {
         for (gamma, place) in levels.iter().zip(places) {
             if let Some(at) = place {
@@ -271,7 +292,8 @@ pub struct Quality {
 
 /// Measures strengths on choices.
 pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
-    let sums = sum(contests, 8, |contest, sums| {
+    let sums = sum(contests.len(), 8, |choice, sums| {
+        let contest = &contests[choice];
         let log = probability(contest, gammas).ln();
         sums[0] += log;
         sums[1] += log * log;
@@ -387,13 +409,20 @@ mod tests {
         let (mut gammas, (played, _)) = (Strengths::default(), count(&contests));
         let mut before = value(&gammas);
         for iteration in 0..200 {
+            let mut products = products(&contests, &gammas);
             for group in 0..COUNT {
-                step(&contests, &mut gammas, group, &played[group]);
+                step(&contests, &mut products, &mut gammas, group, &played[group]);
                 let now = value(&gammas);
                 assert!(now >= before - 1e-9, "iteration {iteration}, group {group}: {now} < {before}");
                 before = now;
             }
         }
+        let mut kept = products(&contests, &Strengths::default());
+        let mut follow = Strengths::default();
+        (0..COUNT).for_each(|group| step(&contests, &mut kept, &mut follow, group, &played[group]));
+        let anew = products(&contests, &follow);
+        let close = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-12;
+        assert!(kept.iter().flatten().zip(anew.iter().flatten()).all(close), "strengths follow the steps");
         for (group, level) in [(0, 1), (0, 5), (2, 0), (2, 4), (3, 1), (3, 2)] {
             let at = |factor: f64| {
                 let mut other = gammas.clone();
