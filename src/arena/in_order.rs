@@ -30,10 +30,12 @@ enum News<T> {
     Failed(Error),
 }
 
+/// Does the piece of a number; `None` if it was abandoned because the flag was set.
+pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
+
 /// Works until all is done, `receive` breaks, or `stop` is set. Unfinished work is abandoned.
 ///
-/// Each thread makes what it works with by `begin`, from its own number. `work` does the piece of a number; `None`
-/// if it was abandoned because the flag that it is given was set.
+/// Each thread makes what it works with by `begin`, from its own number.
 ///
 /// Gives the number of results that were finished but not handed over: those beyond the one at which the receiver
 /// had enough, or behind an unfinished one when the run was stopped.
@@ -44,7 +46,7 @@ enum News<T> {
 pub fn run<W, T: Send>(
     crew: &Crew,
     begin: &(dyn Fn(usize) -> W + Sync),
-    work: &(dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync),
+    work: &Work<'_, W, T>,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
     idle: &mut dyn FnMut() -> Result<()>,

@@ -94,8 +94,8 @@ pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
         iterations += 1;
         // Anew in every iteration, so that roundings do not add up.
         let mut products = products(contests, &gammas);
-        for group in 0..COUNT {
-            step(contests, &mut products, &mut gammas, group, &played[group]);
+        for (group, played) in played.iter().enumerate() {
+            step(contests, &mut products, &mut gammas, group, played);
         }
         let now = (log_likelihood(contests, &gammas) + log_prior(&gammas)) / contests.len() as f64;
         converged = now - before < settings.tolerance;
@@ -410,8 +410,8 @@ mod tests {
         let mut before = value(&gammas);
         for iteration in 0..200 {
             let mut products = products(&contests, &gammas);
-            for group in 0..COUNT {
-                step(&contests, &mut products, &mut gammas, group, &played[group]);
+            for (group, played) in played.iter().enumerate() {
+                step(&contests, &mut products, &mut gammas, group, played);
                 let now = value(&gammas);
                 assert!(now >= before - 1e-9, "iteration {iteration}, group {group}: {now} < {before}");
                 before = now;

@@ -166,8 +166,8 @@ fn losses_are_those_of_the_log(page: &Element, folder: &Path) {
 
 /// The table of the positions that are most wrong.
 fn most_wrong(page: &Element) -> Vec<Vec<String>> {
-    let tables = page.all().into_iter().filter(|e| e.name == "table" && e.text.contains("FEN"));
-    tables.last().unwrap().rows()
+    let table = page.all().into_iter().rfind(|e| e.name == "table" && e.text.contains("FEN"));
+    table.unwrap().rows()
 }
 
 fn the_most_wrong_come_first(page: &Element) {
