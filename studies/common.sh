@@ -74,6 +74,16 @@ pairs() {
         END { printf "%d,%d,%d,%d,%d\n", sum[1], sum[2], sum[3], sum[4], sum[5] }'
 }
 
+# pooled NAME OPTIONS...: Elo of the matches NAME of all seeds together, as a step, whose name is then in $pooled.
+pooled() {
+    pooled=elo-$1 counted=""
+    for seed in $SEEDS; do
+        pooled=$pooled-$seed counted="$counted match-$1-$seed"
+    done
+    shift
+    step "$pooled" elo --ptnml "$(pairs $counted)" "$@"
+}
+
 # elo STEP: Elo with its error (95 %). Where one side has won all there is no number.
 elo() {
     if [ "$(value elo "$1")" = null ] || [ "$(value elo_error "$1")" = null ]; then

@@ -41,10 +41,8 @@ done
 
 # total KIND: Elo of all seeds of one kind.
 total() {
-    steps=""
-    for seed in $SEEDS; do steps="$steps match-$1-$seed"; done
-    step "elo-$1" elo --ptnml "$(pairs $steps)"
-    elo "elo-$1"
+    pooled "$1"
+    elo "$pooled"
 }
 
 head_row label "hand-crafted, Elo" "network, Elo"

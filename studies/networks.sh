@@ -30,18 +30,17 @@ compare() {
     head_row network "validation loss" "nodes/s" "puzzle moves" "Elo of each seed" "Elo of all"
     base=$1
     while [ $# -ge 2 ]; do
-        losses="" each="" steps="" first=${SEEDS%% *}
+        losses="" each="" first=${SEEDS%% *}
         for seed in $SEEDS; do
             losses="$losses${losses:+, }$(printf %.5f "$(value validation_loss "tune-$1-$seed")")"
             if [ "$1" != "$base" ]; then
                 each="$each${each:+, }$(elo "match-$1-$seed")"
-                steps="$steps match-$1-$seed"
             fi
         done
         all="the base"
-        if [ -n "$steps" ]; then
-            step "elo-$1" elo --ptnml "$(pairs $steps)"
-            all=$(elo "elo-$1")
+        if [ "$1" != "$base" ]; then
+            pooled "$1"
+            all=$(elo "$pooled")
         fi
         accuracy=$(value accuracy "puzzles-$1-$first" | awk '{ printf "%.1f %%", 100 * $1 }')
         row "$2" "$losses" "$(value nps "bench-$1-$first")" "$accuracy" "$each" "$all"

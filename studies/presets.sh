@@ -49,19 +49,18 @@ done
 
 head_row preset positions "Elo of each seed" "Elo of all" "LLR [-3, 1]" pawn knight bishop rook queen
 for preset in $PRESETS; do
-    each="" steps=""
+    each=""
     for seed in $SEEDS; do
         each="$each${each:+, }$(elo "match-$preset-$seed")"
-        steps="$steps match-$preset-$seed"
     done
-    step "elo-$preset" elo --ptnml "$(pairs $steps)" --elo0 -3 --elo1 1 --model logistic
+    pooled "$preset" --elo0 -3 --elo1 1 --model logistic
     first=${SEEDS%% *}
     set --
     for piece in pawn knight bishop rook queen; do
         set -- "$@" "$(worth $piece "$preset-$first.hce.toml")"
     done
-    row "$preset" "$(value positions "tune-$preset-$first")" "$each" "$(elo "elo-$preset")" \
-        "$(printf %+.2f "$(value llr "elo-$preset")")" "$@"
+    row "$preset" "$(value positions "tune-$preset-$first")" "$each" "$(elo "$pooled")" \
+        "$(printf %+.2f "$(value llr "$pooled")")" "$@"
 done
 row "all (the base)" "$(value positions tune-base)" "" "" "" $(for piece in pawn knight bishop rook queen; do
     worth $piece base.hce.toml; echo; done)
