@@ -7,6 +7,7 @@
 pub mod error;
 pub mod interrupt;
 pub mod io;
+pub mod pages;
 pub mod prefetch;
 pub mod rng;
 

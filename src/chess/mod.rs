@@ -20,3 +20,14 @@ pub(crate) mod testing;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};
+
+use shakmaty::{Board, CastlingMode, Chess, FromSetup, Setup};
+
+/// The start position of Chess960 with this number, 0 to 959.
+pub fn chess960(number: u32) -> Chess {
+    let board = Board::chess960(number);
+    let castling_rights = board.rooks();
+    let setup = Setup { board, castling_rights, ..Setup::initial() };
+    // All 960 are legal.
+    Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_default()
+}

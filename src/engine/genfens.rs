@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Position};
+use shakmaty::{Chess, EnPassantMode, Position};
 
 use super::{Engine, Limits};
-use crate::chess::{Line, fen};
+use crate::chess::{self, Line, fen};
 use crate::io;
 use crate::rng::{Rng, mix};
 
@@ -115,10 +115,7 @@ fn start(starts: &[Chess], chess960: bool, rng: &mut Rng) -> Option<Chess> {
     if !chess960 {
         return Some(Chess::default());
     }
-    let board = shakmaty::Board::chess960(rng.below(960) as u32);
-    let rights = board.rooks();
-    let setup = shakmaty::Setup { board, castling_rights: rights, ..shakmaty::Setup::initial() };
-    Chess::from_setup(setup, CastlingMode::Chess960).ok()
+    Some(chess::chess960(rng.below(960) as u32))
 }
 
 /// Random legal moves; `None` if the game is over after them.

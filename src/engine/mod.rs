@@ -13,7 +13,6 @@ mod history;
 mod known;
 mod mate;
 mod ordering;
-mod pages;
 pub mod params;
 mod pruning;
 mod quiescence;

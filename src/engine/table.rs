@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use rayon::prelude::*;
 
-use super::pages::prefer_large_pages;
 use crate::chess::PackedMove;
 use crate::chess::score::{MATE_IN_MAX, Score};
+use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// How a stored score relates to the true one.

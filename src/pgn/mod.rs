@@ -13,6 +13,7 @@ pub mod files;
 pub mod game;
 mod movetext;
 mod notation;
+pub mod outline;
 mod recorder;
 mod resolve;
 pub mod source;

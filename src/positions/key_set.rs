@@ -8,6 +8,7 @@
 //! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
 //! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
 
+use crate::pages::written;
 use crate::prefetch::prefetch;
 
 /// A set of keys.
@@ -168,10 +169,7 @@ impl Part {
 
     #[cold]
     fn grow(&mut self) {
-        // Written here, not got as pages of zeros: a page that is read before it is written is mapped twice, and the
-        // second time all cores are interrupted for it.
-        let mut larger = Vec::with_capacity(self.lines.len() * 2);
-        larger.resize(self.lines.len() * 2, Line([0; LINE]));
+        let larger = written(self.lines.len() * 2, Line([0; LINE]));
         let old = std::mem::replace(&mut self.lines, larger);
         for key in old.into_iter().flat_map(|line| line.0).filter(|key| *key != 0) {
             self.place(key);

@@ -13,7 +13,7 @@ pub mod memory;
 pub mod merge;
 pub mod outlet;
 pub mod parts;
-mod pick;
+pub mod pick;
 mod sample;
 pub mod show;
 pub mod shuffle;

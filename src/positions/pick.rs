@@ -32,66 +32,78 @@ pub fn per_game(samples: &mut Vec<Sample>, most: usize, seed: u64) {
     *samples = kept;
 }
 
-/// Chooses a number of samples among all that it is shown.
-pub struct Picker {
+/// Chooses a number of samples, or of other things, among all that it is shown.
+pub struct Picker<T = Sample> {
     most: usize,
     seed: u64,
     shown: u64,
     /// The smallest numbers so far, the largest of them on top.
-    chosen: BinaryHeap<Drawn>,
+    chosen: BinaryHeap<Drawn<T>>,
 }
 
-struct Drawn {
+struct Drawn<T> {
     number: u64,
     place: u64,
-    sample: Sample,
+    item: T,
 }
 
 impl Picker {
     /// Will choose `most` samples, or all if there are fewer.
     pub fn new(most: usize, seed: u64) -> Picker {
-        Picker { most, seed: mix(seed, OVERALL), shown: 0, chosen: BinaryHeap::new() }
+        Picker::drawing(most, mix(seed, OVERALL))
     }
 
     /// Shows it more samples.
     pub fn show(&mut self, samples: &[Sample]) {
         for sample in samples {
-            let drawn = Drawn { number: mix(self.seed, self.shown), place: self.shown, sample: *sample };
-            self.shown += 1;
-            if self.chosen.len() < self.most {
-                self.chosen.push(drawn);
-            } else if self.chosen.peek().is_some_and(|top| drawn < *top) {
-                self.chosen.pop();
-                self.chosen.push(drawn);
-            }
+            self.offer(self.shown, *sample);
         }
-    }
-
-    /// The chosen samples in their order, and how many were shown but not chosen.
-    pub fn finish(self) -> (Vec<Sample>, u64) {
-        let dropped = self.shown - self.chosen.len() as u64;
-        let mut chosen = self.chosen.into_vec();
-        chosen.sort_unstable_by_key(|drawn| drawn.place);
-        (chosen.into_iter().map(|drawn| drawn.sample).collect(), dropped)
     }
 }
 
-impl Ord for Drawn {
-    fn cmp(&self, other: &Drawn) -> std::cmp::Ordering {
+impl<T> Picker<T> {
+    /// Will choose `most` of what is offered, by the numbers that this seed draws for their places.
+    pub fn drawing(most: usize, seed: u64) -> Picker<T> {
+        Picker { most, seed, shown: 0, chosen: BinaryHeap::new() }
+    }
+
+    /// Shows it what stands at a place of the data; places grow.
+    pub fn offer(&mut self, place: u64, item: T) {
+        let drawn = Drawn { number: mix(self.seed, place), place, item };
+        self.shown += 1;
+        if self.chosen.len() < self.most {
+            self.chosen.push(drawn);
+        } else if self.chosen.peek().is_some_and(|top| drawn < *top) {
+            self.chosen.pop();
+            self.chosen.push(drawn);
+        }
+    }
+
+    /// What was chosen, in its order, and how many were shown but not chosen.
+    pub fn finish(self) -> (Vec<T>, u64) {
+        let dropped = self.shown - self.chosen.len() as u64;
+        let mut chosen = self.chosen.into_vec();
+        chosen.sort_unstable_by_key(|drawn| drawn.place);
+        (chosen.into_iter().map(|drawn| drawn.item).collect(), dropped)
+    }
+}
+
+impl<T> Ord for Drawn<T> {
+    fn cmp(&self, other: &Drawn<T>) -> std::cmp::Ordering {
         (self.number, self.place).cmp(&(other.number, other.place))
     }
 }
 
-impl PartialOrd for Drawn {
-    fn partial_cmp(&self, other: &Drawn) -> Option<std::cmp::Ordering> {
+impl<T> PartialOrd for Drawn<T> {
+    fn partial_cmp(&self, other: &Drawn<T>) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Drawn {
-    fn eq(&self, other: &Drawn) -> bool {
+impl<T> PartialEq for Drawn<T> {
+    fn eq(&self, other: &Drawn<T>) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Drawn {}
+impl<T> Eq for Drawn<T> {}

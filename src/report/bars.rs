@@ -5,6 +5,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::number::grouped;
 use super::style::{Canvas, DrawError, FONT, INK, Look, svg};
 use crate::error::Result;
 
@@ -17,6 +18,18 @@ pub struct Bar {
     pub parts: Vec<f64>,
     /// What is written behind it.
     pub text: String,
+}
+
+impl Bar {
+    /// So many of all, with their share.
+    pub fn counted(label: &str, count: u64, all: u64) -> Bar {
+        let share = 100.0 * count as f64 / all.max(1) as f64;
+        Bar {
+            label: label.into(),
+            parts: vec![count as f64],
+            text: format!("{} ({share:.1} %)", grouped(count)),
+        }
+    }
 }
 
 /// Bars below one another.

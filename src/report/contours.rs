@@ -151,12 +151,8 @@ fn write_level(
 
 #[cfg(test)]
 mod tests {
+    use super::super::plot::axes;
     use super::*;
-
-    fn axes() -> Axes {
-        let [title, x, y] = ["t", "x", "y"].map(String::from);
-        Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
-    }
 
     #[test]
     fn a_contour_of_a_cone_is_a_circle() {

@@ -246,9 +246,8 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
         let end = |end: Option<i32>| end.map_or(Cell::Nothing, |cp| Cell::exact(f64::from(cp)));
         let Outcomes { wins, draws, losses } = bucket.outcomes;
         let expected = k.as_ref().ok().and_then(|fit| Some(wdl::sigmoid(fit.k, middle(bucket)?)));
-        let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
         let counts = [wins, draws, losses].map(Cell::Count);
-        let means = [number(bucket.mean_result), number(expected)];
+        let means = [Cell::known(bucket.mean_result), Cell::known(expected)];
         data.row([end(bucket.from), end(bucket.to)].into_iter().chain(counts).chain(means));
     }
     Figure::new("agreement", "Score against result", &caption, Drawing::Curves(curves)).with_data(data)

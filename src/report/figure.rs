@@ -2,6 +2,8 @@
 //!
 //! In: plain data. Out: SVG, and the same numbers as a table, so that what is drawn can be read, copied and checked.
 
+use shakmaty::Square;
+
 use super::bars::Bars;
 use super::contours::Contours;
 use super::diagram::Diagram;
@@ -205,10 +207,9 @@ fn of_squares(squares: &Squares) -> Table {
         table.head.push("standard error".into());
     }
     for (square, value) in squares.values.iter().enumerate() {
-        let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
-        let mut row = vec![Cell::text(square_name(square)), number(*value)];
+        let mut row = vec![Cell::text(square_name(square)), Cell::known(*value)];
         if errors {
-            row.push(number(squares.below.get(square).copied().flatten()));
+            row.push(Cell::known(squares.below.get(square).copied().flatten()));
         }
         table.rows.push(row);
     }
@@ -217,5 +218,5 @@ fn of_squares(squares: &Squares) -> Table {
 
 /// `a1` for 0, `h8` for 63.
 pub fn square_name(square: usize) -> String {
-    format!("{}{}", char::from(b'a' + (square % 8) as u8), square / 8 + 1)
+    Square::new(square as u32).to_string()
 }

@@ -12,7 +12,7 @@ use shakmaty::{Board, Color, EnPassantMode, Position};
 use super::diagram::Diagram;
 use super::figure::{Drawing, Figure};
 use super::plot::{Axes, Band, Curves, Tile};
-use super::section::Part;
+use super::section::{Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use crate::chess::PackedBoard;
@@ -138,6 +138,12 @@ impl Judged {
     /// How many positions there are.
     pub fn positions(&self) -> u64 {
         self.seen.len() as u64
+    }
+
+    /// Adds how many there are, and the error on them, to the measures of a section.
+    pub fn measures(&self, section: &mut Section) {
+        section.measure("positions", "positions judged", self.positions());
+        section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
     }
 
     /// Mean squared difference between result and expected result.

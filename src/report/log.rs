@@ -6,10 +6,11 @@ use std::path::Path;
 
 use super::figure::{Drawing, Figure};
 use super::plot::Curves;
-use super::section::Section;
+use super::section::{Part, Section};
+use super::sheet::{Row, Sheet};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::Cell;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// One epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,30 +30,15 @@ pub struct Epoch {
 /// # Errors
 /// If it cannot be read, lacks a column, or holds something else than numbers.
 pub fn read(path: &Path) -> Result<Vec<Epoch>> {
-    let text = crate::io::read_text(path)?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let fault = |line: usize, reason: String| Error::at(path, format!("line {line}"), reason);
-    let head = reader.headers().map_err(|e| fault(1, e.to_string()))?.clone();
-    let column = |name: &str| head.iter().position(|head| head == name);
-    let needed = |name: &str| column(name).ok_or_else(|| fault(1, format!("has no column `{name}`")));
-    let (epoch, train) = (needed("epoch")?, needed("train_loss")?);
-    let (validation, rate) = (column("validation_loss"), column("learning_rate"));
-    let mut epochs = Vec::new();
-    for (at, record) in reader.records().enumerate() {
-        let line = at + 2;
-        let record = record.map_err(|e| fault(line, e.to_string()))?;
-        let number = |column: usize| -> Result<Option<f64>> {
-            match record.get(column).unwrap_or_default().trim() {
-                "" => Ok(None),
-                text => text.parse().map(Some).map_err(|_| fault(line, format!("`{text}` is not a number"))),
-            }
-        };
-        let must = |column: usize| number(column)?.ok_or_else(|| fault(line, "a number is missing".into()));
-        let may = |column: Option<usize>| column.map_or(Ok(None), number);
-        let (epoch, train) = (must(epoch)?, must(train)?);
-        epochs.push(Epoch { epoch, train, validation: may(validation)?, rate: may(rate)? });
-    }
-    Ok(epochs)
+    let sheet = Sheet::read(path)?;
+    let (epoch, train) = (sheet.needed("epoch")?, sheet.needed("train_loss")?);
+    let (validation, rate) = (sheet.column("validation_loss"), sheet.column("learning_rate"));
+    let read = |row: Row<'_>| {
+        let may = |column: Option<usize>| column.map_or(Ok(None), |column| row.number(column));
+        let (epoch, train) = (row.must(epoch)?, row.must(train)?);
+        Ok(Epoch { epoch, train, validation: may(validation)?, rate: may(rate)? })
+    };
+    sheet.rows().map(read).collect()
 }
 
 /// The epoch of least validation loss, or of least training loss where nothing is held out.
@@ -70,6 +56,14 @@ pub fn measures(section: &mut Section, epochs: &[Epoch]) {
     if let Some(loss) = best.validation {
         section.measure("validation_loss", "validation loss of the best epoch", Cell::number(loss, 7));
     }
+}
+
+/// The part of a report that shows how a fit went; nothing if there is no log.
+pub fn part(title: &str, epochs: &[Epoch]) -> Option<Part> {
+    let mut part = Part::new(title);
+    part.add(losses(epochs));
+    rates(epochs).into_iter().for_each(|figure| part.add(figure));
+    (!epochs.is_empty()).then_some(part)
 }
 
 /// The losses by epoch.

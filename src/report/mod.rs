@@ -21,6 +21,7 @@ pub mod network;
 pub mod number;
 pub mod plot;
 pub mod section;
+pub mod sheet;
 pub mod squares;
 pub mod stats;
 pub mod style;

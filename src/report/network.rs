@@ -57,15 +57,9 @@ pub fn section(name: &str, data: &Trained) -> Section {
         section.measure("quantisation_max", "quantising: largest error, cp", Cell::number(max_error, 1));
     }
     if let Ok(judged) = &data.judged {
-        section.measure("positions", "positions judged", judged.positions());
-        section.measure("loss", "squared error on them", Cell::number(judged.loss(), 7));
+        judged.measures(&mut section);
     }
-    if !data.epochs.is_empty() {
-        let mut part = Part::new("Training");
-        part.add(log::losses(&data.epochs));
-        log::rates(&data.epochs).into_iter().for_each(|figure| part.add(figure));
-        section.part(part);
-    }
+    log::part("Training", &data.epochs).into_iter().for_each(|part| section.part(part));
     match &data.network {
         Ok(network) => of_network(&mut section, network, data),
         Err(reason) => {

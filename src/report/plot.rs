@@ -303,15 +303,17 @@ pub(super) fn tick(value: f64, digits: usize) -> String {
     }
 }
 
+/// Axes from −2 to 2 with short titles.
+#[cfg(test)]
+pub(super) fn axes() -> Axes {
+    let [title, x, y] = ["t", "x", "y"].map(String::from);
+    Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::style::BLUE;
-
-    fn axes() -> Axes {
-        let [title, x, y] = ["t", "x", "y"].map(String::from);
-        Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
-    }
 
     #[test]
     fn ticks_have_no_needless_digits() {

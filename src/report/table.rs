@@ -36,6 +36,11 @@ impl Cell {
         Cell::Number(value, None)
     }
 
+    /// A number of which all is shown, if there is one.
+    pub fn known(value: Option<f64>) -> Cell {
+        value.map_or(Cell::Nothing, Cell::exact)
+    }
+
     /// The number that it holds.
     pub fn value(&self) -> Option<f64> {
         match self {

@@ -6,15 +6,18 @@
 
 use std::path::Path;
 
+use shakmaty::Square;
+
 use super::figure::{Drawing, Figure};
 use super::judged::Judged;
 use super::log::{self, Epoch};
 use super::plot::{Band, Curves};
 use super::section::{Kind, Part, Section};
+use super::sheet::{Row, Sheet};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// One weight.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,38 +55,25 @@ pub struct Weights {
 /// # Errors
 /// If it cannot be read, lacks a column, or holds something else than numbers.
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
-    let text = crate::io::read_text(path)?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let fault = |line: usize, reason: String| Error::at(path, format!("line {line}"), reason);
-    let head = reader.headers().map_err(|e| fault(1, e.to_string()))?.clone();
-    let column = |name: &str| {
-        head.iter().position(|head| head == name).ok_or_else(|| fault(1, format!("has no column `{name}`")))
+    let sheet = Sheet::read(path)?;
+    let [name, before, after, error] = [
+        sheet.needed("name")?,
+        sheet.needed("before")?,
+        sheet.needed("after")?,
+        sheet.needed("standard_error")?,
+    ];
+    let (positions, fixed) = (sheet.needed("positions")?, sheet.needed("fixed")?);
+    let read = |row: Row<'_>| {
+        Ok(Weight {
+            name: row.text(name).to_string(),
+            before: row.number(before)?,
+            after: row.must(after)?,
+            error: row.number(error)?,
+            positions: row.number(positions)?.map(|count| count as u64),
+            fixed: row.text(fixed) == "true",
+        })
     };
-    let [name, before, after, error] =
-        [column("name")?, column("before")?, column("after")?, column("standard_error")?];
-    let (positions, fixed) = (column("positions")?, column("fixed")?);
-    let mut weights = Vec::new();
-    for (at, record) in reader.records().enumerate() {
-        let line = at + 2;
-        let record = record.map_err(|e| fault(line, e.to_string()))?;
-        let field = |column: usize| record.get(column).unwrap_or_default();
-        let number = |column: usize| -> Result<Option<f64>> {
-            match field(column) {
-                "" => Ok(None),
-                text => text.parse().map(Some).map_err(|_| fault(line, format!("`{text}` is not a number"))),
-            }
-        };
-        let value = number(after)?.ok_or_else(|| fault(line, "a value is missing".into()))?;
-        weights.push(Weight {
-            name: field(name).to_string(),
-            before: number(before)?,
-            after: value,
-            error: number(error)?,
-            positions: number(positions)?.map(|count| count as u64),
-            fixed: field(fixed) == "true",
-        });
-    }
-    Ok(weights)
+    sheet.rows().map(read).collect()
 }
 
 /// The section.
@@ -106,15 +96,9 @@ pub fn section(name: &str, data: &Weights) -> Section {
     }
     log::measures(&mut section, &data.epochs);
     if let Ok(judged) = &data.judged {
-        section.measure("positions", "positions judged", judged.positions());
-        section.measure("loss", "squared error on them", Cell::number(judged.loss(), 7));
+        judged.measures(&mut section);
     }
-    if !data.epochs.is_empty() {
-        let mut part = Part::new("Fit");
-        part.add(log::losses(&data.epochs));
-        log::rates(&data.epochs).into_iter().for_each(|figure| part.add(figure));
-        section.part(part);
-    }
+    log::part("Fit", &data.epochs).into_iter().for_each(|part| section.part(part));
     let terms = terms(&data.weights);
     section.part(single_values(&terms));
     section.part(boards(&terms));
@@ -185,12 +169,7 @@ fn terms(weights: &[Weight]) -> Vec<Term<'_>> {
 }
 
 fn square(name: &str) -> Option<usize> {
-    match name.as_bytes() {
-        [file @ b'a'..=b'h', rank @ b'1'..=b'8'] => {
-            Some(8 * usize::from(rank - b'1') + usize::from(file - b'a'))
-        }
-        _ => None,
-    }
+    name.parse().ok().map(Square::to_usize)
 }
 
 impl Term<'_> {
@@ -219,6 +198,12 @@ impl Term<'_> {
 fn cells(weight: &Weight) -> [Cell; 3] {
     let number = |value: Option<f64>, decimals| value.map_or(Cell::Nothing, |v| Cell::number(v, decimals));
     [number(weight.before, 0), Cell::number(weight.after, 1), number(weight.error, 1)]
+}
+
+/// The same in full, and the positions.
+fn exact(weight: &Weight) -> [Cell; 4] {
+    let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
+    [Cell::known(weight.before), Cell::exact(weight.after), Cell::known(weight.error), count]
 }
 
 fn single_values(terms: &[Term<'_>]) -> Part {
@@ -264,10 +249,7 @@ fn boards(terms: &[Term<'_>]) -> Part {
             let id = term.title(half);
             let mut data = Table::new(&["square", "before", "now", "standard error", "positions"]);
             for (entry, weight) in entries {
-                let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
-                let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
-                let numbers = [number(weight.before), Cell::exact(weight.after), number(weight.error), count];
-                data.row(std::iter::once(Cell::text(*entry)).chain(numbers));
+                data.row(std::iter::once(Cell::text(*entry)).chain(exact(weight)));
             }
             // Where a tuning starts from nothing there is nothing to show of it.
             let before = place(|weight| weight.before);
@@ -302,10 +284,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
             let points: Vec<(f64, f64, f64)> = entries.iter().filter_map(around).collect();
             bands.push(Band { colour, points });
             for (entry, weight) in entries {
-                let number = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::exact);
-                let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
-                let numbers = [number(weight.before), Cell::exact(weight.after), number(weight.error), count];
-                data.row([Cell::exact(x(entry)), Cell::text(*half)].into_iter().chain(numbers));
+                data.row([Cell::exact(x(entry)), Cell::text(*half)].into_iter().chain(exact(weight)));
             }
         }
         // Errors of values that nothing counts are as wide as one likes: the values set the limits.

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
+use shakmaty::{Chess, Move, Position};
 
 use crate::arena::game::ending;
 use crate::arena::openings::Openings;
-use crate::chess::Line;
 use crate::chess::score::Score;
 use crate::chess::see::see_ge;
+use crate::chess::{Line, chess960};
 use crate::rng::Rng;
 
 /// Why a start was given up.
@@ -89,19 +89,10 @@ impl Starts<'_> {
         match self.openings {
             Some(book) if attempt == 0 => book.get(game, true),
             Some(book) => book.get(book.len() + rng.below(1 << 30), true),
-            None if self.chess960 => chess960(rng),
+            None if self.chess960 => chess960(rng.below(960) as u32),
             None => Chess::default(),
         }
     }
-}
-
-/// A start position of Chess960.
-fn chess960(rng: &mut Rng) -> Chess {
-    let board = Board::chess960(rng.below(960) as u32);
-    let castling_rights = board.rooks();
-    let setup = Setup { board, castling_rights, ..Setup::initial() };
-    // All 960 are legal.
-    Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_default()
 }
 
 /// The position after so many random moves that give nothing away where that can be helped; `None` if the game is

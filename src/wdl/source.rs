@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
+use shakmaty::Color;
 
 use super::histogram::{Bin, Observation, material};
-use crate::chess::score::is_mate;
+use crate::chess::score::{Score, is_mate};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pgn::{Chunk, Event, Parser, Reader, tags};
@@ -74,6 +75,31 @@ pub enum Notice {
     Bytes(u64),
     /// A broken game, as `file: game N, line L: reason`.
     BadGame(String),
+}
+
+/// A position's score and the result of its game, from White's side: what K is fitted to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// The score in centipawns.
+    pub cp: f32,
+    /// The result, from 0 to 1.
+    pub result: f32,
+    /// The number of the game.
+    pub game: u32,
+}
+
+impl Scored {
+    /// A sample with a score of its own or of its leaf, for the side to move there; `None` if that is a mate.
+    pub fn of(sample: &Sample, turn: Color, score: Score) -> Option<Scored> {
+        let cp = turn.fold_wb(score, -score) as f32;
+        let result = (sample.outcome() + 1.0) / 2.0;
+        (!is_mate(score)).then_some(Scored { cp, result, game: sample.game })
+    }
+
+    /// With the score that the playing engine gave, if it gave one.
+    pub fn stored(sample: &Sample) -> Option<Scored> {
+        Scored::of(sample, sample.turn, sample.score?.into())
+    }
 }
 
 /// What the model counts of a scored position; `None` if it has no score.

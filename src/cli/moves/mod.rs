@@ -5,7 +5,7 @@
 mod fit;
 mod predict;
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::cli::prepare::default_dataset;
@@ -13,6 +13,7 @@ use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::moves::choices::{Choice, Chooser};
 use crate::positions::AnyReader;
+use crate::positions::pick::Picker;
 use crate::rng::mix;
 use crate::{interrupt, rng};
 
@@ -71,34 +72,11 @@ struct Chosen {
     dropped: BTreeMap<&'static str, u64>,
 }
 
-/// A choice with its lot and its place.
-struct Lot(u64, u64, Choice);
-
-impl PartialEq for Lot {
-    fn eq(&self, other: &Lot) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-}
-
-impl Eq for Lot {}
-
-impl PartialOrd for Lot {
-    fn partial_cmp(&self, other: &Lot) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Lot {
-    fn cmp(&self, other: &Lot) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
 impl ChoiceArgs {
     /// So many choices of the data, drawn by the seed.
     fn gather(&self, most: usize, ui: &Ui) -> Result<Chosen> {
         let paths = if self.data.is_empty() { vec![default_dataset()?] } else { self.data.clone() };
-        let (mut out, mut lots) = (Chosen::default(), BinaryHeap::new());
+        let (mut out, mut picker) = (Chosen::default(), Picker::drawing(most, self.seed));
         let (bar, mut batch) = (ui.progress("reading", 0), Vec::new());
         for (file, path) in (0u64..).zip(&paths) {
             let (mut reader, mut chooser) = (AnyReader::open(path, None)?, Chooser::default());
@@ -109,11 +87,7 @@ impl ChoiceArgs {
                     let place = out.read;
                     out.read += 1;
                     if let Some(choice) = chooser.next(sample, file << 32 | u64::from(sample.game)) {
-                        lots.push(Lot(mix(self.seed, place), place, choice));
-                    }
-                    if lots.len() > most {
-                        lots.pop();
-                        *out.dropped.entry("not_drawn").or_default() += 1;
+                        picker.offer(place, choice);
                     }
                 }
             }
@@ -122,9 +96,11 @@ impl ChoiceArgs {
             }
         }
         bar.finish_and_clear();
-        let mut lots = lots.into_vec();
-        lots.sort_unstable_by_key(|lot| lot.1);
-        out.choices = lots.into_iter().map(|lot| lot.2).collect();
+        let (choices, not_drawn) = picker.finish();
+        out.choices = choices;
+        if not_drawn > 0 {
+            out.dropped.insert("not_drawn", not_drawn);
+        }
         let reasons: Vec<String> = out.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
         let taken = out.choices.len();
         ui.note(format!("{} positions read, {taken} taken; not taken: {}", out.read, reasons.join(", ")));

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::chess::score::is_mate;
 use crate::cli::Ui;
 use crate::error::Result;
 use crate::positions::parts::Parts;
-use crate::positions::{AnyReader, Sample, memory, stats};
+use crate::positions::{AnyReader, memory, stats};
 use crate::report::dataset::{self, Dataset};
 use crate::report::section::Section;
-use crate::wdl::source::observe;
+use crate::wdl::source::{self, observe};
 use crate::wdl::{self, Bin, Bounds, Histogram, Observation, Table};
 
 /// The material at which the model's a and b are the sums of their coefficients.
@@ -51,21 +50,16 @@ struct Scored {
 impl Scored {
     fn read(path: &Path) -> Result<Scored> {
         let mut all = Scored::default();
-        let pair = |sample: &Sample| {
-            let score = i32::from(sample.score?);
-            let white = sample.turn.fold_wb(score, -score) as f32;
-            (!is_mate(score)).then_some(((white, (sample.outcome() + 1.0) / 2.0), sample.game))
-        };
-        type Seen = (Vec<((f32, f32), u32)>, Vec<Observation>);
+        type Seen = (Vec<source::Scored>, Vec<Observation>);
         let work = |part: crate::positions::parts::Part<'_>| -> Result<Seen> {
             let samples = part.samples?;
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
-            Ok((samples.iter().filter_map(pair).collect(), seen.collect()))
+            Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))
         };
         Parts::open(path, None)?.scan(0, work, |found| {
-            let (pairs, seen) = found?;
-            for (pair, game) in pairs {
-                all.pairs.push(pair);
+            let (scored, seen) = found?;
+            for source::Scored { cp, result, game } in scored {
+                all.pairs.push((cp, result));
                 all.games.push(game);
             }
             seen.into_iter().for_each(|observation| all.histogram.add(observation, 1));

@@ -5,11 +5,9 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use shakmaty::Color;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::chess::packed::NO_EP;
-use crate::chess::score::{Score, is_mate};
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::eval::hce::Hce;
@@ -19,6 +17,7 @@ use crate::label::judged;
 use crate::positions::{Dataset, Sample};
 use crate::report::number::grouped;
 use crate::report::wdl::draw_k;
+use crate::wdl::source::Scored;
 use crate::wdl::{self, Bucket};
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
@@ -66,7 +65,7 @@ struct Input {
 fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
-    let see = |seen: &mut Vec<Scored>, sample: &Sample| seen.extend(stored(sample));
+    let see = |seen: &mut Vec<Scored>, sample: &Sample| seen.extend(Scored::stored(sample));
     let account = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
     let mut positions = account.positions_read;
     let mut next_game = account.games as u32;
@@ -75,7 +74,8 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         positions += dataset.rows();
         resolved = dataset.metadata().resolved.clone();
         let of_file = dataset.read_all()?;
-        let of_file = of_file.iter().filter_map(stored).map(|s| Scored { game: s.game + next_game, ..s });
+        let of_file =
+            of_file.iter().filter_map(Scored::stored).map(|s| Scored { game: s.game + next_game, ..s });
         scored.extend(of_file);
         next_game = scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
     }
@@ -126,24 +126,6 @@ fn open(path: &Path) -> Result<Dataset> {
     if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
 }
 
-/// A position's score and the result of its game, from White's side.
-struct Scored {
-    cp: f32,
-    result: f32,
-    game: u32,
-}
-
-fn scored(sample: &Sample, turn: Color, score: Score) -> Option<Scored> {
-    let cp = turn.fold_wb(score, -score) as f32;
-    let result = (sample.outcome() + 1.0) / 2.0;
-    (!is_mate(score)).then_some(Scored { cp, result, game: sample.game })
-}
-
-/// The score that the playing engine gave, if it gave one.
-fn stored(sample: &Sample) -> Option<Scored> {
-    scored(sample, sample.turn, sample.score?.into())
-}
-
 fn evaluated(samples: &[Sample], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
     match evaluation {
         Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone()), resolved),
@@ -160,7 +142,7 @@ fn evaluated_by<E: Evaluator + Sync>(samples: &[Sample], evaluator: &E, resolved
         let evaluate = |sample: &Sample| {
             let (board, turn) = judged(sample, resolved).ok()?;
             let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
-            scored(sample, turn, score)
+            Scored::of(sample, turn, score)
         };
         chunk.iter().filter_map(evaluate).collect()
     };

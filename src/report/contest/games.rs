@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::pgn::outline::{Mark, outline};
 use crate::pgn::{Chunk, Event, Reader, tags::Tags};
 
 /// One game.
@@ -134,40 +135,16 @@ struct Moves {
 
 fn moves(text: &[u8]) -> Moves {
     let mut moves = Moves::default();
-    let (mut at, mut depth) = (0, 0usize);
-    while at < text.len() {
-        match text[at] {
-            b'{' | b';' => {
-                let closes = if text[at] == b'{' { b'}' } else { b'\n' };
-                let end = memchr::memchr(closes, &text[at..]).map_or(text.len(), |length| at + length);
-                if depth == 0 {
-                    let comment = String::from_utf8_lossy(&text[at + 1..end]);
-                    if let Some(last) = moves.took.last_mut() {
-                        *last = took(&comment);
-                    }
-                    moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
-                }
-                at = end + 1;
+    outline(text, |mark| match mark {
+        Mark::Ply => moves.took.push(None),
+        Mark::Comment(text) => {
+            let comment = String::from_utf8_lossy(text);
+            if let Some(last) = moves.took.last_mut() {
+                *last = took(&comment);
             }
-            b'(' => (depth, at) = (depth + 1, at + 1),
-            b')' => (depth, at) = (depth.saturating_sub(1), at + 1),
-            byte if byte.is_ascii_whitespace() => at += 1,
-            _ => {
-                let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'{' | b'(' | b')' | b';');
-                let length = text[at..].iter().position(ends).unwrap_or(text.len() - at);
-                let token = &text[at..at + length];
-                let number = token.iter().take_while(|b| b.is_ascii_digit()).count();
-                let dots = token[number..].iter().take_while(|b| **b == b'.').count();
-                // `12.e4` is a move too; `0-0` and `1-0` have no dots.
-                let token = if dots > 0 { &token[number + dots..] } else { token };
-                let castles = token.starts_with(b"0-0");
-                if depth == 0 && (castles || token.first().is_some_and(u8::is_ascii_alphabetic)) {
-                    moves.took.push(None);
-                }
-                at += length;
-            }
+            moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
         }
-    }
+    });
     moves
 }
 

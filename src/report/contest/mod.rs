@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::number::grouped;
 use super::section::{Kind, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
@@ -124,16 +123,34 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("wins", "won", wins);
     section.measure("draws", "drawn", draws);
     section.measure("losses", "lost", losses);
-    let Estimate { elo, elo_error, nelo, nelo_error, los } = Estimate::new(counts.pairs);
-    section.measure("elo", "Elo", Cell::number(elo, 2));
-    section.measure("elo_error", "Elo ± (95 %)", Cell::number(elo_error, 2));
-    section.measure("nelo", "normalised Elo", Cell::number(nelo, 2));
-    section.measure("nelo_error", "normalised ± (95 %)", Cell::number(nelo_error, 2));
-    section.measure("los", "likelihood of superiority, %", Cell::number(100.0 * los, 2));
-    if let Some(test) = test {
-        let llr = counts.llr(test);
-        section.measure("llr", "LLR", Cell::number(llr, 3));
+    let estimate = Estimate::new(counts.pairs);
+    let llr = test.map(|test| (test, counts.llr(test)));
+    measure_numbers(section, |key| match key {
+        "elo" => Some(estimate.elo),
+        "elo_error" => Some(estimate.elo_error),
+        "nelo" => Some(estimate.nelo),
+        "nelo_error" => Some(estimate.nelo_error),
+        "los" => Some(estimate.los),
+        _ => llr.map(|(_, llr)| llr),
+    });
+    if let Some((test, llr)) = llr {
         section.measure("verdict", "verdict", Cell::text(verdict(test, llr)));
+    }
+}
+
+/// Adds what is known of a match beside its counts, by the names of its JSON.
+fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) {
+    for (key, label, decimals, factor) in [
+        ("elo", "Elo", 2, 1.0),
+        ("elo_error", "Elo ± (95 %)", 2, 1.0),
+        ("nelo", "normalised Elo", 2, 1.0),
+        ("nelo_error", "normalised ± (95 %)", 2, 1.0),
+        ("los", "likelihood of superiority, %", 2, 100.0),
+        ("llr", "LLR", 3, 1.0),
+    ] {
+        if let Some(value) = number(key) {
+            section.measure(key, label, Cell::number(factor * value, decimals));
+        }
     }
 }
 
@@ -164,12 +181,8 @@ fn of_two(section: &mut Section, contest: &Contest) {
 const PAIRS: [&str; 5] = ["LL (0)", "LD (½)", "WL, DD (1)", "WD (1½)", "WW (2)"];
 
 fn pentanomial(counts: [u64; 5]) -> Figure {
-    let all = counts.iter().sum::<u64>().max(1) as f64;
-    let row = |(name, count): (&str, u64)| Bar {
-        label: name.into(),
-        parts: vec![count as f64],
-        text: format!("{} ({:.1} %)", grouped(count), 100.0 * count as f64 / all),
-    };
+    let all = counts.iter().sum();
+    let row = |(name, count)| Bar::counted(name, count, all);
     let bars = Bars {
         rows_are: "pair".into(),
         parts: vec![("pairs".into(), BLUE)],
@@ -253,12 +266,8 @@ fn endings(contest: &Contest) -> Part {
     let mut part = Part::new("Endings");
     let mut reasons: Vec<(&String, &u64)> = contest.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-    let all = contest.reasons.values().sum::<u64>().max(1) as f64;
-    let row = |(reason, count): (&String, &u64)| Bar {
-        label: reason.clone(),
-        parts: vec![*count as f64],
-        text: format!("{} ({:.1} %)", grouped(*count), 100.0 * *count as f64 / all),
-    };
+    let all = contest.reasons.values().sum();
+    let row = |(reason, count): (&String, &u64)| Bar::counted(reason, *count, all);
     if !reasons.is_empty() {
         let rows = reasons.into_iter().map(row).collect();
         let bars = Bars { rows_are: "reason".into(), parts: vec![("games".into(), BLUE)], rows };

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use super::{Contest, Counts, Pair};
 use crate::report::bars::{Bar, Bars};
 use crate::report::figure::{Drawing, Figure};
-use crate::report::number::grouped;
 use crate::report::section::{Item, Part};
 use crate::report::style::BLUE;
 use crate::report::table::{Cell, Table};
@@ -30,11 +29,9 @@ pub(super) fn openings(contest: &Contest) -> Part {
         ("drew both", |p| p == [1, 1]),
         ("lost one or both", |p| p[0] + p[1] < 2),
     ];
-    let all = contest.pairs.len() as f64;
     let row = |(label, is): (&str, Is)| {
         let count = contest.pairs.iter().filter(|pair| is(pair.half_points)).count();
-        let text = format!("{} ({:.1} %)", grouped(count as u64), 100.0 * count as f64 / all);
-        Bar { label: label.into(), parts: vec![count as f64], text }
+        Bar::counted(label, count as u64, contest.pairs.len() as u64)
     };
     let bars = Bars {
         rows_are: "the pair's first player".into(),

@@ -2,7 +2,7 @@
 //!
 //! In: the JSON object of `patzer sprt --json` or `patzer match --json`. Out: a section.
 
-use super::{Contest, colours, endings, pentanomial};
+use super::{Contest, colours, endings, measure_numbers, pentanomial};
 use crate::report::section::{Kind, Part, Section};
 use crate::report::table::Cell;
 use crate::stats::Trinomial;
@@ -18,18 +18,7 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     section.measure("wins", "won", wins);
     section.measure("draws", "drawn", draws);
     section.measure("losses", "lost", losses);
-    for (key, label, decimals, factor) in [
-        ("elo", "Elo", 2, 1.0),
-        ("elo_error", "Elo ± (95 %)", 2, 1.0),
-        ("nelo", "normalised Elo", 2, 1.0),
-        ("nelo_error", "normalised ± (95 %)", 2, 1.0),
-        ("los", "likelihood of superiority, %", 2, 100.0),
-        ("llr", "LLR", 3, 1.0),
-    ] {
-        if let Some(value) = number(key) {
-            section.measure(key, label, Cell::number(factor * value, decimals));
-        }
-    }
+    measure_numbers(&mut section, number);
     if let Some(verdict) = result.get("verdict").and_then(serde_json::Value::as_str) {
         section.measure("verdict", "verdict", Cell::text(verdict));
     }
