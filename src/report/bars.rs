@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::number::grouped;
-use super::style::{Canvas, DrawError, FONT, INK, Look, svg};
+use super::style::{Canvas, DrawError, FONT, Format, INK, Look, drawn};
 use crate::error::Result;
 
 /// One row.
@@ -50,10 +50,10 @@ impl Bars {
     ///
     /// # Errors
     /// If they cannot be drawn, which is our fault.
-    pub fn svg(&self, look: Look, title: &str) -> Result<String> {
+    pub fn drawn(&self, format: Format, look: Look, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 10 } else { 44 } + if self.parts.len() > 1 { ROW } else { 0 };
         let height = top + ROW * self.rows.len() as i32 + 10;
-        svg((look.size.0, height as u32), |canvas| {
+        drawn((look.size.0, height as u32), format, |canvas| {
             if !title.is_empty() {
                 let style =
                     (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
@@ -131,7 +131,7 @@ mod tests {
             parts: vec![("won".into(), BLUE), ("lost".into(), ORANGE)],
             rows: vec![row("a & b", &[3.0, 1.0]), row("none", &[0.0, 0.0])],
         };
-        let svg = bars.svg(Look::PAGE, "").unwrap();
+        let svg = String::from_utf8(bars.drawn(Format::Svg, Look::PAGE, "").unwrap()).unwrap();
         assert!(svg.contains("a &amp; b") && svg.contains("none"), "{svg}");
         let width = |colour: &str| -> f64 {
             let line = svg.split('<').filter(|tag| tag.starts_with("rect") && tag.contains(colour)).nth(1);

@@ -8,7 +8,7 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
-use super::style::{Canvas, DrawError, FONT, INK, Look, PAPER, picture, shade, svg};
+use super::style::{Canvas, DrawError, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
 use crate::error::Result;
 
 /// Tiles of measured shares under the contour lines of a function, or the function's own bands.
@@ -27,8 +27,8 @@ impl Contours {
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<String> {
-        svg(look.size, |canvas| self.draw(canvas, &function, look))
+    pub fn drawn(&self, format: Format, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<Vec<u8>> {
+        drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }
 
     fn draw(

@@ -7,7 +7,7 @@ use plotters::style::Color as _;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use shakmaty::{Board, Color, Role, Square};
 
-use super::style::{Canvas, DrawError, FONT, INK, svg};
+use super::style::{Canvas, DrawError, FONT, Format, INK, drawn};
 use crate::error::Result;
 
 /// A board.
@@ -33,12 +33,12 @@ impl Diagram {
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, title: &str) -> Result<String> {
+    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN + 4);
         let centred =
             |size: i32| (FONT, size).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
-        svg((size.0 as u32, size.1 as u32), |canvas| {
+        drawn((size.0 as u32, size.1 as u32), format, |canvas| {
             if !title.is_empty() {
                 canvas.draw_text(title, &centred(20), (size.0 / 2, 20))?;
             }
@@ -228,7 +228,8 @@ mod tests {
 
     #[test]
     fn every_piece_of_the_start_is_on_its_square() {
-        let svg = Diagram { board: Board::default(), turn: Color::Black }.svg("x").unwrap();
+        let svg = Diagram { board: Board::default(), turn: Color::Black }.drawn(Format::Svg, "x").unwrap();
+        let svg = String::from_utf8(svg).unwrap();
         // 16 pawns of 3 parts, 4 knights of 1, 4 bishops of 3, 4 rooks of 2, 2 queens of 5, 2 kings of 3.
         assert_eq!(svg.matches("<polygon").count(), 48 + 4 + 12 + 8 + 10 + 6);
         assert_eq!(svg.matches("<rect").count(), 65);

@@ -10,9 +10,9 @@ use super::diagram::Diagram;
 use super::histogram::Histogram;
 use super::plot::{Curves, Series};
 use super::squares::{Planes, Squares};
-use super::style::Look;
+use super::style::{Format, Look};
 use super::table::{Cell, Table};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::wdl::Model;
 
 /// Something that is drawn.
@@ -78,15 +78,16 @@ impl Figure {
     /// # Errors
     /// If it cannot be drawn, which is our fault.
     pub fn svg_on_page(&self) -> Result<String> {
-        self.drawing.svg("")
+        let svg = self.drawing.drawn(Format::Svg, "")?;
+        String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
     }
 
     /// Draws it as a file of its own.
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self) -> Result<String> {
-        self.drawing.svg(&self.title)
+    pub fn drawn(&self, format: Format) -> Result<Vec<u8>> {
+        self.drawing.drawn(format, &self.title)
     }
 
     /// Whether several fit beside one another.
@@ -96,7 +97,7 @@ impl Figure {
 }
 
 impl Drawing {
-    fn svg(&self, title: &str) -> Result<String> {
+    fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let look = Look::PAGE;
         let titled = Look { size: (look.size.0, look.size.1 + 30), ..look };
         let look = if title.is_empty() { look } else { titled };
@@ -104,18 +105,20 @@ impl Drawing {
             Drawing::Curves(curves) => {
                 let mut curves = curves.clone();
                 curves.axes.title = title.into();
-                curves.svg(look)
+                curves.drawn(format, look)
             }
-            Drawing::Histogram(histogram) => Histogram { title: title.into(), ..histogram.clone() }.svg(look),
-            Drawing::Bars(bars) => bars.svg(look, title),
+            Drawing::Histogram(histogram) => {
+                Histogram { title: title.into(), ..histogram.clone() }.drawn(format, look)
+            }
+            Drawing::Bars(bars) => bars.drawn(format, look, title),
             Drawing::Surface(surface) => {
                 let mut contours = surface.contours.clone();
                 contours.axes.title = title.into();
-                contours.svg(|score, row| surface.model.chances(row, score)[surface.outcome], look)
+                contours.drawn(format, |score, row| surface.model.chances(row, score)[surface.outcome], look)
             }
-            Drawing::Squares(squares) => squares.svg(title),
-            Drawing::Planes(planes) => planes.svg(title),
-            Drawing::Diagram(diagram) => diagram.svg(title),
+            Drawing::Squares(squares) => squares.drawn(format, title),
+            Drawing::Planes(planes) => planes.drawn(format, title),
+            Drawing::Diagram(diagram) => diagram.drawn(format, title),
         }
     }
 

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 
 use super::number::grouped;
 use super::plot::{digits, tick};
-use super::style::{BLUE, Canvas, DrawError, FONT, GRID, INK, Look, svg};
+use super::style::{BLUE, Canvas, DrawError, FONT, Format, GRID, INK, Look, drawn};
 use crate::error::Result;
 
 /// Counts of neighbouring values.
@@ -48,15 +48,15 @@ impl Histogram {
     /// # Errors
     /// If the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<()> {
-        crate::io::write(path, self.svg(Look { size: (800, 450), text: 13, title: 20 })?.as_bytes())
+        crate::io::write(path, &self.drawn(Format::Svg, Look { size: (800, 450), text: 13, title: 20 })?)
     }
 
     /// Draws it; without a title nothing is written above.
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, look: Look) -> Result<String> {
-        svg(look.size, |canvas| self.draw_on(canvas, look))
+    pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
+        drawn(look.size, format, |canvas| self.draw_on(canvas, look))
     }
 
     fn draw_on(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {

@@ -8,7 +8,8 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, GRID, INK, Look, PAPER, shade, svg};
+use super::medium::Medium;
+use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use crate::error::Result;
 
 /// The words and limits of a plot.
@@ -155,8 +156,8 @@ impl Curves {
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, look: Look) -> Result<String> {
-        svg(look.size, |canvas| self.draw(canvas, look))
+    pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
+        drawn(look.size, format, |canvas| self.draw(canvas, look))
     }
 
     fn draw(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
@@ -233,7 +234,7 @@ impl Extent {
     }
 }
 
-pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, Medium<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// A plot that is a file of its own.
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
@@ -244,7 +245,7 @@ pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 /// If the file cannot be written.
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
     let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
-    crate::io::write(path, curves.svg(FILE)?.as_bytes())
+    crate::io::write(path, &curves.drawn(Format::Svg, FILE)?)
 }
 
 /// A place of measured data.

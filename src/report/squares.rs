@@ -6,7 +6,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{Canvas, DrawError, FONT, INK, on, signed, svg};
+use super::style::{Canvas, DrawError, FONT, Format, INK, drawn, on, signed};
 use crate::error::Result;
 
 /// One board with its values written on it.
@@ -34,10 +34,10 @@ impl Squares {
     ///
     /// # Errors
     /// If it cannot be drawn, which is our fault.
-    pub fn svg(&self, title: &str) -> Result<String> {
+    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN);
-        svg((size.0 as u32, size.1 as u32), |canvas| {
+        drawn((size.0 as u32, size.1 as u32), format, |canvas| {
             if !title.is_empty() {
                 canvas.draw_text(title, &centred(18, INK), (size.0 / 2, 20))?;
             }
@@ -105,12 +105,12 @@ impl Planes {
     ///
     /// # Errors
     /// If they cannot be drawn, which is our fault.
-    pub fn svg(&self, title: &str) -> Result<String> {
+    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 2 } else { 36 };
         let (side, columns) = (8 * SMALL, self.columns.max(1));
         let rows = self.boards.len().div_ceil(columns) as i32;
         let size = (GAP + columns as i32 * (side + GAP), top + rows * (side + 30) + 4);
-        svg((size.0 as u32, size.1 as u32), |canvas| {
+        drawn((size.0 as u32, size.1 as u32), format, |canvas| {
             if !title.is_empty() {
                 canvas.draw_text(title, &centred(18, INK), (size.0 / 2, 18))?;
             }
@@ -149,7 +149,7 @@ mod tests {
         let mut values = vec![None; 64];
         (values[0], values[63]) = (Some(-20.4), Some(1.26));
         let squares = Squares { values, below: vec![Some(3.0)], deepest: 20.4, root: false };
-        let svg = squares.svg("a & b").unwrap();
+        let svg = String::from_utf8(squares.drawn(Format::Svg, "a & b").unwrap()).unwrap();
         assert!(svg.contains("a &amp; b") && svg.contains(">-20<") && svg.contains("±3.0"), "{svg}");
         // a1 is the lowest square on the left; its orange is as deep as can be.
         let tile = format!("x=\"{MARGIN}\" y=\"{}\"", 40 + 7 * SQUARE);
@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn boards_of_a_neuron_lie_in_rows() {
         let boards = (0..12).map(|i| (format!("b{i}"), vec![f64::from(i) - 6.0; 64])).collect();
-        let svg = Planes { boards, columns: 6, deepest: 6.0 }.svg("").unwrap();
+        let svg = Planes { boards, columns: 6, deepest: 6.0 }.drawn(Format::Svg, "").unwrap();
+        let svg = String::from_utf8(svg).unwrap();
         assert!(svg.contains("b11") && !svg.contains("NaN"));
         // Veils of nothing are not drawn: the seventh board is all 0.
         assert_eq!(svg.matches("<rect").count(), 1 + 12 + 11 * 64);

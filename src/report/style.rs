@@ -1,6 +1,6 @@
 //! What all pictures share: colours, letters, and how a picture becomes a file.
 //!
-//! In: a function that draws. Out: SVG, as text or as a file. A picture stands on its own white ground, so as a file it
+//! In: a function that draws. Out: SVG or PNG. A picture stands on its own white ground, so as a file it
 //! reads the same on light and on dark; a page exchanges the few colours named here for others where it is dark.
 //! Colours are told apart by the colour-blind too (Okabe and Ito, "Color Universal Design", 2008).
 
@@ -9,6 +9,8 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use super::medium::Medium;
+use super::raster::Raster;
 use crate::error::{Error, Result};
 
 /// The ground.
@@ -30,7 +32,7 @@ pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub const FONT: &str = "sans-serif";
 
 /// What a drawing function draws on.
-pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub type Canvas<'a> = DrawingArea<Medium<'a>, Shift>;
 
 /// What plotters says when a picture cannot be drawn.
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
@@ -77,7 +79,26 @@ impl Look {
     }
 }
 
-/// Draws a picture of a size in pixels and writes it.
+/// What a picture becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The text of an SVG.
+    Svg,
+    /// A PNG, with two dots to the pixel each way.
+    Png,
+}
+
+impl Format {
+    /// How names of such files end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Svg => "svg",
+            Format::Png => "png",
+        }
+    }
+}
+
+/// Draws a picture of a size in pixels, and writes it as SVG.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -86,24 +107,35 @@ pub fn picture(
     size: (u32, u32),
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
 ) -> Result<()> {
-    crate::io::write(path, svg(size, draw)?.as_bytes())
+    crate::io::write(path, &drawn(size, Format::Svg, draw)?)
 }
 
 /// Draws a picture of a size in pixels.
 ///
 /// # Errors
 /// If it cannot be drawn, which is our fault.
-pub fn svg(
+pub fn drawn(
     size: (u32, u32),
+    format: Format,
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
-) -> Result<String> {
-    let mut svg = String::new();
-    {
-        let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+) -> Result<Vec<u8>> {
+    let on = |medium: Medium<'_>| {
+        let canvas = medium.into_drawing_area();
         (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
-            .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))?;
+            .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))
+    };
+    match format {
+        Format::Svg => {
+            let mut svg = String::new();
+            on(Medium::Svg(SVGBackend::with_string(&mut svg, size)))?;
+            Ok(lean(&svg).into_bytes())
+        }
+        Format::Png => {
+            let mut raster = Raster::new(size);
+            on(Medium::Raster(&mut raster))?;
+            raster.png()
+        }
     }
-    Ok(lean(&svg))
 }
 
 /// The same picture in fewer bytes: what every element says is said once. Texts hold no quotation marks, so nothing in

@@ -352,7 +352,10 @@ fn runs_stand_side_by_side_and_figures_are_files() {
     let folder = folder.path();
     tested(folder);
     fs::copy(folder.join("sprt.pgn"), folder.join("a & b <c>.pgn")).unwrap();
-    let output = patzer(folder, &["report", "sprt.journal", "a & b <c>.pgn", "--svg", "plots", "--json"]);
+    let output = patzer(
+        folder,
+        &["report", "sprt.journal", "a & b <c>.pgn", "--svg", "plots", "--png", "dots", "--json"],
+    );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = fs::read_to_string(folder.join("report.html")).unwrap();
@@ -365,8 +368,17 @@ fn runs_stand_side_by_side_and_figures_are_files() {
     let files = result["figures"].as_array().unwrap();
     let figures: usize =
         result["runs"].as_array().unwrap().iter().map(|r| r["figures"].as_array().unwrap().len()).sum();
-    assert_eq!(files.len(), figures);
-    for file in files {
+    assert_eq!(files.len(), 2 * figures);
+    let (lines, dots) = files.split_at(figures);
+    for (file, drawing) in dots.iter().zip(lines) {
+        let png = fs::read(folder.join(file.as_str().unwrap())).unwrap();
+        let svg = parse(&fs::read_to_string(folder.join(drawing.as_str().unwrap())).unwrap());
+        let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        let twice = |name: &str| 2 * svg.attribute(name).parse::<u32>().unwrap();
+        assert!(png.starts_with(b"\x89PNG"));
+        assert_eq!((side(16), side(20)), (twice("width"), twice("height")), "{file}");
+    }
+    for file in lines {
         let svg = fs::read_to_string(folder.join(file.as_str().unwrap())).unwrap();
         assert_eq!(parse(&svg).name, "svg");
     }

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::report::compare::compare;
 use crate::report::html;
 use crate::report::section::{Kind, Section};
+use crate::report::style::Format;
 use crate::report::table::Cell;
 use crate::{interrupt, io};
 use recognise::{Found, recognise};
@@ -39,6 +40,10 @@ pub struct ReportArgs {
     /// Draw every figure as an SVG file into this folder, too
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
+
+    /// Draw every figure as a PNG file into this folder, too
+    #[arg(long, value_name = "DIR")]
+    png: Option<PathBuf>,
 
     /// Positions with results by which weights and networks are judged; may be given several times
     /// [default: those that the run was made from, if they are still there]
@@ -91,10 +96,12 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
         }
     }
     let page = html::page(&sections, &compare(&sections))?;
-    let figures = match &args.svg {
-        Some(folder) => draw(folder, &sections)?,
-        None => Vec::new(),
-    };
+    let mut figures = Vec::new();
+    for (folder, format) in [(&args.svg, Format::Svg), (&args.png, Format::Png)] {
+        if let Some(folder) = folder {
+            figures.extend(draw(folder, format, &sections)?);
+        }
+    }
     io::write(&args.output, page.as_bytes())?;
     let runs = sections.iter().map(Run::of).collect();
     ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })?;
@@ -102,14 +109,14 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
 }
 
 /// Every figure as a file.
-fn draw(folder: &Path, sections: &[Section]) -> Result<Vec<PathBuf>> {
+fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     let mut files = Vec::new();
     for (number, section) in sections.iter().enumerate() {
         for figure in section.figures() {
             let run = if sections.len() > 1 { format!("{}-", number + 1) } else { String::new() };
-            let path = folder.join(format!("{run}{}.svg", figure.id));
-            io::write(&path, figure.svg()?.as_bytes())?;
+            let path = folder.join(format!("{run}{}.{}", figure.id, format.extension()));
+            io::write(&path, &figure.drawn(format)?)?;
             files.push(path);
         }
     }
