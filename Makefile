@@ -59,7 +59,7 @@ bench-train:
 	$(NATIVE) $(CARGO) bench --locked --bench train -- training
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
-STUDIES = presets features buckets views labels generations
+STUDIES = presets features buckets views labels generations search
 .PHONY: $(STUDIES:%=study-%) study-quick
 
 $(STUDIES:%=study-%): build

@@ -5,6 +5,7 @@
 # takes over if a sequential test says that it is stronger. Then it plays each anchor.
 #
 #   GENERATIONS [6; 1]                      PLAYED  games of each generation     [2000; 20]
+#   ELO1   what a test asks whether a generation gains [40; 10]
 #   NODES  of each move of self-play [1000; 50]      GAMES of each match and at most of a test [1000; 4]
 #   LIMIT  of each move of matches [--nodes 1000; 50]  HIDDEN neurons [32; 16]    EPOCHS [20; 1]
 
@@ -14,6 +15,7 @@ default GENERATIONS 6 1
 default PLAYED 2000 20
 default NODES 1000 50
 default GAMES 1000 4
+default ELO1 40 10
 default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
 default HIDDEN 32 16
 default EPOCHS 20 1
@@ -43,7 +45,7 @@ while [ "$generation" -le "$GENERATIONS" ]; do
     step "label-$generation" label "$generation.parquet" --eval "pool/$best.nnue" -o "labelled-$generation.parquet"
     tuned "$generation" "labelled-$generation.parquet" --recipe small --hidden "$HIDDEN" --epochs "$EPOCHS" \
         --seed "$generation" --wdl 0.5
-    step "test-$generation" sprt "$generation.nnue" "pool/$best.nnue" $LIMIT --games "$GAMES" --elo0 0 --elo1 10 \
+    step "test-$generation" sprt "$generation.nnue" "pool/$best.nnue" $LIMIT --games "$GAMES" --elo0 0 --elo1 "$ELO1" \
         --seed "$generation" --resume --pgn "test-$generation.pgn"
     verdict=$(value verdict "test-$generation")
     if [ "$verdict" = H1 ]; then

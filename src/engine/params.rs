@@ -5,8 +5,8 @@
 //! the input of a tuner by simultaneous perturbation (SPSA; Spall, "Multivariate Stochastic Approximation Using a
 //! Simultaneous Perturbation Gradient Approximation", 1992), whose step is a twentieth of the range.
 //!
-//! Depths are in plies, scores and margins in centipawns, and reductions in 1/1024 of a ply. A row with the range 0
-//! to 1 is a technique that can be switched off, so that its worth can be measured.
+//! Depths are in plies, scores and margins in centipawns, and reductions in 1/1024 of a ply. A technique can be switched
+//! off, so that its worth can be measured: by the value behind `off`, or by 0 where the range is 0 to 1.
 
 /// One number.
 pub struct Row {
@@ -18,11 +18,13 @@ pub struct Row {
     pub min: i32,
     /// The greatest value.
     pub max: i32,
+    /// The value, beyond both, that switches the technique off.
+    pub off: Option<i32>,
     set: fn(&mut Params, i32),
 }
 
 macro_rules! parameters {
-    ($($(#[doc = $doc:literal])+ $name:ident = $default:literal, $min:literal to $max:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $default:literal, $min:literal to $max:literal $(, off $off:literal)?;)+) => {
         /// All numbers of the search.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Params {
@@ -42,6 +44,7 @@ macro_rules! parameters {
                 default: $default,
                 min: $min,
                 max: $max,
+                off: [$($off,)?].first().copied(),
                 set: |params, value| params.$name = value,
             },)+
         ];
@@ -50,43 +53,47 @@ macro_rules! parameters {
 
 parameters! {
     /// Aspiration: half the first window.
-    window = 14, 5 to 50;
+    window = 14, 5 to 50, off 32000;
+    /// Whether positions that have improved since the last move are pruned by other margins.
+    improving = 1, 0 to 1;
     /// Reverse futility: deepest.
-    reverse_depth = 8, 0 to 12;
+    reverse_depth = 8, 1 to 12, off 0;
     /// Reverse futility: margin per ply.
     reverse_margin = 80, 30 to 150;
-    /// Razoring: deepest; 0 switches it off.
-    razor_depth = 3, 0 to 6;
+    /// Razoring: deepest.
+    razor_depth = 3, 1 to 6, off 0;
     /// Razoring: margin.
     razor_base = 250, 50 to 600;
     /// Razoring: margin per square of the depth.
     razor_margin = 250, 50 to 500;
     /// Null move: shallowest.
-    null_depth = 3, 1 to 8;
+    null_depth = 3, 1 to 8, off 1000;
     /// Null move: reduction.
     null_base = 4, 2 to 6;
     /// Null move: plies for one more of reduction.
     null_slope = 3, 2 to 8;
     /// Null move: centipawns above beta for one more of reduction.
     null_eval = 200, 80 to 400;
-    /// ProbCut: shallowest; 100 switches it off.
-    probcut_depth = 5, 3 to 100;
+    /// ProbCut: shallowest.
+    probcut_depth = 5, 3 to 12, off 1000;
     /// ProbCut: how far above beta.
     probcut_margin = 200, 80 to 400;
-    /// Internal iterative reduction: shallowest; 100 switches it off.
-    iir_depth = 4, 2 to 100;
-    /// Singular extension: shallowest; 100 switches it off.
-    singular_depth = 6, 4 to 100;
+    /// Internal iterative reduction: shallowest.
+    iir_depth = 4, 2 to 12, off 1000;
+    /// Singular extension: shallowest.
+    singular_depth = 6, 4 to 12, off 1000;
     /// Singular extension: how far below the table's score the others must stay, in 1/16 centipawn per ply.
     singular_margin = 20, 4 to 80;
     /// Singular extension: how much farther below for two plies.
     double_margin = 20, 0 to 80;
-    /// Late move pruning, and pruning by exchange: deepest.
-    prune_depth = 8, 1 to 16;
+    /// Late move pruning: deepest.
+    late_depth = 8, 1 to 16, off 0;
+    /// Pruning by exchange: deepest.
+    see_depth = 8, 1 to 16, off 0;
     /// Late move pruning: moves at depth 0.
     late_base = 4, 1 to 12;
     /// Futility: deepest, in plies left after the reduction.
-    futility_depth = 8, 0 to 16;
+    futility_depth = 8, 0 to 16, off -1;
     /// Futility: margin.
     futility_base = 100, 20 to 300;
     /// Futility: margin per ply left after the reduction.
@@ -95,10 +102,12 @@ parameters! {
     see_quiet = 25, 10 to 150;
     /// Pruning by exchange, captures: what may be lost per ply.
     see_capture = 100, 30 to 200;
-    /// History pruning: deepest; 0 switches it off.
-    history_depth = 4, 0 to 8;
+    /// History pruning: deepest.
+    history_depth = 4, 1 to 8, off 0;
     /// History pruning: how bad per ply.
     history_margin = 4000, 500 to 10000;
+    /// Late move reduction: shallowest.
+    reduction_depth = 2, 2 to 6, off 1000;
     /// Late move reduction: constant.
     reduction_base = 800, 0 to 2000;
     /// Late move reduction: divisor of the logarithms' product, in hundredths.
@@ -127,20 +136,28 @@ parameters! {
     raised = 1, 0 to 3;
     /// After a reduced search: how much better than the best for a ply more.
     deeper_margin = 50, 10 to 150;
+    /// Killer moves.
+    killers = 1, 0 to 1;
+    /// Counter moves.
+    counters = 1, 0 to 1;
+    /// Continuation history: whether quiet moves are also known by what they follow.
+    follow = 1, 0 to 1;
+    /// Capture history.
+    captures = 1, 0 to 1;
     /// History: bonus per ply.
-    bonus_slope = 150, 50 to 400;
+    bonus_slope = 150, 50 to 400, off 0;
     /// History: greatest bonus.
     bonus_max = 1500, 500 to 4000;
     /// History: whether a quiet move that left no good reply is rewarded.
     bonus_before = 1, 0 to 1;
-    /// Correction history: weight of the pawns', in 1/128; 0 switches it off.
-    correct_pawns = 64, 0 to 200;
+    /// Correction history: weight of the pawns', in 1/128.
+    correct_pawns = 64, 10 to 200, off 0;
     /// Correction history: weight of each side's pieces', in 1/128.
-    correct_pieces = 48, 0 to 200;
+    correct_pieces = 48, 10 to 200, off 0;
     /// Quiescence: quiet replies to a check.
     quiescence_replies = 2, 1 to 200;
-    /// Quiescence: futility margin; 10000 switches it off.
-    quiescence_margin = 150, 20 to 10000;
+    /// Quiescence: futility margin.
+    quiescence_margin = 150, 20 to 500, off 10000;
     /// Time: whether the best move's share of nodes counts.
     time_nodes = 1, 0 to 1;
 }
@@ -153,11 +170,14 @@ impl Params {
     pub fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
         let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
         Some(match value.parse() {
-            Ok(number) if (row.min..=row.max).contains(&number) => {
+            Ok(number) if (row.min..=row.max).contains(&number) || row.off == Some(number) => {
                 (row.set)(self, number);
                 Ok(())
             }
-            _ => Err(format!("{name} takes a number from {} to {}, not `{value}`", row.min, row.max)),
+            _ => {
+                let off = row.off.map_or(String::new(), |off| format!(", or {off}"));
+                Err(format!("{name} takes a number from {} to {}{off}, not `{value}`", row.min, row.max))
+            }
         })
     }
 }
@@ -165,7 +185,8 @@ impl Params {
 impl Row {
     /// The option as UCI declares it.
     pub fn declaration(&self) -> String {
-        let Row { name, default, min, max, .. } = self;
+        let Row { name, default, off, .. } = self;
+        let (min, max) = (self.min.min(off.unwrap_or(self.min)), self.max.max(off.unwrap_or(self.max)));
         format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
@@ -200,6 +221,10 @@ mod tests {
         assert_eq!(params.reverse_margin, 70);
         assert!(matches!(params.set("reverse_margin", "7000"), Some(Err(_))));
         assert_eq!(params.set("Hash", "16"), None);
+        assert_eq!(params.set("null_depth", "1000"), Some(Ok(())));
+        assert!(matches!(params.set("null_depth", "999"), Some(Err(_))));
+        let declared: Vec<String> = ROWS.iter().map(Row::declaration).collect();
+        assert!(declared.contains(&"option name null_depth type spin default 3 min 1 max 1000".to_string()));
         assert_eq!(ROWS[0].spsa().unwrap(), "window, int, 14, 5, 50, 2.25, 0.002");
     }
 }

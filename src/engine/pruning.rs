@@ -127,7 +127,7 @@ impl<E: Evaluator> Search<'_, E> {
     pub(super) fn too_late(&self, prospect: &Prospect, tried: &Tried) -> bool {
         let depth = prospect.depth;
         let enough = (self.params.late_base + depth * depth) / if prospect.improving { 1 } else { 2 };
-        depth <= self.params.prune_depth && tried.earlier as i32 > enough
+        depth <= self.params.late_depth && tried.earlier as i32 > enough
     }
 
     /// Whether a move is not worth a search: late and quiet at low depth, hopelessly below alpha, never any good
@@ -139,7 +139,7 @@ impl<E: Evaluator> Search<'_, E> {
             return false;
         }
         if !tried.quiet {
-            return depth <= params.prune_depth
+            return depth <= params.see_depth
                 && tried.losing
                 && !see_ge(node.position, tried.m, -params.see_capture * depth);
         }
@@ -150,7 +150,7 @@ impl<E: Evaluator> Search<'_, E> {
             || (left <= params.futility_depth
                 && eval + params.futility_base + params.futility_margin * left <= alpha)
             || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
-            || (left <= params.prune_depth
+            || (left <= params.see_depth
                 && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
     }
 
@@ -174,7 +174,7 @@ impl<E: Evaluator> Search<'_, E> {
         tried: &Tried,
     ) -> i32 {
         let (depth, params) = (prospect.depth, self.params);
-        if depth < 2 || tried.earlier < 1 + usize::from(PV) {
+        if depth < params.reduction_depth || tried.earlier < 1 + usize::from(PV) {
             return 0;
         }
         let when = |condition: bool, amount: i32| if condition { amount } else { 0 };

@@ -11,7 +11,7 @@ use shakmaty::{Chess, Move, Position};
 use super::budget::Budget;
 use super::correction::{Correction, Place};
 use super::extensions::Extension;
-use super::history::{History, piece_to};
+use super::history::{Before, History, NO_MOVE, piece_to};
 use super::ordering::is_noisy;
 use super::params::Params;
 use super::root::RootMove;
@@ -137,7 +137,7 @@ impl<E: Evaluator> Search<'_, E> {
             return entry.score;
         }
         let eval = self.static_eval(node, entry);
-        let improving = self.stack.improving(node.ply);
+        let improving = self.params.improving > 0 && self.stack.improving(node.ply);
         let pv = PV
             || entry.is_some_and(|entry| entry.pv)
             || (excluded.is_some() && self.stack.frame(node.ply).pv);
@@ -319,9 +319,14 @@ impl<E: Evaluator> Search<'_, E> {
 
     /// What is known about the moves of a node before they are generated.
     fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
-        let before = self.stack.before(node.ply);
         let killers = self.stack.frame(node.ply).killers;
-        Hints::new(first, killers, self.history.counter(before[0]), before)
+        let counter = self.history.counter(self.stack.before(node.ply)[0]);
+        Hints::new(first, killers, counter, self.before(node.ply))
+    }
+
+    /// The moves that the moves of a ply follow.
+    fn before(&self, ply: usize) -> Before {
+        if self.params.follow > 0 { self.stack.before(ply) } else { [NO_MOVE; 3] }
     }
 
     fn tried(
@@ -400,20 +405,25 @@ impl<E: Evaluator> Search<'_, E> {
     /// it against the others that they were tried in vain.
     fn reward(&mut self, node: &Node, depth: i32, m: Move, quiets: &[Move], noisy: &[Move]) {
         let turn = node.position.turn();
-        let before = self.stack.before(node.ply);
+        let before = self.before(node.ply);
         let bonus = (self.params.bonus_slope * depth).min(self.params.bonus_max);
+        let of_captures = bonus * self.params.captures;
         if is_noisy(m) {
-            self.history.learn_capture(turn, m, bonus);
+            self.history.learn_capture(turn, m, of_captures);
         } else {
-            self.stack.add_killer(node.ply, m);
-            self.history.learn_counter(before[0], m);
+            if self.params.killers > 0 {
+                self.stack.add_killer(node.ply, m);
+            }
+            if self.params.counters > 0 {
+                self.history.learn_counter(self.stack.before(node.ply)[0], m);
+            }
             self.history.learn(turn, m, before, bonus);
             for &other in quiets.iter().filter(|&&other| other != m) {
                 self.history.learn(turn, other, before, -bonus);
             }
         }
         for &other in noisy.iter().filter(|&&other| other != m) {
-            self.history.learn_capture(turn, other, -bonus);
+            self.history.learn_capture(turn, other, -of_captures);
         }
     }
 
@@ -423,7 +433,7 @@ impl<E: Evaluator> Search<'_, E> {
         if let Some(m) = self.stack.frame(above).quiet
             && self.params.bonus_before > 0
         {
-            let before = self.stack.before(above);
+            let before = self.before(above);
             let bonus = (self.params.bonus_slope * depth / 2).min(self.params.bonus_max / 2);
             self.history.learn(!node.position.turn(), m, before, bonus);
         }

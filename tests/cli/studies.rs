@@ -91,3 +91,12 @@ fn generations_play_train_and_test() {
     assert_eq!(rows(&table), ["0, material", "1"]);
     assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
 }
+
+#[test]
+fn search_switches_techniques_off() {
+    let (_folder, out) = place();
+    let table = study("search", &out, &[("ENGINE", env!("CARGO_BIN_EXE_patzer-uci"))]);
+    assert_eq!(rows(&table), ["null move", "killers"]);
+    let games = fs::read_to_string(out.join("match-null-move.pgn")).unwrap();
+    assert!(games.contains("\"without-null-move\""), "{games}");
+}
