@@ -12,10 +12,12 @@ mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
+pub(crate) use adam::Step;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
 pub use flat::{Direction, directions};
 pub use radam::{RAdam, Ranger};
+pub(crate) use radam::{PERIOD, SHARE};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 

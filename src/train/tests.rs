@@ -2,7 +2,6 @@
 
 use shakmaty::{Chess, Color, Position};
 
-use super::backend::Backend;
 use super::cpu::Cpu;
 use super::loss::Target;
 use super::model::Model;
@@ -372,8 +371,11 @@ impl Watcher for Keeper {
         Ok(self.from.clone())
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> crate::error::Result<()> {
-        self.kept.push(state());
+    fn keep(
+        &mut self,
+        state: &mut dyn FnMut() -> crate::error::Result<Vec<u8>>,
+    ) -> crate::error::Result<()> {
+        self.kept.push(state()?);
         Ok(())
     }
 }

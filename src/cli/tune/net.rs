@@ -9,7 +9,7 @@ use crate::cli::prepare::Split;
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
-use crate::train::{self, Epoch, Settings, Watcher};
+use crate::train::{self, Compute, Device, Epoch, Memory, Settings, Watcher};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -39,6 +39,11 @@ pub(super) struct NetArgs {
     #[arg(long, conflicts_with = "hce")]
     resume: bool,
 
+    /// What trains the network: auto (the first NVIDIA GPU, else the CPU), cpu, gpu or gpu:N [default: auto]. Every device
+    /// gives the same bytes again from the same input, but a GPU not those of the CPU: sums are rounded in another order
+    #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
+    device: Option<Device>,
+
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) wdl: Option<f32>,
@@ -51,6 +56,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     settings.start()?;
     let (output, folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
+    let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
+    ui.note(format!("training on {}", compute.about()));
     let split = Split { validation: settings.validation, seed: settings.seed };
     let data = Data::read(args, split, &mut settings, ui)?;
     ui.note(data.summary());
@@ -68,12 +75,19 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log: Log::new(&folder),
         checkpoint: folder.join(CHECKPOINT),
         resume: args.net_args.resume,
+        moved: None,
     };
     let outcome = match &data {
-        Data::Memory(data) => train::fit(&data.train, &data.validation, &settings, &mut run)?,
-        Data::Stream(preview) => preview.fit(args, split, &settings, &mut run)?,
+        Data::Memory(data) => {
+            let mut source = Memory::new(&data.train, &settings)?;
+            train::fit_from(&mut source, &data.validation, &settings, compute, &mut run)?
+        }
+        Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
     };
     run.bar.finish_and_clear();
+    if let Some(moved) = &run.moved {
+        ui.note(moved);
+    }
     outcome.network.save(&output)?;
     if let Some(path) = &args.net_args.floats {
         crate::io::write(path, &outcome.safetensors())?;
@@ -94,6 +108,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         validation_loss: best.validation_loss,
         positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
         quantisation: Some(outcome.quantisation),
+        device: Some(outcome.device),
         output,
         remarks: vec![
             "(losses: of the first epoch → of the best)".to_string(),
@@ -120,6 +135,8 @@ pub(super) struct Run {
     log: Log,
     checkpoint: PathBuf,
     resume: bool,
+    /// What to say if the checkpoint was another device's.
+    moved: Option<String>,
 }
 
 impl Watcher for Run {
@@ -141,9 +158,15 @@ impl Watcher for Run {
         crate::io::read(&self.checkpoint).map(Some)
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+    fn moved(&mut self, from: &str, to: &str) {
+        self.moved = Some(format!(
+            "the checkpoint was left by {from}, and {to} went on: the result is not that of either to the byte"
+        ));
+    }
+
+    fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         self.log.save()?;
-        crate::io::write(&self.checkpoint, &state())
+        crate::io::write(&self.checkpoint, &state()?)
     }
 }
 
