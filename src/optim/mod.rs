@@ -16,8 +16,8 @@ pub(crate) use adam::Step;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
 pub use flat::{Direction, directions};
-pub use radam::{RAdam, Ranger};
 pub(crate) use radam::{PERIOD, SHARE};
+pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 

@@ -168,10 +168,7 @@ fn over<R: Send>(
     each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
 ) -> Vec<R> {
     let table = Table::Floats(whole(model, table));
-    items
-        .par_chunks(micro)
-        .map_init(|| Micro::new(model), |micro, items| each(micro, table, items))
-        .collect()
+    items.par_chunks(micro).map_init(|| Micro::new(model), |micro, items| each(micro, table, items)).collect()
 }
 
 /// The feature table with what is shared.

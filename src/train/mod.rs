@@ -41,12 +41,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use settings::{Forward, RECIPES, Settings};
 pub use device::{Compute, Device};
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use rate::Phase;
 pub use returns::{Played, returns};
+pub use settings::{Forward, RECIPES, Settings};
 pub use source::{Cut, Feeder, Memory, Source, Stream};
 
 use self::model::Model;

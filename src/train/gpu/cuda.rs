@@ -72,14 +72,14 @@ pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, String> {
     if (major, minor) < OLDEST {
         return Err(format!("{name} is of compute capability {major}.{minor}, older than 7.0"));
     }
-    Cuda::new(context, format!("{name} (GPU {ordinal})")).map(|cuda| Box::new(cuda) as Box<dyn Driver>).map_err(
-        |error| match error.0 {
+    Cuda::new(context, format!("{name} (GPU {ordinal})"))
+        .map(|cuda| Box::new(cuda) as Box<dyn Driver>)
+        .map_err(|error| match error.0 {
             CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
                 format!("the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
             }
             _ => because(error),
-        },
-    )
+        })
 }
 
 /// What the driver says of an error.

@@ -78,6 +78,7 @@ const WORDS: usize = 9;
 #[derive(Debug, Clone, Copy)]
 pub struct Param {
     words: [u64; WORDS],
+    #[cfg(test)]
     size: usize,
 }
 
@@ -88,7 +89,11 @@ impl Param {
         for (at, number) in numbers.iter().enumerate() {
             words[at / 2] |= u64::from(*number) << (32 * (at % 2));
         }
-        Param { words, size: 4 * numbers.len() }
+        Param {
+            words,
+            #[cfg(test)]
+            size: 4 * numbers.len(),
+        }
     }
 
     /// Its bytes; the first is aligned for numbers of 64 bits.
@@ -97,6 +102,7 @@ impl Param {
     }
 
     /// How many bytes it has.
+    #[cfg(test)]
     pub fn size(&self) -> usize {
         self.size
     }

@@ -71,7 +71,7 @@ impl Memory {
             if is { driver.allocate(elements.max(1) * size) } else { Ok(Address::NONE) }
         };
         let inner = &shape.dense[..shape.dense.len() - 1];
-        let mut layers = |some: &mut dyn FnMut(bool, usize, usize) -> Result<Address>| {
+        let layers = |some: &mut dyn FnMut(bool, usize, usize) -> Result<Address>| {
             inner.iter().map(|[_, outputs]| some(true, part * outputs, 4)).collect::<Result<Vec<Address>>>()
         };
         let memory = Memory {

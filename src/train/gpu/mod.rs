@@ -216,8 +216,7 @@ impl Backend for Gpu {
     fn save(&mut self) -> Result<State> {
         let memory = self.work.memory.clone();
         let optimiser = memory.vectors.iter().map(|at| self.work.vector(*at)).collect::<Result<_>>()?;
-        let average =
-            self.work.plan.averaged.then(|| self.work.vector(memory.average)).transpose()?;
+        let average = self.work.plan.averaged.then(|| self.work.vector(memory.average)).transpose()?;
         // Plain descent counts nothing.
         let steps = if self.settings.optimiser == OptimiserKind::Sgd { 0 } else { self.steps };
         Ok(State { parameters: self.work.vector(memory.weights)?, steps, optimiser, average })

@@ -182,7 +182,9 @@ mod tests {
         let whole = plan(&settings);
         let free = whole.bytes() as u64 - 1;
         let said = whole.too_large(free, &settings);
-        assert!(said.starts_with("(768->1024)x2->1 screlu needs ") && said.contains("hidden = 992 would fit"));
+        assert!(
+            said.starts_with("(768->1024)x2->1 screlu needs ") && said.contains("hidden = 992 would fit")
+        );
         assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
         assert!(whole.too_large(1 << 10, &settings).contains("try --device cpu"));
     }

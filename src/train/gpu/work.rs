@@ -167,11 +167,7 @@ impl Work {
 
     /// The positions by output bucket.
     pub fn order(&self, positions: usize) -> Order {
-        Order {
-            positions: self.memory.order,
-            starts: self.memory.bucket_starts,
-            count: positions as u32,
-        }
+        Order { positions: self.memory.order, starts: self.memory.bucket_starts, count: positions as u32 }
     }
 
     /// Outputs without piece-square values, from weights whose table was made.
