@@ -1,12 +1,12 @@
 // Runs the kernels on the CPU, for tests on machines without a GPU: the same sources, compiled by a C++ compiler.
 //
-// Blocks run one after another. A block's threads are fibers: each runs until it waits for others, at a barrier or in an
-// exchange between the lanes of a warp, and then the next one goes on. The order of blocks and threads can be turned
-// round: what a kernel computes must not depend on it.
+// Blocks run one after another. A block's threads run on fibers: each until it waits for others, at a barrier or in an
+// exchange between the lanes of a warp; then another fiber starts the next thread, or goes on with one that waited. Threads
+// that never wait run one after another on a single fiber. The order of blocks and threads can be turned round: what a
+// kernel computes must not depend on it.
 //
 // Memory that is handed out ends where a page ends that may not be touched, and holds bytes that make no number.
 #pragma once
-#include <csetjmp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +38,8 @@ struct Barrier {
 
 struct Fiber {
     Dim thread;
-    bool started, done;
-    jmp_buf at;
+    bool started, idle;
+    void* at[5];
     ucontext_t context;
 };
 
@@ -47,10 +47,11 @@ struct Machine {
     Dim grid, block, block_at;
     Fiber fibers[MOST_THREADS];
     char* stacks;
-    unsigned count, current;
+    /// Threads of the block, the next to start, those that have not ended; fibers in use, and the one that runs.
+    unsigned count, next, left, used, running;
     Barrier all, warps[MOST_THREADS / WARP_LANES];
     uint64_t lanes[2][MOST_THREADS];
-    jmp_buf scheduler;
+    void* scheduler[5];
     void (*call)(void*);
     void* arguments;
     bool backwards;
@@ -58,11 +59,17 @@ struct Machine {
 
 inline Machine machine;
 
-inline void yield() {
-    if (_setjmp(machine.fibers[machine.current].at) == 0) {
-        _longjmp(machine.scheduler, 1);
+// The compiler's own jumps save three registers and are no calls: a test switches fibers some million times.
+__attribute__((noinline)) inline void jump(void** to) { __builtin_longjmp(to, 1); }
+
+__attribute__((noinline)) inline void yield() {
+    if (__builtin_setjmp(machine.fibers[machine.running].at) == 0) {
+        jump(machine.scheduler);
     }
 }
+
+/// The thread that runs.
+inline unsigned own() { return machine.fibers[machine.running].thread.x; }
 
 inline void wait(Barrier& barrier) {
     const unsigned generation = barrier.generation;
@@ -85,27 +92,25 @@ inline void leave(Barrier& barrier) {
     }
 }
 
-/// What a fiber does again and again, one kernel thread each time.
+/// What a fiber does again and again: one thread after another, until none is left to start.
 inline void loop() {
+    Fiber& fiber = machine.fibers[machine.running];
     for (;;) {
-        const unsigned own = machine.current;
-        machine.call(machine.arguments);
-        machine.fibers[own].done = true;
-        leave(machine.all);
-        leave(machine.warps[own / WARP_LANES]);
+        while (machine.next < machine.count) {
+            const unsigned nth = machine.next++;
+            fiber.thread = {machine.backwards ? machine.count - 1 - nth : nth, 0, 0};
+            machine.call(machine.arguments);
+            leave(machine.all);
+            leave(machine.warps[fiber.thread.x / WARP_LANES]);
+            machine.left--;
+        }
+        fiber.idle = true;
         yield();
+        fiber.idle = false;
     }
 }
 
-inline void resume(unsigned n) {
-    Fiber& fiber = machine.fibers[n];
-    machine.current = n;
-    if (_setjmp(machine.scheduler) != 0) {
-        return;
-    }
-    if (fiber.started) {
-        _longjmp(fiber.at, 1);
-    }
+__attribute__((noinline)) inline void start(Fiber& fiber, unsigned n) {
     fiber.started = true;
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = machine.stacks + n * STACK;
@@ -115,20 +120,31 @@ inline void resume(unsigned n) {
     setcontext(&fiber.context);
 }
 
+__attribute__((noinline)) inline void resume(unsigned n) {
+    machine.running = n;
+    if (__builtin_setjmp(machine.scheduler) != 0) {
+        return;
+    }
+    if (machine.fibers[n].started) {
+        jump(machine.fibers[n].at);
+    }
+    start(machine.fibers[n], n);
+}
+
 inline void run_block() {
     machine.all = {0, machine.count, 0};
-    for (unsigned n = 0; n < machine.count; n++) {
-        machine.fibers[n].thread = {n, 0, 0};
-        machine.fibers[n].done = false;
-        machine.warps[n / WARP_LANES] = {0, n % WARP_LANES + 1, 0};
+    for (unsigned n = 0; n < machine.count; n += WARP_LANES) {
+        const unsigned lanes = machine.count - n < WARP_LANES ? machine.count - n : WARP_LANES;
+        machine.warps[n / WARP_LANES] = {0, lanes, 0};
     }
-    for (bool left = true; left;) {
-        left = false;
-        for (unsigned i = 0; i < machine.count; i++) {
-            const unsigned n = machine.backwards ? machine.count - 1 - i : i;
-            if (!machine.fibers[n].done) {
+    machine.next = machine.used = 0, machine.left = machine.count;
+    while (machine.next < machine.count) {
+        resume(machine.used++);
+    }
+    while (machine.left > 0) {
+        for (unsigned n = 0; n < machine.used; n++) {
+            if (!machine.fibers[n].idle) {
                 resume(n);
-                left = left || !machine.fibers[n].done;
             }
         }
     }
@@ -151,12 +167,12 @@ inline void run(Dim grid, unsigned threads, void (*call)(void*), void* arguments
 /// The values of all lanes of this warp.
 template <class T> const uint64_t* exchange(T value) {
     static_assert(sizeof(T) <= 8, "a lane's value");
-    const unsigned own = machine.current;
-    Barrier& warp = machine.warps[own / WARP_LANES];
+    const unsigned thread = own();
+    Barrier& warp = machine.warps[thread / WARP_LANES];
     uint64_t* lanes = machine.lanes[warp.generation % 2];
-    memcpy(&lanes[own], &value, sizeof value);
+    memcpy(&lanes[thread], &value, sizeof value);
     wait(warp);
-    return lanes + own / WARP_LANES * WARP_LANES;
+    return lanes + thread / WARP_LANES * WARP_LANES;
 }
 
 template <class T> T taken(const uint64_t* lanes, unsigned lane) {
@@ -165,7 +181,7 @@ template <class T> T taken(const uint64_t* lanes, unsigned lane) {
     return value;
 }
 
-inline unsigned lane() { return machine.current % WARP_LANES; }
+inline unsigned lane() { return own() % WARP_LANES; }
 
 /// Calls a kernel with arguments that lie wherever the pointers say.
 template <class... Args, size_t... Is> void invoke(void (*kernel)(Args...), void** at, std::index_sequence<Is...>) {
@@ -177,7 +193,7 @@ template <class... Args> void invoke(void (*kernel)(Args...), void** at) {
 
 } // namespace emulation
 
-#define threadIdx (emulation::machine.fibers[emulation::machine.current].thread)
+#define threadIdx (emulation::machine.fibers[emulation::machine.running].thread)
 #define blockIdx (emulation::machine.block_at)
 #define blockDim (emulation::machine.block)
 #define gridDim (emulation::machine.grid)
@@ -192,8 +208,8 @@ template <class T> T __shfl_xor_sync(unsigned, T value, unsigned mask) {
     return emulation::taken<T>(emulation::exchange(value), emulation::lane() ^ mask);
 }
 template <class T> T __shfl_up_sync(unsigned, T value, unsigned by) {
-    const unsigned own = emulation::lane();
-    return emulation::taken<T>(emulation::exchange(value), own >= by ? own - by : own);
+    const unsigned lane = emulation::lane();
+    return emulation::taken<T>(emulation::exchange(value), lane >= by ? lane - by : lane);
 }
 inline unsigned __ballot_sync(unsigned, bool is) {
     const uint64_t* lanes = emulation::exchange<uint64_t>(is);

@@ -13,8 +13,10 @@ const MOST_BYTES: usize = 2 << 30;
 const MOST_POSITIONS: usize = 3 << 15;
 /// Positions of a part are a multiple of this: whole words of bits, and whole groups of three.
 const UNIT: usize = 96;
-/// Partial sums of the weights' gradients of further layers: so many, and not more floats.
+/// Runs of positions that the gradients of further layers are summed over: so many, of no fewer positions, and with
+/// partial sums of no more floats.
 const SPLITS: usize = 32;
+const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
 /// Members of an item (common.cuh), positions of a block (flat.cu), weights of a block (optimise.cu).
 pub const SEGMENT: usize = 128;
@@ -111,7 +113,7 @@ impl Plan {
 
     /// Runs that the positions of a bucket are cut into for the gradient of further layers.
     pub fn splits(&self) -> usize {
-        (MOST_PARTS / self.heads()).clamp(1, SPLITS)
+        (MOST_PARTS / self.heads()).min(self.part / SPLIT).clamp(1, SPLITS)
     }
 
     /// Rows of partial sums of the output buckets' gradient.

@@ -104,16 +104,14 @@ __device__ inline u32 put_squares(const Place& place, const u8* kings, const Rec
 __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record& record, bool black, u32* set) {
     const Net& net = place.net;
     const u32 lane = threadIdx.x % WARP;
+    const u32 low = code_on(record, lane), high = code_on(record, lane + WARP);
     Board board;
 #pragma unroll 1
     for (u32 kind = 0; kind < 12; kind++) {
         const u32 role = kind % 6, color = (kind / 6 == 1) != black;
-        u64 squares = 0;
-        for (u32 half = 2; half-- > 0;) {
-            const u32 code = code_on(record, lane + WARP * half);
-            const bool is = code != 7 && role_of(code) == role && code / 8 == color;
-            squares = squares << 32 | __ballot_sync(ALL, is);
-        }
+        const u32 above = __ballot_sync(ALL, high != 7 && role_of(high) == role && high / 8 == color);
+        const u32 below = __ballot_sync(ALL, low != 7 && role_of(low) == role && low / 8 == color);
+        const u64 squares = (u64)above << 32 | below;
         board.pieces[kind] = black ? swapped(squares) : squares;
     }
     const u8 bucket = kings[board.pieces[5] ? __ffsll(board.pieces[5]) - 1 : 0];
