@@ -39,8 +39,8 @@ pub(super) struct NetArgs {
     #[arg(long, conflicts_with = "hce")]
     resume: bool,
 
-    /// What trains the network: auto (the first NVIDIA GPU, else the CPU), cpu, gpu or gpu:N [default: auto]. Every device
-    /// gives the same bytes again from the same input, but a GPU not those of the CPU: sums are rounded in another order
+    /// What trains: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the same
+    /// bytes again, another one a network that differs by rounding; --device cpu is the same everywhere [default: auto]
     #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
     device: Option<Device>,
 
@@ -57,10 +57,10 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (output, folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
     let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
-    ui.note(format!("training on {}", compute.about()));
     let split = Split { validation: settings.validation, seed: settings.seed };
     let data = Data::read(args, split, &mut settings, ui)?;
     ui.note(data.summary());
+    ui.note(format_args!("training on {}", compute.about()));
     if named.is_none() && data.positions() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
         settings = Settings { k: settings.k, ..self::settings(args, "small")? };
@@ -75,7 +75,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log: Log::new(&folder),
         checkpoint: folder.join(CHECKPOINT),
         resume: args.net_args.resume,
-        moved: None,
+        ui: *ui,
     };
     let outcome = match &data {
         Data::Memory(data) => {
@@ -85,9 +85,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
     };
     run.bar.finish_and_clear();
-    if let Some(moved) = &run.moved {
-        ui.note(moved);
-    }
     outcome.network.save(&output)?;
     if let Some(path) = &args.net_args.floats {
         crate::io::write(path, &outcome.safetensors())?;
@@ -135,8 +132,7 @@ pub(super) struct Run {
     log: Log,
     checkpoint: PathBuf,
     resume: bool,
-    /// What to say if the checkpoint was another device's.
-    moved: Option<String>,
+    ui: Ui,
 }
 
 impl Watcher for Run {
@@ -159,9 +155,10 @@ impl Watcher for Run {
     }
 
     fn moved(&mut self, from: &str, to: &str) {
-        self.moved = Some(format!(
-            "the checkpoint was left by {from}, and {to} went on: the result is not that of either to the byte"
-        ));
+        let text = format!(
+            "the checkpoint is one of {from}; on {to} the run goes on within rounding, not to the byte"
+        );
+        self.bar.suspend(|| self.ui.warn(text));
     }
 
     fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {

@@ -160,8 +160,8 @@ impl Plan {
             Plan::new(&shape, settings, self.batch).bytes() as u64 <= free
         });
         let advice = match hidden {
-            Some(hidden) => format!("hidden = {hidden} would fit"),
-            None => "no hidden layer of 32 neurons or more would fit; try --device cpu".to_string(),
+            Some(hidden) => format!("hidden = {hidden} would fit, and so would --device cpu"),
+            None => "no hidden layer of 32 neurons or more would fit; --device cpu would".to_string(),
         };
         format!(
             "{network} needs {} MiB of the GPU's memory ({} for weights and optimiser), and {} MiB are free; {advice}",
@@ -185,10 +185,11 @@ mod tests {
         let free = whole.bytes() as u64 - 1;
         let said = whole.too_large(free, &settings);
         assert!(
-            said.starts_with("(768->1024)x2->1 screlu needs ") && said.contains("hidden = 992 would fit")
+            said.starts_with("(768->1024)x2->1 screlu needs ")
+                && said.contains("hidden = 992 would fit, and")
         );
         assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
-        assert!(whole.too_large(1 << 10, &settings).contains("try --device cpu"));
+        assert!(whole.too_large(1 << 10, &settings).contains("; --device cpu would"));
     }
 
     #[test]
