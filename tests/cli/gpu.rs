@@ -77,8 +77,7 @@ fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
     // What is chosen where nothing is asked for, and the same bytes again.
     tuned("-o auto.nnue");
     let bytes = |name: &str| fs::read(folder.join(name)).unwrap();
-    assert_eq!(bytes("auto.nnue"), bytes("gpu.nnue"));
-    assert_ne!(bytes("cpu.nnue"), bytes("gpu.nnue"), "sums are rounded in another order");
+    assert!(bytes("auto.nnue") == bytes("gpu.nnue"));
 
     let (_, said) = tuned("--device gpu --resume --run runs/cpu -o taken.nnue");
     assert!(said.contains("warning: the checkpoint is one of cpu; on Emulation (GPU 0)"), "{said}");

@@ -63,8 +63,15 @@ impl Gpu {
     /// Puts a network on a device, for batches of at most so many positions.
     ///
     /// # Errors
-    /// If it does not fit; the message says what would.
+    /// If it does not fit, where the message says what would, or has features that no kernel knows.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
+        let blocks = model.shape.architecture.features.sets();
+        if let Some(block) = blocks.iter().find(|block| !net::BLOCKS.contains(&block.name)) {
+            let name = block.name;
+            return Err(Error::usage(format!(
+                "no kernel finds features of `{name}` on a GPU yet; use --device cpu"
+            )));
+        }
         let plan = Plan::new(&model.shape, settings, batch);
         let free = driver.free()?;
         if plan.bytes() as u64 > free {

@@ -4,11 +4,14 @@
 //! structures.
 
 use super::driver::Address;
-use crate::eval::nnue::features::SETS;
 use crate::eval::nnue::{Activation, Architecture, OutputBy};
 use crate::optim::Step;
 use crate::train::loss::{Loss, LossKind};
 use crate::train::shape::Shape;
+
+/// The feature blocks that features.cuh knows, in its order. A block that is not among them is no block of a GPU yet: a twin
+/// there, with its size, and its name here make it one.
+pub const BLOCKS: [&str; 9] = ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "mc"];
 
 /// The shape of a network; `Net` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +21,9 @@ impl Net {
     /// Of a shape whose views have so many places for rows.
     pub fn new(shape: &Shape, stride: usize) -> Net {
         let architecture = &shape.architecture;
-        let sets = SETS.iter().zip(0..).filter(|(set, _)| architecture.features.sets().contains(set));
+        let sets = architecture.features.sets();
+        let has = |name: &&str| sets.iter().any(|set| set.name == *name);
+        let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
             architecture.views,
             shape.tile,
@@ -31,7 +36,7 @@ impl Net {
             activation(architecture.inner()),
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
-            sets.map(|(_, bit)| 1 << bit).sum(),
+            bits.sum(),
             stride,
             shape.bias,
             shape.factor,
@@ -154,5 +159,21 @@ impl StepNumbers {
         let floats = [step.beta1, step.beta2, step.epsilon, step.keep, step.rate, step.unbias];
         let [beta1, beta2, epsilon, keep, rate, unbias] = floats.map(f32::to_bits);
         [self.count, beta1, beta2, epsilon, keep, rate, unbias, step.adaptive.into()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::nnue::features::SETS;
+
+    #[test]
+    fn the_kernels_know_every_block_in_the_order_of_the_table() {
+        let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        assert_eq!(names, BLOCKS, "a new block needs its twin in features.cuh");
+        let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
+        let counts: Vec<String> = SETS.iter().map(|set| set.count.to_string()).collect();
+        assert!(source.contains(&format!("counts[SETS] = {{{}}}", counts.join(", "))));
+        assert!(SETS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }
