@@ -324,6 +324,26 @@ fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
 }
 
 #[test]
+fn no_sum_depends_on_who_comes_first() {
+    let shape = shapes().pop().unwrap();
+    for (architecture, count) in [(Architecture::plain(16), 700), (shape, 400)] {
+        let model = Model::random(&architecture, true, 2);
+        let (items, settings) = (items(count, 5), settings(Forward::I16));
+        let batch: Vec<u32> = (0..count as u32).collect();
+        let on = |backwards| {
+            let driver = emulation::open(backwards).ok()?;
+            let mut gpu = Gpu::new(driver, &model, &settings, count).unwrap();
+            Some(gradient(&mut gpu, &items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }))
+        };
+        // Many items of one row, many positions of one bucket: their sums are the same to the bit.
+        let Some((loss, forwards)) = on(false) else { return skipped("the order of sums (no emulation)") };
+        let (again, backwards) = on(true).unwrap();
+        assert_eq!(loss.to_bits(), again.to_bits());
+        assert!(forwards.iter().zip(&backwards).all(|(a, b)| a.to_bits() == b.to_bits()), "{architecture}");
+    }
+}
+
+#[test]
 fn a_run_goes_on_on_the_other_device_and_on_the_same() {
     for open in devices() {
         for settings in runs() {
