@@ -80,21 +80,24 @@ impl super::Stepper for Adam {
 }
 
 /// The numbers of one step that all weights share.
-#[derive(Clone, Copy)]
-struct Step {
-    beta1: f32,
-    beta2: f32,
-    epsilon: f32,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub beta1: f32,
+    pub beta2: f32,
+    pub epsilon: f32,
     /// What is left of a weight after its decay.
-    keep: f32,
+    pub keep: f32,
     /// Learning rate over the bias correction of the mean.
-    rate: f32,
+    pub rate: f32,
     /// One over the bias correction of the mean square.
-    unbias: f32,
+    pub unbias: f32,
+    /// Whether the mean square counts; without it the mean alone makes the step.
+    pub adaptive: bool,
 }
 
 impl Step {
-    fn new(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
+    /// The nth step of Adam, counted from 1.
+    pub fn new(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
         let correction = |beta: f32| 1.0 - f64::from(beta).powi(steps);
         Step {
             beta1: settings.beta1,
@@ -103,6 +106,7 @@ impl Step {
             keep: 1.0 - learning_rate * settings.weight_decay,
             rate: (f64::from(learning_rate) / correction(settings.beta1)) as f32,
             unbias: (1.0 / correction(settings.beta2)) as f32,
+            adaptive: true,
         }
     }
 

@@ -12,9 +12,11 @@ mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
+pub(crate) use adam::Step;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
 pub use flat::{Direction, directions};
+pub(crate) use radam::{PERIOD, SHARE};
 pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;

@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use super::adam::Step;
 use super::{AdamSettings, CHUNK, Stepper};
 
 /// The state of rectified Adam: two running means for each weight.
@@ -29,14 +30,13 @@ impl RAdam {
     }
 }
 
-impl Stepper for RAdam {
-    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
-        self.steps = self.steps.saturating_add(1);
-        let settings = &self.settings;
+impl Step {
+    /// The nth step of rectified Adam, counted from 1.
+    pub(crate) fn rectified(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
         let (beta1, beta2) = (f64::from(settings.beta1), f64::from(settings.beta2));
-        let unbiased = 1.0 - beta2.powi(self.steps);
+        let unbiased = 1.0 - beta2.powi(steps);
         let longest = 2.0 / (1.0 - beta2) - 1.0;
-        let length = longest - 2.0 * f64::from(self.steps) * beta2.powi(self.steps) / unbiased;
+        let length = longest - 2.0 * f64::from(steps) * beta2.powi(steps) / unbiased;
         let adaptive = length > TRACTABLE;
         let rectified = if adaptive {
             let part = (length - 4.0) * (length - 2.0) * longest;
@@ -44,10 +44,23 @@ impl Stepper for RAdam {
         } else {
             1.0
         };
-        let rate = (f64::from(learning_rate) / (1.0 - beta1.powi(self.steps)) * rectified) as f32;
-        let unbias = (1.0 / unbiased) as f32;
-        let keep = 1.0 - learning_rate * settings.weight_decay;
-        let (beta1, beta2, epsilon) = (settings.beta1, settings.beta2, settings.epsilon);
+        Step {
+            beta1: settings.beta1,
+            beta2: settings.beta2,
+            epsilon: settings.epsilon,
+            keep: 1.0 - learning_rate * settings.weight_decay,
+            rate: (f64::from(learning_rate) / (1.0 - beta1.powi(steps)) * rectified) as f32,
+            unbias: (1.0 / unbiased) as f32,
+            adaptive,
+        }
+    }
+}
+
+impl Stepper for RAdam {
+    fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
+        self.steps = self.steps.saturating_add(1);
+        let step = Step::rectified(&self.settings, self.steps, learning_rate);
+        let Step { beta1, beta2, epsilon, keep, rate, unbias, adaptive } = step;
         weights
             .par_chunks_mut(CHUNK)
             .zip(gradient.par_chunks(CHUNK))
@@ -81,9 +94,9 @@ pub struct Ranger {
 }
 
 /// Steps between two looks back.
-const PERIOD: u64 = 6;
+pub(crate) const PERIOD: u64 = 6;
 /// How far the slow weights follow.
-const SHARE: f32 = 0.5;
+pub(crate) const SHARE: f32 = 0.5;
 
 impl Ranger {
     /// Starts with no memory of any gradient.

@@ -4,7 +4,8 @@
 //! never stopped, since all that happens within an epoch follows from the state at its start.
 //!
 //! The layout: `PATZTRAI`, the hash of settings and positions (64 characters), then numbers of 8 bytes and vectors of
-//! 32-bit floats, all little-endian, each vector with its length before it, and last the SHA-256 of all that.
+//! 32-bit floats, all little-endian, each vector with its length before it, the name of the device likewise, and last the
+//! SHA-256 of all that.
 
 use sha2::{Digest, Sha256};
 
@@ -30,6 +31,8 @@ pub struct Checkpoint {
     pub best_loss: f64,
     /// The parameters, those of the best epoch, and what the optimiser remembers.
     pub vectors: Vec<Vec<f32>>,
+    /// The device that the last steps were taken on.
+    pub device: String,
 }
 
 impl Checkpoint {
@@ -55,6 +58,8 @@ impl Checkpoint {
             bytes.extend((vector.len() as u64).to_le_bytes());
             bytes.extend(vector.iter().flat_map(|x| x.to_le_bytes()));
         }
+        bytes.extend((self.device.len() as u64).to_le_bytes());
+        bytes.extend(self.device.as_bytes());
         let digest = Sha256::digest(&bytes);
         bytes.extend(digest);
         bytes
@@ -110,7 +115,12 @@ fn read(hash: String, mut rest: &[u8]) -> Option<Checkpoint> {
         let floats = take(rest, length)?.as_chunks::<4>().0;
         vectors.push(floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
     }
-    Some(Checkpoint { hash, step, optimiser_steps, epochs, best_epoch, best_loss, vectors })
+    // Earlier versions wrote no device, and had none but the processor.
+    let device = match number(rest) {
+        Some(length) => String::from_utf8_lossy(take(rest, usize::try_from(length).ok()?)?).into_owned(),
+        None => "cpu".to_string(),
+    };
+    Some(Checkpoint { hash, step, optimiser_steps, epochs, best_epoch, best_loss, vectors, device })
 }
 
 #[cfg(test)]
@@ -134,6 +144,7 @@ mod tests {
             best_epoch: 2,
             best_loss: 0.2,
             vectors: vec![vec![1.0, -2.5], vec![], vec![f32::MIN_POSITIVE]],
+            device: "GPU 0".to_string(),
         };
         let bytes = checkpoint.to_bytes();
         assert_eq!(Checkpoint::parse(&bytes).unwrap(), checkpoint);

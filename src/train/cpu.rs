@@ -7,7 +7,6 @@
 use rayon::prelude::*;
 
 use super::TrainItem;
-use super::backend::Backend;
 use super::kernel::{MICRO, Micro};
 use super::loss::{Loss, Target};
 use super::model::Model;
@@ -93,24 +92,9 @@ impl Cpu {
         });
     }
 
-    /// What a function makes of each micro-batch, in floats.
-    fn over<R: Send>(
-        &mut self,
-        model: &Model,
-        items: &[TrainItem],
-        micro: usize,
-        each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
-    ) -> Vec<R> {
-        let table = Table::Floats(whole(model, &mut self.table));
-        items
-            .par_chunks(micro)
-            .map_init(|| Micro::new(model), |micro, items| each(micro, table, items))
-            .collect()
-    }
-}
-
-impl Backend for Cpu {
-    fn gradient(
+    /// The sum of the losses of a batch, given as indices into items, and the gradient of their mean, one number a
+    /// parameter. The caller may change it.
+    pub fn gradient(
         &mut self,
         model: &Model,
         loss: Loss,
@@ -150,26 +134,41 @@ impl Backend for Cpu {
         (losses.iter().sum(), &mut self.gradient)
     }
 
-    fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
+    /// The mean loss over positions.
+    pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
         let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
             micro.load(items, |item| target.of(item));
             micro.loss(model, table, loss)
         };
         let group = loss.group();
-        let losses = self.over(model, items, MICRO / group * group, each);
+        let losses = over(model, &mut self.table, items, MICRO / group * group, each);
         losses.into_iter().sum::<f64>() / (items.len() / group) as f64
     }
+}
 
-    fn centipawns(&mut self, model: &Model, items: &[TrainItem]) -> Vec<f32> {
-        let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
-            let mut outputs = Vec::with_capacity(items.len());
-            micro.load(items, |_| 0.0);
-            micro.outputs(model, table, &mut outputs);
-            outputs
-        };
-        let scale = crate::eval::nnue::network::SCALE as f32;
-        self.over(model, items, MICRO, each).into_iter().flatten().map(|output| output * scale).collect()
-    }
+/// The float network's evaluation of positions, in centipawns for the side to move.
+pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
+    let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
+        let mut outputs = Vec::with_capacity(items.len());
+        micro.load(items, |_| 0.0);
+        micro.outputs(model, table, &mut outputs);
+        outputs
+    };
+    let scale = crate::eval::nnue::network::SCALE as f32;
+    let outputs = over(model, &mut Vec::new(), items, MICRO, each);
+    outputs.into_iter().flatten().map(|output| output * scale).collect()
+}
+
+/// What a function makes of each micro-batch, in floats.
+fn over<R: Send>(
+    model: &Model,
+    table: &mut Vec<f32>,
+    items: &[TrainItem],
+    micro: usize,
+    each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
+) -> Vec<R> {
+    let table = Table::Floats(whole(model, table));
+    items.par_chunks(micro).map_init(|| Micro::new(model), |micro, items| each(micro, table, items)).collect()
 }
 
 /// The feature table with what is shared.

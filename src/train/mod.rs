@@ -5,16 +5,21 @@
 //! until the end, and are kept small enough to quantise.
 //!
 //! `shape` says where the parameters of any architecture lie, `extract` which of them a position touches, `table`,
-//! `kernel` and `head` compute, `cpu` spreads batches over threads; `backend` is all that a run knows of these.
+//! `kernel` and `head` compute, `cpu` spreads batches over threads, `host` takes the steps. `gpu` does all of that on a GPU.
+//! `backend` is all that a run knows of these, and `device` chooses.
 //!
-//! The bytes of the result depend on the positions, their order and the settings alone.
+//! On the CPU the bytes of the result depend on the positions, their order and the settings alone; on a GPU on these and
+//! the device.
 
 mod backend;
 mod checkpoint;
 mod cpu;
+mod device;
 mod export;
 mod extract;
+mod gpu;
 mod head;
+mod host;
 mod kernel;
 mod loss;
 mod model;
@@ -36,12 +41,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use settings::{Forward, RECIPES, Settings};
-
+pub use device::{Compute, Device};
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use rate::Phase;
 pub use returns::{Played, returns};
+pub use settings::{Forward, RECIPES, Settings};
 pub use source::{Cut, Feeder, Memory, Source, Stream};
 
 use self::model::Model;
@@ -102,6 +107,8 @@ pub struct Outcome {
     pub quantisation: Quantisation,
     /// Number of weights and biases.
     pub parameters: usize,
+    /// What trained it: `cpu`, or a GPU's name.
+    pub device: String,
     model: Model,
 }
 
@@ -143,11 +150,16 @@ pub trait Watcher {
         Ok(None)
     }
 
+    /// Is told that an earlier state was left by another device, by name, so that what follows is not the same to the byte.
+    fn moved(&mut self, from: &str, to: &str) {
+        let _ = (from, to);
+    }
+
     /// Keeps the state after an epoch.
     ///
     /// # Errors
-    /// If it cannot be written.
-    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+    /// If it cannot be written, or had from the device.
+    fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         let _ = state;
         Ok(())
     }
@@ -159,7 +171,7 @@ impl<F: FnMut(&Epoch)> Watcher for F {
     }
 }
 
-/// Trains a network on positions in memory.
+/// Trains a network on positions in memory, on the CPU.
 ///
 /// SIGINT ends it after the current batch with the best epoch so far.
 ///
@@ -173,25 +185,29 @@ pub fn fit(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
-    fit_from(&mut Memory::new(train, settings)?, validation, settings, watcher)
+    fit_from(&mut Memory::new(train, settings)?, validation, settings, Compute::cpu(), watcher)
 }
 
-/// Trains a network on the positions of any source.
+/// Trains a network on the positions of any source, on any device.
 ///
 /// # Errors
-/// As [`fit`], and if positions cannot be read.
+/// As [`fit`], and if positions cannot be read, or the device fails or has too little memory.
 pub fn fit_from(
     source: &mut dyn Source,
     validation: &[TrainItem],
     settings: &Settings,
+    compute: Compute,
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome> {
     settings.validate()?;
     let start = settings.start()?;
     let about = about(source, settings, start.as_ref());
-    let mut run = Run::new(source, settings, start.as_ref());
+    let mut run = Run::new(source, settings, start.as_ref(), compute)?;
     if let Some(bytes) = watcher.resume()? {
-        run.restore(&bytes, &about.training)?;
+        let device = run.restore(&bytes, &about.training)?;
+        if device != run.backend.device() {
+            watcher.moved(&device, run.backend.device());
+        }
         run.epochs.iter().for_each(|epoch| watcher.epoch(epoch));
     }
     // Epochs are compared by one and the same target.
@@ -201,7 +217,8 @@ pub fn fit_from(
         let start = Instant::now();
         let Some(train_loss) = run.epoch(source, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
-        let validation_loss = (!validation.is_empty()).then(|| run.validate(target, validation));
+        let validation_loss =
+            if validation.is_empty() { None } else { Some(run.validate(target, validation)?) };
         let done = Epoch {
             epoch,
             train_loss,
@@ -209,20 +226,21 @@ pub fn fit_from(
             learning_rate: run.learning_rate(),
             positions_per_second: source.positions() as f64 / seconds.max(1e-9),
         };
-        run.finish(done);
+        run.finish(done)?;
         watcher.epoch(&done);
-        watcher.keep(&mut || run.checkpoint(&about.training).to_bytes())?;
+        watcher.keep(&mut || Ok(run.checkpoint(&about.training)?.to_bytes()))?;
     }
     let Some((_, best_epoch, parameters)) = run.best.take() else {
         return Err(Error::usage("stopped before the first epoch was done; there is no network to keep"));
     };
-    let model = Model { parameters, shape: run.model.shape.clone() };
+    let model = Model { parameters, shape: run.shape.clone() };
     let network = model.quantise(about)?;
     let sample = if validation.is_empty() { source.sample() } else { validation };
     let sample = &sample[..sample.len().min(QUANTISATION_SAMPLE)];
-    let quantisation = compare(&run.backend.centipawns(&model, sample), &network, sample);
+    let quantisation = compare(&cpu::centipawns(&model, sample), &network, sample);
     let parameters = network.parameters();
-    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, model })
+    let device = run.backend.device().to_string();
+    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })
 }
 
 /// A plain network with the random weights that training starts from.

@@ -37,10 +37,7 @@ impl Optimiser {
     /// Starts with no memory of any gradient.
     pub fn new(settings: &Settings, limits: Vec<f32>) -> Optimiser {
         let count = limits.len();
-        let weight_decay =
-            if settings.optimiser == OptimiserKind::Adam { 0.0 } else { settings.weight_decay };
-        let (beta1, beta2) = (settings.beta1, settings.beta2);
-        let adam = AdamSettings { beta1, beta2, epsilon: 1e-8, weight_decay };
+        let adam = adam_settings(settings);
         let stepper: Box<dyn Stepper + Send> = match settings.optimiser {
             OptimiserKind::AdamW | OptimiserKind::Adam => Box::new(Adam::new(count, adam)),
             OptimiserKind::RAdam => Box::new(RAdam::new(count, adam)),
@@ -88,6 +85,13 @@ impl Optimiser {
         parts.iter_mut().zip(state).for_each(|(part, saved)| part.copy_from_slice(saved));
         true
     }
+}
+
+/// What the optimisers of Adam's kind are told.
+pub fn adam_settings(settings: &Settings) -> AdamSettings {
+    let weight_decay = if settings.optimiser == OptimiserKind::Adam { 0.0 } else { settings.weight_decay };
+    let (beta1, beta2) = (settings.beta1, settings.beta2);
+    AdamSettings { beta1, beta2, epsilon: 1e-8, weight_decay }
 }
 
 /// Scales a gradient down to a length, if it is longer. The sum has a fixed order.

@@ -2,7 +2,6 @@
 
 use shakmaty::{Chess, Color, Position};
 
-use super::backend::Backend;
 use super::cpu::Cpu;
 use super::loss::Target;
 use super::model::Model;
@@ -357,10 +356,10 @@ fn nothing_to_train_on_is_an_error() {
 
 /// Keeps every state, and can begin with one.
 #[derive(Default)]
-struct Keeper {
-    from: Option<Vec<u8>>,
-    kept: Vec<Vec<u8>>,
-    seen: usize,
+pub struct Keeper {
+    pub from: Option<Vec<u8>>,
+    pub kept: Vec<Vec<u8>>,
+    pub seen: usize,
 }
 
 impl Watcher for Keeper {
@@ -372,8 +371,8 @@ impl Watcher for Keeper {
         Ok(self.from.clone())
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> crate::error::Result<()> {
-        self.kept.push(state());
+    fn keep(&mut self, state: &mut dyn FnMut() -> crate::error::Result<Vec<u8>>) -> crate::error::Result<()> {
+        self.kept.push(state()?);
         Ok(())
     }
 }

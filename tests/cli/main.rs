@@ -13,6 +13,8 @@ mod engine;
 mod eval;
 mod extract;
 mod funnel;
+#[cfg(target_os = "linux")]
+mod gpu;
 mod help;
 mod kills;
 mod label;

@@ -74,3 +74,13 @@ fn other_formats_are_read_without_conversion() {
     }
     assert!(losses[0].0 > 1000 && losses.iter().all(|loss| *loss == losses[0]), "{losses:?}");
 }
+
+#[test]
+fn the_device_is_named_and_one_that_is_not_there_is_an_error() {
+    let folder = folder();
+    let result = tuned(&folder, "--epochs 1 --device cpu");
+    assert_eq!(result["device"], "cpu");
+    assert!(fault(&folder, "--device gpu:999").starts_with("error: --device gpu:999: "));
+    assert!(fault(&folder, "--device cuda").contains("has to be auto, cpu, gpu or gpu:N"));
+    assert!(fault(&folder, "--hce --device cpu").contains("--hce"));
+}

@@ -127,6 +127,9 @@ struct TuneResult {
     /// What rounding a network to whole numbers changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     quantisation: Option<Quantisation>,
+    /// What trained a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
     output: PathBuf,
     /// What differs between a network and weights, for people.
     #[serde(skip)]
@@ -169,6 +172,7 @@ impl TuneResult {
             optimizer: Some(outcome.optimizer.name()),
             positions_per_second: outcome.positions_per_second,
             quantisation: None,
+            device: None,
             output,
             remarks,
             table: fitted.table.text(model),

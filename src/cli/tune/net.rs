@@ -9,7 +9,7 @@ use crate::cli::prepare::Split;
 use crate::cli::run_folder::{Log, write_settings};
 use crate::error::{Error, Result};
 use crate::eval::nnue::features::Features;
-use crate::train::{self, Epoch, Settings, Watcher};
+use crate::train::{self, Compute, Device, Epoch, Memory, Settings, Watcher};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -39,6 +39,11 @@ pub(super) struct NetArgs {
     #[arg(long, conflicts_with = "hce")]
     resume: bool,
 
+    /// What trains: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the same
+    /// bytes again, another one a network that differs by rounding; --device cpu is the same everywhere [default: auto]
+    #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
+    device: Option<Device>,
+
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's; 1 with --hce]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) wdl: Option<f32>,
@@ -51,9 +56,11 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     settings.start()?;
     let (output, folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
+    let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
     let split = Split { validation: settings.validation, seed: settings.seed };
     let data = Data::read(args, split, &mut settings, ui)?;
     ui.note(data.summary());
+    ui.note(format_args!("training on {}", compute.about()));
     if named.is_none() && data.positions() < FEW {
         ui.note("fewer than a million positions: recipe `small`");
         settings = Settings { k: settings.k, ..self::settings(args, "small")? };
@@ -68,10 +75,14 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         log: Log::new(&folder),
         checkpoint: folder.join(CHECKPOINT),
         resume: args.net_args.resume,
+        ui: *ui,
     };
     let outcome = match &data {
-        Data::Memory(data) => train::fit(&data.train, &data.validation, &settings, &mut run)?,
-        Data::Stream(preview) => preview.fit(args, split, &settings, &mut run)?,
+        Data::Memory(data) => {
+            let mut source = Memory::new(&data.train, &settings)?;
+            train::fit_from(&mut source, &data.validation, &settings, compute, &mut run)?
+        }
+        Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
     };
     run.bar.finish_and_clear();
     outcome.network.save(&output)?;
@@ -94,6 +105,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         validation_loss: best.validation_loss,
         positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
         quantisation: Some(outcome.quantisation),
+        device: Some(outcome.device),
         output,
         remarks: vec![
             "(losses: of the first epoch → of the best)".to_string(),
@@ -120,6 +132,7 @@ pub(super) struct Run {
     log: Log,
     checkpoint: PathBuf,
     resume: bool,
+    ui: Ui,
 }
 
 impl Watcher for Run {
@@ -141,9 +154,16 @@ impl Watcher for Run {
         crate::io::read(&self.checkpoint).map(Some)
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Vec<u8>) -> Result<()> {
+    fn moved(&mut self, from: &str, to: &str) {
+        let text = format!(
+            "the checkpoint is one of {from}; on {to} the run goes on within rounding, not to the byte"
+        );
+        self.bar.suspend(|| self.ui.warn(text));
+    }
+
+    fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         self.log.save()?;
-        crate::io::write(&self.checkpoint, &state())
+        crate::io::write(&self.checkpoint, &state()?)
     }
 }
 

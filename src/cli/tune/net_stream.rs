@@ -9,7 +9,7 @@ use super::net_data::item;
 use crate::cli::Ui;
 use crate::cli::prepare::{Account, DataArgs, Split, interleaved};
 use crate::error::{Error, Result};
-use crate::train::{self, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
+use crate::train::{self, Compute, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
 
 /// The most positions held out that are kept, and the most of the sample.
 const VALIDATION: usize = 1 << 20;
@@ -55,7 +55,14 @@ impl Preview {
     }
 
     /// Trains while another thread reads.
-    pub fn fit(&self, args: &TuneArgs, split: Split, settings: &Settings, run: &mut Run) -> Result<Outcome> {
+    pub fn fit(
+        &self,
+        args: &TuneArgs,
+        split: Split,
+        settings: &Settings,
+        compute: Compute,
+        run: &mut Run,
+    ) -> Result<Outcome> {
         let cut = Cut::new(settings.superbatch, settings.buffer, settings.batch);
         // The datasets say which games they were made from; the count tells apart what filters leave of them.
         let sources =
@@ -64,7 +71,7 @@ impl Preview {
         let (feeder, mut stream) = Stream::new(cut, settings.seed, identity, self.sample.clone());
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| feed(&args.data, split, feeder));
-            let outcome = train::fit_from(&mut stream, &self.validation, settings, run);
+            let outcome = train::fit_from(&mut stream, &self.validation, settings, compute, run);
             // Then the reader finds nobody who wants more.
             drop(stream);
             match (outcome, reader.join()) {

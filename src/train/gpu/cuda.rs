@@ -1,0 +1,267 @@
+//! NVIDIA's driver behind the seam.
+//!
+//! In: the driver's library, if there is one: it is looked for while the program runs, so that the program starts without
+//! it. Out: a device. The kernels come as PTX, which the driver compiles for the device that it finds and keeps.
+//!
+//! Two queues: one computes, one copies slots to the device. The host waits for neither within a step; it waits only before
+//! it fills a slot that the device still reads.
+
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUdevice_attribute_enum, CUdeviceptr, CUfunction, CUmodule, CUresult};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
+
+use super::driver::{Address, Driver, Kernel, Param};
+use crate::error::{Error, Result};
+
+/// The kernels, compiled by tools/ptx.py.
+pub const PTX: &str = include_str!("kernels/kernels.ptx");
+/// The oldest devices that the PTX is for.
+const OLDEST: (i32, i32) = (7, 0);
+/// Bytes to which places in memory are aligned.
+const ALIGN: usize = 8;
+
+/// A GPU.
+struct Cuda {
+    name: String,
+    module: CUmodule,
+    kernels: Vec<CUfunction>,
+    memory: Vec<CUdeviceptr>,
+    slots: Vec<Slot>,
+    /// Both queues; the context goes last.
+    compute: Arc<CudaStream>,
+    copies: Arc<CudaStream>,
+    context: Arc<CudaContext>,
+}
+
+/// Page-locked memory, which the device reads by itself, and its copy on the device.
+struct Slot {
+    host: *mut u8,
+    result: *mut f64,
+    bytes: usize,
+    device: CUdeviceptr,
+    /// The copy is there; all that works on it is done.
+    sent: CudaEvent,
+    done: CudaEvent,
+}
+
+/// The GPU of a number, counted from 0 as the driver does.
+///
+/// # Errors
+/// A sentence that says why there is none.
+pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, String> {
+    // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver is installed".to_string());
+    }
+    let because = |error: DriverError| format!("the NVIDIA driver says: {}", said(error));
+    let count = CudaContext::device_count().map_err(because)?;
+    if ordinal >= count.max(0) as usize {
+        return Err(match count {
+            0 => "there is no NVIDIA GPU".to_string(),
+            _ => format!("there is no GPU {ordinal}: the last is {}", count - 1),
+        });
+    }
+    let context = CudaContext::new(ordinal).map_err(because)?;
+    let name = context.name().map_err(because)?;
+    let attribute = |which| context.attribute(which).map_err(because);
+    let major = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    if (major, minor) < OLDEST {
+        return Err(format!("{name} is of compute capability {major}.{minor}, older than 7.0"));
+    }
+    Cuda::new(context, format!("{name} (GPU {ordinal})"))
+        .map(|cuda| Box::new(cuda) as Box<dyn Driver>)
+        .map_err(|error| match error.0 {
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+                format!("the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
+            }
+            _ => because(error),
+        })
+}
+
+/// What the driver says of an error.
+fn said(error: DriverError) -> String {
+    match error.error_string() {
+        Ok(text) => text.to_string_lossy().into_owned(),
+        Err(_) => format!("error {}", error.0 as u32),
+    }
+}
+
+impl Cuda {
+    fn new(context: Arc<CudaContext>, name: String) -> std::result::Result<Cuda, DriverError> {
+        let (compute, copies) = (context.new_stream()?, context.new_stream()?);
+        let image = CString::new(PTX).map_err(|_| DriverError(CUresult::CUDA_ERROR_INVALID_PTX))?;
+        // SAFETY: the image is PTX that ends with a zero.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
+        let mut cuda = Cuda {
+            name,
+            module,
+            kernels: Vec::new(),
+            memory: Vec::new(),
+            slots: Vec::new(),
+            compute,
+            copies,
+            context,
+        };
+        for kernel in Kernel::ALL {
+            let name =
+                CString::new(kernel.name()).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND))?;
+            // SAFETY: the module was loaded above and lives as long as `cuda`.
+            cuda.kernels.push(unsafe { result::module::get_function(module, name) }?);
+        }
+        Ok(cuda)
+    }
+
+    /// What went wrong, for people.
+    fn fault(&self, error: DriverError) -> Error {
+        match error.0 {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::usage(format!(
+                "{}: out of memory; another program may be using it, or a smaller hidden layer would fit",
+                self.name
+            )),
+            _ => Error::internal(format!("{}: {}", self.name, said(error))),
+        }
+    }
+
+    fn slot_of(&self, slot: usize) -> Result<&Slot> {
+        self.slots.get(slot).ok_or_else(|| Error::internal(format!("there is no slot {slot}")))
+    }
+
+    fn new_slot(&mut self, bytes: usize) -> std::result::Result<(), DriverError> {
+        // SAFETY: the memory is freed in `drop`, after the device is done with it. Records are written once, in order,
+        // which suits write-combined memory; the result is read.
+        let (host, result, device) = unsafe {
+            let host: *mut u8 = result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_WRITECOMBINED)?.cast();
+            // Pages that were never written hold anything.
+            std::ptr::write_bytes(host, 0, bytes);
+            let result: *mut f64 = result::malloc_host(size_of::<f64>(), 0)?.cast();
+            result.write(0.0);
+            (host, result, result::malloc_sync(bytes)?)
+        };
+        let (sent, done) = (self.context.new_event(None)?, self.context.new_event(None)?);
+        self.slots.push(Slot { host, result, bytes, device, sent, done });
+        Ok(())
+    }
+}
+
+impl Driver for Cuda {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn free(&mut self) -> Result<u64> {
+        self.context.mem_get_info().map(|(free, _)| free as u64).map_err(|e| self.fault(e))
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<Address> {
+        // SAFETY: freed in `drop`.
+        let at = unsafe { result::malloc_sync(bytes.max(1).next_multiple_of(ALIGN)) };
+        let at = at.map_err(|e| self.fault(e))?;
+        self.memory.push(at);
+        Ok(Address(at))
+    }
+
+    fn clear(&mut self, at: Address, bytes: usize) -> Result<()> {
+        // SAFETY: callers name bytes of what was allocated.
+        unsafe { result::memset_d8_async(at.0, 0, bytes, self.compute.cu_stream()) }
+            .map_err(|e| self.fault(e))
+    }
+
+    fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as above; the copy is waited for, so that the bytes may go.
+        unsafe { result::memcpy_htod_async(to.0, bytes, self.compute.cu_stream()) }
+            .and_then(|()| self.compute.synchronize())
+            .map_err(|e| self.fault(e))
+    }
+
+    fn read(&mut self, from: Address, bytes: &mut [u8]) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { result::memcpy_dtoh_async(bytes, from.0, self.compute.cu_stream()) }
+            .and_then(|()| self.compute.synchronize())
+            .map_err(|e| self.fault(e))
+    }
+
+    fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
+        let mut pointers: Vec<*mut c_void> =
+            params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
+        let function = self.kernels[kernel as usize];
+        let grid = (grid[0], grid[1], grid[2]);
+        let queue = self.compute.cu_stream();
+        // SAFETY: the parameters are those of the kernel's declaration, which tests compare with the PTX; the driver reads
+        // them before it returns.
+        unsafe { result::launch_kernel(function, grid, (block, 1, 1), 0, queue, &mut pointers) }
+            .map_err(|e| self.fault(e))
+    }
+
+    fn open(&mut self, bytes: usize) -> Result<()> {
+        for _ in 0..super::SLOTS {
+            self.new_slot(bytes).map_err(|e| self.fault(e))?;
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, slot: usize) -> Result<&mut [u8]> {
+        let slot = self.slot_of(slot)?;
+        slot.done.synchronize().map_err(|e| self.fault(e))?;
+        // SAFETY: the memory has so many bytes, all written once, and the device is done with it. Until it is sent nobody
+        // else has it, since this borrows the driver.
+        Ok(unsafe { std::slice::from_raw_parts_mut(slot.host, slot.bytes) })
+    }
+
+    fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
+        let slot = self.slot_of(slot)?;
+        // SAFETY: the slot has so many bytes; they are next touched in `slot`, which waits for what is recorded below.
+        let source = unsafe { std::slice::from_raw_parts(slot.host, bytes.min(slot.bytes)) };
+        let copy = || {
+            // SAFETY: as above.
+            unsafe { result::memcpy_htod_async(slot.device, source, self.copies.cu_stream()) }?;
+            slot.sent.record(&self.copies)?;
+            self.compute.wait(&slot.sent)
+        };
+        copy().map_err(|e| self.fault(e))?;
+        Ok(Address(slot.device))
+    }
+
+    fn finish(&mut self, slot: usize, result: Address) -> Result<()> {
+        let slot = self.slot_of(slot)?;
+        let copy = || {
+            // SAFETY: page-locked memory of one number, read only after `done`.
+            let to = unsafe { std::slice::from_raw_parts_mut(slot.result, 1) };
+            // SAFETY: the address is one of a number on the device.
+            unsafe { result::memcpy_dtoh_async(to, result.0, self.compute.cu_stream()) }?;
+            slot.done.record(&self.compute)
+        };
+        copy().map_err(|e| self.fault(e))
+    }
+
+    fn result(&mut self, slot: usize) -> Result<f64> {
+        let slot = self.slot_of(slot)?;
+        slot.done.synchronize().map_err(|e| self.fault(e))?;
+        // SAFETY: one number, written by the copy that was waited for.
+        Ok(unsafe { slot.result.read_volatile() })
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        // Nobody is left to tell of a fault.
+        let _ = self.context.bind_to_thread();
+        let _ = self.copies.synchronize();
+        let _ = self.compute.synchronize();
+        // SAFETY: all of it was allocated here, and the device is done with it.
+        unsafe {
+            for slot in &self.slots {
+                let _ = result::free_host(slot.host.cast());
+                let _ = result::free_host(slot.result.cast());
+                let _ = result::free_sync(slot.device);
+            }
+            for at in &self.memory {
+                let _ = result::free_sync(*at);
+            }
+            let _ = result::module::unload(self.module);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The kernels on the CPU behind the seam, for tests: `emulation.hpp` runs what a C++ compiler makes of the sources.
+//!
+//! In: what is launched. Out: what a GPU would compute, one block after another, forwards or backwards. Parameters are
+//! compared with the PTX, reading or writing past the end of memory is a fault, and memory that was not written holds bytes
+//! that make no number.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use libloading::Library;
+
+use super::driver::{Address, Driver, Kernel, Param};
+use super::ptx;
+use crate::error::{Error, Result};
+
+/// What the library exports.
+struct Emulation {
+    launch: Launch,
+    allocate: unsafe extern "C" fn(usize) -> *mut c_void,
+    release: unsafe extern "C" fn(*mut c_void, usize),
+    /// Bytes of each kernel's parameters.
+    sizes: Vec<Vec<usize>>,
+}
+
+/// Kernel, grid, threads, whether backwards, parameters.
+type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
+
+/// Compiles the sources, or finds what was compiled of the same ones before.
+fn compile() -> std::result::Result<PathBuf, String> {
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/train/gpu/emulation.hpp");
+    let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
+    let entries: String = Kernel::ALL.iter().map(entry).collect();
+    let text = format!(
+        "#include \"{}\"\n#include \"all.cu\"\n\
+         template <auto K> void call(void* at) {{ emulation::invoke(K, (void**)at); }}\n\
+         #define ENTRY(name) if (!strcmp(kernel, #name)) {{ to = call<name>; }}\n\
+         extern \"C\" int emulation_launch(const char* kernel, const unsigned* grid, unsigned threads,\n\
+         int backwards, void** params) {{\n    void (*to)(void*) = nullptr;\n{entries}    if (!to) return 1;\n\
+         emulation::machine.backwards = backwards;\n\
+         emulation::run({{grid[0], grid[1], grid[2]}}, threads, to, params);\n    return 0;\n}}\n",
+        header.display()
+    );
+    let known = std::fs::read_to_string(&header).map_err(|e| e.to_string())? + &text + &ptx::digest();
+    let name = crate::eval::nnue::file::hex(&<sha2::Sha256 as sha2::Digest>::digest(known)[..8]);
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let folder = program.parent().ok_or("the test has no folder")?;
+    let library = folder.join(format!("emulation-{name}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let work = tempfile::tempdir_in(folder).map_err(|e| e.to_string())?;
+    let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
+    std::fs::write(&source, text).map_err(|e| e.to_string())?;
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    // Nothing is fused that is not written as fused, as in the PTX; fibers jump between stacks, which fortified libraries
+    // take for a fault.
+    let output = Command::new(&compiler)
+        .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
+        .arg("-U_FORTIFY_SOURCE")
+        .arg("-I")
+        .arg(ptx::folder())
+        .arg(&source)
+        .arg("-o")
+        .arg(&made)
+        .output()
+        .map_err(|e| format!("no C++ compiler: {}: {e}", compiler.display()))?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(&made, &library).map_err(|e| e.to_string())?;
+    Ok(library)
+}
+
+fn emulation() -> std::result::Result<&'static Emulation, String> {
+    static EMULATION: OnceLock<std::result::Result<Emulation, String>> = OnceLock::new();
+    let load = || {
+        let path = compile()?;
+        // SAFETY: the library is the one that was compiled above; its symbols have the types that are given here, and it
+        // is never unloaded.
+        unsafe {
+            let library: &'static Library =
+                Box::leak(Box::new(Library::new(path).map_err(|e| e.to_string())?));
+            Ok(Emulation {
+                launch: *library.get(b"emulation_launch").map_err(|e| e.to_string())?,
+                allocate: *library.get(b"emulation_allocate").map_err(|e| e.to_string())?,
+                release: *library.get(b"emulation_release").map_err(|e| e.to_string())?,
+                sizes: Kernel::ALL.iter().map(|kernel| ptx::sizes(*kernel)).collect(),
+            })
+        }
+    };
+    EMULATION.get_or_init(load).as_ref().map_err(Clone::clone)
+}
+
+/// The machine of the library is one for all.
+fn machine() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An emulated device.
+pub struct Emulated {
+    emulation: &'static Emulation,
+    backwards: bool,
+    free: u64,
+    memory: Vec<(Address, usize)>,
+    slots: Vec<(Vec<u8>, Address, f64)>,
+}
+
+/// A device that runs blocks and threads forwards or backwards; an error where there is no C++ compiler.
+pub fn open(backwards: bool) -> std::result::Result<Box<dyn Driver>, String> {
+    let emulation = emulation()?;
+    Ok(Box::new(Emulated { emulation, backwards, free: 1 << 40, memory: Vec::new(), slots: Vec::new() }))
+}
+
+/// A device that says that it has so much memory free.
+pub fn small(free: u64) -> std::result::Result<Box<dyn Driver>, String> {
+    let emulation = emulation()?;
+    Ok(Box::new(Emulated { emulation, backwards: false, free, memory: Vec::new(), slots: Vec::new() }))
+}
+
+impl Emulated {
+    /// Whether bytes are within what was allocated.
+    fn check(&self, at: Address, bytes: usize) {
+        let within = |(start, size): &(Address, usize)| {
+            at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64
+        };
+        assert!(self.memory.iter().any(within), "{bytes} bytes at {at:?} are nobody's");
+    }
+}
+
+impl Driver for Emulated {
+    fn name(&self) -> &str {
+        "emulation"
+    }
+
+    fn free(&mut self) -> Result<u64> {
+        Ok(self.free)
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<Address> {
+        // SAFETY: the function takes any number.
+        let at = unsafe { (self.emulation.allocate)(bytes) };
+        if at.is_null() {
+            return Err(Error::internal("no memory"));
+        }
+        self.memory.push((Address(at as u64), bytes));
+        Ok(Address(at as u64))
+    }
+
+    fn clear(&mut self, at: Address, bytes: usize) -> Result<()> {
+        self.check(at, bytes);
+        // SAFETY: checked above.
+        unsafe { std::ptr::write_bytes(at.0 as *mut u8, 0, bytes) };
+        Ok(())
+    }
+
+    fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()> {
+        self.check(to, bytes.len());
+        // SAFETY: checked above.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.0 as *mut u8, bytes.len()) };
+        Ok(())
+    }
+
+    fn read(&mut self, from: Address, bytes: &mut [u8]) -> Result<()> {
+        self.check(from, bytes.len());
+        // SAFETY: checked above.
+        unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u8, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
+        let sizes: Vec<usize> = params.iter().map(Param::size).collect();
+        assert_eq!(sizes, self.emulation.sizes[kernel as usize], "the parameters of {kernel:?}");
+        assert!(grid.iter().all(|n| *n > 0) && grid[1..].iter().all(|n| *n < 1 << 16), "{kernel:?} {grid:?}");
+        let name = CString::new(kernel.name()).unwrap();
+        let mut pointers: Vec<*mut c_void> =
+            params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
+        let backwards = c_int::from(self.backwards);
+        let _machine = machine();
+        // SAFETY: the parameters have the sizes of the kernel's declaration; what they point to is the caller's business,
+        // and a fault ends the test.
+        let code = unsafe {
+            (self.emulation.launch)(name.as_ptr(), grid.as_ptr(), block, backwards, pointers.as_mut_ptr())
+        };
+        assert_eq!(code, 0, "{kernel:?}");
+        Ok(())
+    }
+
+    fn open(&mut self, bytes: usize) -> Result<()> {
+        for _ in 0..super::SLOTS {
+            let at = self.allocate(bytes)?;
+            self.slots.push((vec![0xff; bytes], at, f64::NAN));
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, slot: usize) -> Result<&mut [u8]> {
+        Ok(&mut self.slots[slot].0)
+    }
+
+    fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
+        let (host, at) = (std::mem::take(&mut self.slots[slot].0), self.slots[slot].1);
+        self.write(at, &host[..bytes])?;
+        self.slots[slot].0 = host;
+        Ok(at)
+    }
+
+    fn finish(&mut self, slot: usize, result: Address) -> Result<()> {
+        let mut bytes = [0; 8];
+        self.read(result, &mut bytes)?;
+        self.slots[slot].2 = f64::from_le_bytes(bytes);
+        Ok(())
+    }
+
+    fn result(&mut self, slot: usize) -> Result<f64> {
+        Ok(self.slots[slot].2)
+    }
+}
+
+impl Drop for Emulated {
+    fn drop(&mut self) {
+        for (at, bytes) in &self.memory {
+            // SAFETY: allocated by the same library, once.
+            unsafe { (self.emulation.release)(at.0 as *mut c_void, *bytes) };
+        }
+    }
+}

@@ -1,0 +1,10 @@
+// All kernels, in the order of a step.
+#include "extract.cu"
+#include "lists.cu"
+#include "table.cu"
+#include "forward.cu"
+#include "flat.cu"
+#include "dense.cu"
+#include "loss.cu"
+#include "scatter.cu"
+#include "optimise.cu"

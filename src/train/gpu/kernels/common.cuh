@@ -1,0 +1,136 @@
+// What all kernels share: the shape of the network as numbers, and the activations.
+//
+// Products and sums are rounded one by one, as on the CPU (the compiler is told to fuse none); where a fused product is
+// meant, it is written. Floats are never added by atomics: every sum has one order, so that two runs give the same bytes.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define KERNEL extern "C" __global__ void
+
+/// Threads of a warp, and all of them as a mask.
+const u32 WARP = 32;
+const u32 ALL = 0xffffffffu;
+
+/// The twin of `Net` in shape.rs.
+struct Net {
+    u32 views;        // 1 or 2 for each position
+    u32 tile;         // neurons of a tile, 16 or 32
+    u32 hidden_tiles; // tiles of neurons
+    u32 tiles;        // with those of piece-square values
+    u32 rows;         // of the feature table
+    u32 features;     // of an input bucket
+    u32 factor_rows;  // features that input buckets share, or 0
+    u32 activation;   // of the hidden layer: RELU ...
+    u32 inner;        // of further layers
+    u32 buckets;      // output buckets
+    u32 by_phase;     // 1: chosen by phase, 0: by pieces
+    u32 sets;         // feature blocks, a bit each, in the order of SETS
+    u32 stride;       // places in a view's list of rows
+    u32 bias;         // where the hidden layer's biases begin among the parameters
+    u32 factor;       // where shared weights begin
+    u32 heads;        // where the first output bucket begins
+    u32 head;         // parameters of an output bucket
+};
+
+/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those with several items:
+/// the sums of all rows before it. Behind the last row stand the totals.
+struct Starts {
+    u32 members, items, parts;
+};
+
+/// Members of an item.
+const u32 SEGMENT = 128;
+
+enum Activation { RELU, CRELU, SCRELU, PAIRWISE };
+
+/// Clipped below; not a number stays so, for the loss to show it.
+__device__ inline float positive(float x) { return x < 0.0f ? 0.0f : x; }
+
+/// Clipped to 0..1.
+__device__ inline float clipped(float x) {
+    x = positive(x);
+    return x > 1.0f ? 1.0f : x;
+}
+
+/// 1 where clipping changes nothing.
+__device__ inline float inside(float x) { return x > 0.0f && x < 1.0f ? 1.0f : 0.0f; }
+
+/// An activation of one sum; of pairs there is none.
+__device__ inline float value(u32 activation, float x) {
+    switch (activation) {
+    case RELU: return positive(x);
+    case CRELU: return clipped(x);
+    default: return clipped(x) * clipped(x);
+    }
+}
+
+/// Its derivative.
+__device__ inline float slope_at(u32 activation, float x) {
+    switch (activation) {
+    case RELU: return x > 0.0f ? 1.0f : 0.0f;
+    case CRELU: return inside(x);
+    default: return 2.0f * (x < 1.0f ? clipped(x) : 0.0f);
+    }
+}
+
+/// Where the sums of a view's tile lie: `[tile][view][lane]`.
+__device__ inline size_t hidden_at(const Net& net, u32 tile, u32 views, u32 view) {
+    return ((size_t)tile * views + view) * net.tile;
+}
+
+/// The activation of a lane, given the sums of its tile; of pairs in the lower half.
+__device__ inline float active(const Net& net, const float* sums, u32 lane) {
+    if (net.activation != PAIRWISE) {
+        return value(net.activation, sums[lane]);
+    }
+    const u32 half = net.tile / 2;
+    return lane < half ? clipped(sums[lane]) * clipped(sums[lane + half]) : 0.0f;
+}
+
+/// Turns a lane's sum into its gradient, given that of its activation. The thread of a pair's first factor does both, that
+/// of the second nothing.
+__device__ inline void turn(const Net& net, float* sums, u32 lane, float upstream) {
+    if (net.activation != PAIRWISE) {
+        sums[lane] = upstream * slope_at(net.activation, sums[lane]);
+        return;
+    }
+    const u32 half = net.tile / 2;
+    if (lane < half) {
+        const float a = sums[lane], b = sums[lane + half];
+        sums[lane] = upstream * clipped(b) * inside(a);
+        sums[lane + half] = upstream * clipped(a) * inside(b);
+    }
+}
+
+__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+
+/// The sum over a warp in a fixed order; every lane has it.
+__device__ inline float warp_sum(float x) {
+    for (u32 step = WARP / 2; step > 0; step /= 2) {
+        x += __shfl_xor_sync(ALL, x, step);
+    }
+    return x;
+}
+
+__device__ inline u32 warp_sum(u32 x) {
+    for (u32 step = WARP / 2; step > 0; step /= 2) {
+        x += __shfl_xor_sync(ALL, x, step);
+    }
+    return x;
+}
+
+/// The sum over this lane and all before it.
+__device__ inline u32 warp_scan(u32 x) {
+    const u32 lane = threadIdx.x % WARP;
+    for (u32 step = 1; step < WARP; step *= 2) {
+        const u32 before = __shfl_up_sync(ALL, x, step);
+        if (lane >= step) {
+            x += before;
+        }
+    }
+    return x;
+}

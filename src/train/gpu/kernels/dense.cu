@@ -1,0 +1,180 @@
+// The layers behind the hidden one, where there are several.
+//
+// In: the hidden layer's sums, and the positions sorted by output bucket, as each bucket has weights of its own. Out: the
+// sums of every layer; backwards, the gradients of the weights and of the sums below.
+//
+// Matrix products in tiles: a block works on 64 positions of one bucket (or 64 inputs, for the weights' gradient) by 16
+// outputs, and loads what it multiplies 16 at a time into shared memory.
+#include "common.cuh"
+
+const u32 LONG = 64, SHORT = 16, DEPTH = 16;
+
+/// The twin of `Layer` in shape.rs.
+struct Layer {
+    u32 inputs, outputs;
+    u32 start; // where its weights begin within an output bucket; its biases follow them
+    u32 first; // 1 if its inputs are activations of the hidden layer
+};
+
+/// The positions by bucket, and where each bucket's begin.
+struct Order {
+    const u32* positions;
+    const Starts* starts;
+    u32 count;
+};
+
+__device__ inline u32 start_of(const Order& order, u32 bucket) { return order.starts[bucket].members; }
+
+/// Of a layer's input: the place of its sum. Inputs of the first layer are `[view][tile][lane]`.
+__device__ inline size_t input_at(const Net& net, const Layer& layer, u32 positions, u32 position, u32 input) {
+    if (!layer.first) {
+        return (size_t)position * layer.inputs + input;
+    }
+    const u32 width = net.hidden_tiles * net.tile, view = input / width, tile = input % width / net.tile;
+    return hidden_at(net, tile, net.views * positions, net.views * position + view) + input % net.tile;
+}
+
+__device__ inline float input_of(const Net& net, const Layer& layer, const float* below, u32 positions, u32 position,
+                                 u32 input) {
+    const size_t at = input_at(net, layer, positions, position, input);
+    if (!layer.first) {
+        return value(net.inner, below[at]);
+    }
+    const u32 lane = input % net.tile;
+    return active(net, below + at - lane, lane);
+}
+
+/// A block's bucket and positions: as many blocks for each bucket as it has tiles of positions.
+struct Tile {
+    u32 bucket, start, count;
+};
+
+__device__ inline Tile tile_of(const Net& net, const Order& order, u32 block) {
+    for (u32 bucket = 0; bucket < net.buckets; bucket++) {
+        const u32 start = start_of(order, bucket), count = start_of(order, bucket + 1) - start;
+        const u32 tiles = (count + LONG - 1) / LONG;
+        if (block < tiles) {
+            return {bucket, start + LONG * block, min(LONG, count - LONG * block)};
+        }
+        block -= tiles;
+    }
+    return {0, 0, 0};
+}
+
+/// The sums of a layer: bias + weights × inputs. Grid: tiles of positions, tiles of outputs.
+KERNEL dense_forward(Net net, Layer layer, const float* parameters, const float* below, Order order, float* sums) {
+    __shared__ float xs[LONG][DEPTH + 1], ws[SHORT][DEPTH + 1];
+    const Tile tile = tile_of(net, order, blockIdx.x);
+    if (tile.count == 0) {
+        return;
+    }
+    const u32 x = threadIdx.x % SHORT, y = threadIdx.x / SHORT, output = blockIdx.y * SHORT + x;
+    const float* weights = parameters + net.heads + tile.bucket * net.head + layer.start;
+    float own[LONG / SHORT] = {};
+    for (u32 input = 0; input < layer.inputs; input += DEPTH) {
+        // The fast index is the input: a row of 16 is one line of memory.
+        const u32 depth = threadIdx.x % DEPTH, line = threadIdx.x / DEPTH, at = input + depth;
+        for (u32 i = line; i < LONG; i += SHORT) {
+            const bool is = i < tile.count && at < layer.inputs;
+            xs[i][depth] = is ? input_of(net, layer, below, order.count, order.positions[tile.start + i], at) : 0.0f;
+        }
+        const u32 row = blockIdx.y * SHORT + line;
+        ws[line][depth] = row < layer.outputs && at < layer.inputs ? weights[row * layer.inputs + at] : 0.0f;
+        __syncthreads();
+        for (u32 k = 0; k < DEPTH; k++) {
+            for (u32 i = 0; i < LONG / SHORT; i++) {
+                own[i] = fmaf(xs[y + SHORT * i][k], ws[x][k], own[i]);
+            }
+        }
+        __syncthreads();
+    }
+    for (u32 i = 0; i < LONG / SHORT && output < layer.outputs; i++) {
+        if (y + SHORT * i < tile.count) {
+            const u32 position = order.positions[tile.start + y + SHORT * i];
+            sums[(size_t)position * layer.outputs + output] = weights[layer.inputs * layer.outputs + output] + own[i];
+        }
+    }
+}
+
+/// The gradient of the sums below, in their place for the hidden layer. Grid: tiles of positions, tiles of inputs.
+KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* slopes, Order order, float* below,
+                    float* below_slopes) {
+    __shared__ float ds[LONG][DEPTH + 1], ws[DEPTH][SHORT + 1];
+    const Tile tile = tile_of(net, order, blockIdx.x);
+    if (tile.count == 0) {
+        return;
+    }
+    const u32 x = threadIdx.x % SHORT, y = threadIdx.x / SHORT, input = blockIdx.y * SHORT + x;
+    const float* weights = parameters + net.heads + tile.bucket * net.head + layer.start;
+    float own[LONG / SHORT] = {};
+    for (u32 output = 0; output < layer.outputs; output += DEPTH) {
+        const u32 depth = threadIdx.x % DEPTH, line = threadIdx.x / DEPTH, at = output + depth;
+        for (u32 i = line; i < LONG; i += SHORT) {
+            const bool is = i < tile.count && at < layer.outputs;
+            ds[i][depth] = is ? slopes[(size_t)order.positions[tile.start + i] * layer.outputs + at] : 0.0f;
+        }
+        const u32 row = output + y;
+        ws[y][x] = row < layer.outputs && input < layer.inputs ? weights[row * layer.inputs + input] : 0.0f;
+        __syncthreads();
+        for (u32 k = 0; k < DEPTH; k++) {
+            for (u32 i = 0; i < LONG / SHORT; i++) {
+                own[i] = fmaf(ds[y + SHORT * i][k], ws[k][x], own[i]);
+            }
+        }
+        __syncthreads();
+    }
+    for (u32 i = 0; i < LONG / SHORT && input < layer.inputs; i++) {
+        if (y + SHORT * i >= tile.count) {
+            continue;
+        }
+        const size_t at = input_at(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
+        if (layer.first) {
+            const u32 lane = input % net.tile;
+            turn(net, below + at - lane, lane, own[i]);
+        } else {
+            below_slopes[at] = own[i] * slope_at(net.inner, below[at]);
+        }
+    }
+}
+
+/// The gradient of a layer's weights and biases: the positions of a bucket are cut into `splits` equal runs, each of which
+/// gives a row of partial sums. Grid: tiles of inputs (a bias counts as the input behind the last, which is 1), tiles of
+/// outputs, buckets times splits.
+KERNEL dense_weights(Net net, Layer layer, const float* below, const float* slopes, Order order, u32 splits,
+                     float* parts) {
+    __shared__ float xs[DEPTH][LONG + 1], ds[DEPTH][SHORT + 1];
+    const u32 bucket = blockIdx.z / splits, split = blockIdx.z % splits;
+    const u32 start = start_of(order, bucket), count = start_of(order, bucket + 1) - start;
+    const u32 first = start + (u32)((u64)count * split / splits), last = start + (u32)((u64)count * (split + 1) / splits);
+    const u32 x = threadIdx.x % SHORT, y = threadIdx.x / SHORT, output = blockIdx.y * SHORT + y;
+    float own[LONG / SHORT] = {};
+    for (u32 from = first; from < last; from += DEPTH) {
+        const u32 at = from + y, position = at < last ? order.positions[at] : 0;
+        for (u32 i = x; i < LONG; i += SHORT) {
+            const u32 input = blockIdx.x * LONG + i;
+            float one = 0.0f;
+            if (at < last && input <= layer.inputs) {
+                one = input < layer.inputs ? input_of(net, layer, below, order.count, position, input) : 1.0f;
+            }
+            xs[y][i] = one;
+        }
+        const u32 row = blockIdx.y * SHORT + x;
+        ds[y][x] = at < last && row < layer.outputs ? slopes[(size_t)position * layer.outputs + row] : 0.0f;
+        __syncthreads();
+        for (u32 k = 0; k < DEPTH; k++) {
+            for (u32 i = 0; i < LONG / SHORT; i++) {
+                own[i] = fmaf(xs[k][x + SHORT * i], ds[k][y], own[i]);
+            }
+        }
+        __syncthreads();
+    }
+    float* part = parts + ((size_t)split * net.buckets + bucket) * net.head + layer.start;
+    for (u32 i = 0; i < LONG / SHORT && output < layer.outputs; i++) {
+        const u32 input = blockIdx.x * LONG + x + SHORT * i;
+        if (input < layer.inputs) {
+            part[output * layer.inputs + input] = own[i];
+        } else if (input == layer.inputs) {
+            part[layer.inputs * layer.outputs + output] = own[i];
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// Which rows of the feature table a position adds up, its output bucket and its target.
+//
+// In: packed positions of 32 bytes; the host sends nothing else, as lists of rows would be several times as large. Out: the
+// rows of every view in the order of the CPU; for each row, as a bit, the views that have it, from which the backward pass
+// makes lists (bits have no order in which they are set, so neither have the lists).
+//
+// A warp a view: its lanes look at two squares each.
+#include "common.cuh"
+#include "features.cuh"
+
+/// The twin of `Record` in records.rs.
+struct Record {
+    u64 occupied; // squares, a1 first
+    u64 codes[2]; // 8 × black + role, four bits each, in square order
+    short score;  // centipawns for the side to move
+    short result; // from White's side, 1 << 14 is a win
+    u8 black;     // to move
+    u8 scored;    // whether there is a score
+    u16 unused;
+};
+
+const float WIN = 16384.0f;
+/// Pieces that a record holds.
+const u32 PIECES = 32;
+
+/// The code of the nth piece.
+__device__ inline u32 code_of(const Record& record, u32 n) {
+    return (n < 16 ? record.codes[0] : record.codes[1]) >> 4 * (n % 16) & 15;
+}
+
+/// The code on a square, or 7, which no piece has.
+__device__ inline u32 code_on(const Record& record, u32 square) {
+    if (!(record.occupied >> square & 1)) {
+        return 7;
+    }
+    const u32 before = __popcll(record.occupied & ((1ull << square) - 1));
+    return before < PIECES ? code_of(record, before) : 7;
+}
+
+/// Pawn 0 to king 5; a rook that may castle, 6, is a rook.
+__device__ inline u32 role_of(u32 code) { return code % 8 == 6 ? 3 : code % 8; }
+
+__device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record& record) {
+    if (!net.by_phase) {
+        return outputs[__popcll(record.occupied)];
+    }
+    const u32 weights[8] = {0, 1, 1, 2, 4, 0, 2, 0};
+    const u32 pieces = min((u32)__popcll(record.occupied), PIECES);
+    u32 phase = 0;
+    for (u32 n = 0; n < pieces; n++) {
+        phase += weights[code_of(record, n) % 8];
+    }
+    return outputs[min(phase, 24u)];
+}
+
+__device__ inline float target_of(const Record& record, float wdl, float k) {
+    const float white = (float)record.result * (0.5f / WIN) + 0.5f;
+    const float result = record.black ? 1.0f - white : white;
+    if (!record.scored) {
+        return result;
+    }
+    return wdl * result + (1.0f - wdl) * sigmoid(k * (float)record.score / 400.0f);
+}
+
+/// Where a view's rows go.
+struct Place {
+    const Net& net;
+    u16* rows;
+    u32* bits;
+    u32 words;
+    u32 view;
+
+    __device__ void put(u32 at, u32 row) const {
+        rows[(size_t)view * net.stride + at] = (u16)row;
+        if (bits) {
+            atomicOr(&bits[(size_t)row * words + view / 32], 1u << view % 32);
+        }
+    }
+};
+
+/// The squares of the pieces alone: a lane has the pieces of its two squares.
+__device__ inline u32 put_squares(const Place& place, const u8* kings, const Record& record, bool black, bool sound) {
+    const Net& net = place.net;
+    const u32 lane = threadIdx.x % WARP;
+    const u32 low = code_on(record, lane), high = code_on(record, lane + WARP);
+    const u32 king = black ? 13 : 5;
+    const u64 own = (u64)__ballot_sync(ALL, high == king) << 32 | __ballot_sync(ALL, low == king);
+    const u32 turned = black ? 56 : 0;
+    const u8 bucket = kings[(own ? 63 - __clzll(own) : 0) ^ turned];
+    const u32 base = net.features * (bucket & 127), flip = (bucket >> 7 ? 7 : 0) ^ turned;
+    const u32 pieces = min((u32)__popcll(record.occupied), PIECES);
+    for (u32 half = 0; half < 2 && sound; half++) {
+        const u32 square = lane + WARP * half, code = half ? high : low;
+        if (code != 7) {
+            const u32 theirs = (code / 8 == 1) != black ? 384 : 0;
+            const u32 at = __popcll(record.occupied & ((1ull << square) - 1));
+            place.put(at, base + theirs + 64 * role_of(code) + (square ^ flip));
+        }
+    }
+    return sound ? pieces : 0;
+}
+
+/// Any blocks: a set of bits first, as features may be found twice.
+__device__ inline u32 put_sets(const Place& place, const u8* kings, const Record& record, bool black, u32* set) {
+    const Net& net = place.net;
+    const u32 lane = threadIdx.x % WARP;
+    const u32 low = code_on(record, lane), high = code_on(record, lane + WARP);
+    Board board;
+#pragma unroll 1
+    for (u32 kind = 0; kind < 12; kind++) {
+        const u32 role = kind % 6, color = (kind / 6 == 1) != black;
+        const u32 above = __ballot_sync(ALL, high != 7 && role_of(high) == role && high / 8 == color);
+        const u32 below = __ballot_sync(ALL, low != 7 && role_of(low) == role && low / 8 == color);
+        const u64 squares = (u64)above << 32 | below;
+        board.pieces[kind] = black ? swapped(squares) : squares;
+    }
+    const u8 bucket = kings[board.pieces[5] ? __ffsll(board.pieces[5]) - 1 : 0];
+    if (bucket >> 7) {
+        for (u32 kind = 0; kind < 12; kind++) {
+            board.pieces[kind] = swapped(__brevll(board.pieces[kind]));
+        }
+    }
+    const u32 words = (net.features + 31) / 32;
+    for (u32 word = lane; word < words; word += WARP) {
+        set[word] = 0;
+    }
+    __syncwarp();
+    write_sets(net.sets, board, set, lane);
+    __syncwarp();
+    u32 total = 0;
+    for (u32 first = 0; first < words; first += WARP) {
+        u32 left = first + lane < words ? set[first + lane] : 0;
+        const u32 own = __popc(left), upto = warp_scan(own);
+        for (u32 at = total + upto - own; left; left &= left - 1) {
+            place.put(at++, net.features * (bucket & 127) + 32 * (first + lane) + __ffs(left) - 1);
+        }
+        total += __shfl_sync(ALL, upto, WARP - 1);
+    }
+    return total;
+}
+
+/// `tables`: for each own king's square its input bucket, with 128 if left and right are exchanged; then the output bucket
+/// by pieces (0 to 64) or phase (0 to 24). `bits` and `bucket_bits` may be null.
+KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
+               u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
+    __shared__ u32 sets[4][MOST_WORDS];
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const u32 view = blockIdx.x * 4 + warp, position = view / net.views;
+    // A whole warp leaves or stays.
+    if (position >= positions) {
+        return;
+    }
+    const Record record = records[position];
+    const bool black = (record.black != 0) != (view % net.views == 1);
+    // Code 7 and 15 are of no piece: such a board has no rows at all.
+    const u64 low = record.codes[0], high = record.codes[1], fours = 0x1111111111111111ull;
+    const bool sound = !((low & low >> 1 & low >> 2 | high & high >> 1 & high >> 2) & fours);
+    const Place place = {net, rows, bits, words, view};
+    u32 count = 0;
+    if (net.sets == 1) {
+        count = put_squares(place, tables, record, black, sound);
+    } else if (sound && __popcll(record.occupied) <= PIECES) {
+        count = put_sets(place, tables, record, black, sets[warp]);
+    }
+    if (lane == 0) {
+        counts[view] = count;
+    }
+    if (lane == 0 && view % net.views == 0) {
+        const u32 bucket = bucket_of(net, tables + 64, record);
+        targets[position] = target_of(record, wdl, k);
+        buckets[position] = (u8)bucket;
+        if (bucket_bits) {
+            atomicOr(&bucket_bits[(size_t)bucket * bucket_words + position / 32], 1u << position % 32);
+        }
+    }
+}

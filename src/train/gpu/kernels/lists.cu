@@ -1,0 +1,89 @@
+// From bits to lists: for each row, who has it, in ascending order.
+//
+// In: `bits[row][word]`, a bit for each member. Out: the members of all rows one after another, and where each row's begin.
+// Long lists are cut into items of SEGMENT members, so that a row that every second position has keeps no one waiting.
+#include "common.cuh"
+
+__device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
+
+/// How many members each row has. A warp a row, so that its words are read side by side.
+KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32* counts) {
+    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    if (row >= rows) {
+        return;
+    }
+    u32 count = 0;
+    for (u32 word = lane; word < words; word += WARP) {
+        count += __popc(bits[(size_t)row * words + word]);
+    }
+    count = warp_sum(count);
+    if (lane == 0) {
+        counts[row] = count;
+    }
+}
+
+__device__ inline Starts of_row(u32 members) {
+    const u32 items = items_of(members);
+    return {members, items, items > 1 ? items : 0};
+}
+
+/// Adds up the counts of all rows before each one. One block: the counts are few. If `everybody` is not 0, a row behind the
+/// last has so many members.
+KERNEL scan_rows(const u32* counts, u32 rows, u32 everybody, Starts* starts) {
+    __shared__ Starts sums[256];
+    const u32 all_rows = everybody ? rows + 1 : rows;
+    const u32 thread = threadIdx.x, share = (all_rows + 255) / 256;
+    const u32 first = min(thread * share, all_rows), last = min(first + share, all_rows);
+    Starts sum = {0, 0, 0};
+    for (u32 row = first; row < last; row++) {
+        const Starts own = of_row(row < rows ? counts[row] : everybody);
+        sum.members += own.members, sum.items += own.items, sum.parts += own.parts;
+    }
+    sums[thread] = sum;
+    __syncthreads();
+    for (u32 step = 1; step < 256; step *= 2) {
+        const Starts before = thread >= step ? sums[thread - step] : Starts{0, 0, 0};
+        __syncthreads();
+        sums[thread].members += before.members;
+        sums[thread].items += before.items;
+        sums[thread].parts += before.parts;
+        __syncthreads();
+    }
+    const Starts before = thread > 0 ? sums[thread - 1] : Starts{0, 0, 0};
+    Starts at = before;
+    for (u32 row = first; row < last; row++) {
+        starts[row] = at;
+        const Starts own = of_row(row < rows ? counts[row] : everybody);
+        at.members += own.members, at.items += own.items, at.parts += own.parts;
+    }
+    if (thread == 255) {
+        starts[all_rows] = at;
+    }
+}
+
+/// Writes the members, and for each item its row. A warp a row; its lanes find their places by a scan. `item_rows` may be
+/// null; the row behind the last, if there is one, has everybody and needs items alone.
+KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, const Starts* starts, u32* members, u32* item_rows) {
+    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    if (row >= all_rows) {
+        return;
+    }
+    if (item_rows) {
+        for (u32 item = starts[row].items + lane; item < starts[row + 1].items; item += WARP) {
+            item_rows[item] = row;
+        }
+    }
+    // Most rows of a large table are in no position of a batch.
+    if (row >= rows || starts[row].members == starts[row + 1].members) {
+        return;
+    }
+    u32 total = starts[row].members;
+    for (u32 first = 0; first < words; first += WARP) {
+        u32 left = first + lane < words ? bits[(size_t)row * words + first + lane] : 0;
+        const u32 own = __popc(left), upto = warp_scan(own);
+        for (u32 at = total + upto - own; left; left &= left - 1) {
+            members[at++] = 32 * (first + lane) + __ffs(left) - 1;
+        }
+        total += __shfl_sync(ALL, upto, WARP - 1);
+    }
+}

@@ -1,0 +1,122 @@
+// Losses and their derivatives by the outputs: the twins of loss.rs, with the same numbers in 64 bits.
+//
+// In: outputs without piece-square values, and targets. Out: a loss for each group of positions, the derivatives, and the
+// sum of the losses in one fixed order.
+#include "common.cuh"
+
+enum LossKind { POWER, CROSS_ENTROPY, PQR };
+
+/// The twin of `Loss` in shape.rs.
+struct Loss {
+    u32 kind;
+    float power, kappa, k;
+    float scale; // 1 / groups of the whole batch
+};
+
+__device__ inline double entropy(double t) {
+    const double a = t > 0.0 ? -t * log(t) : 0.0, u = 1.0 - t;
+    return a + (u > 0.0 ? -u * log(u) : 0.0);
+}
+
+__device__ inline double loss_of(const Loss& loss, float output, float target, float* slope) {
+    const float predicted = sigmoid(loss.k * output), error = predicted - target;
+    if (loss.kind == CROSS_ENTROPY) {
+        const double x = (double)loss.k * (double)output, t = (double)target;
+        *slope = loss.k * error * loss.scale;
+        return (x < 0.0 ? 0.0 : x) - t * x + log1p(exp(-fabs(x))) - entropy(t);
+    }
+    const float by_output = loss.k * predicted * (1.0f - predicted) * loss.scale;
+    if (loss.power == 2.0f) {
+        *slope = 2.0f * error * by_output;
+        return (double)error * (double)error;
+    }
+    const float size = fabsf(error);
+    if (size == 0.0f) {
+        *slope = 0.0f;
+        return 0.0;
+    }
+    const float below = powf(size, loss.power - 1.0f);
+    *slope = copysignf(loss.power * below * by_output, error);
+    return (double)below * (double)size;
+}
+
+/// −ln σ(x) and its derivative; x is within ±2.
+__device__ inline double cost(double x) { return log1p(exp(-x)); }
+__device__ inline double fall(double x) { return -1.0 / (1.0 + exp(x)); }
+
+__device__ inline double loss_of_three(const Loss& loss, const float* outputs, float* slopes) {
+    double values[3], by_output[3];
+    for (u32 i = 0; i < 3; i++) {
+        values[i] = (double)(2.0f * sigmoid(loss.k * outputs[i]) - 1.0f);
+        by_output[i] = (double)loss.k / 2.0 * (1.0 - values[i] * values[i]);
+    }
+    const double kappa = (double)loss.kappa, better = values[2] - values[1], both = values[0] + values[1];
+    const double by_better = fall(better), by_both = kappa * (fall(both) - fall(-both));
+    slopes[0] = (float)(by_both * by_output[0]) * loss.scale;
+    slopes[1] = (float)((by_both - by_better) * by_output[1]) * loss.scale;
+    slopes[2] = (float)(by_better * by_output[2]) * loss.scale;
+    return cost(better) + kappa * (cost(both) + cost(-both));
+}
+
+/// What the piece-square values add to an output.
+__device__ inline float piece_square(const Net& net, const float* hidden, u32 bucket, u32 positions, u32 position) {
+    if (net.tiles == net.hidden_tiles) {
+        return 0.0f;
+    }
+    const u32 tile = net.hidden_tiles + bucket / net.tile, lane = bucket % net.tile, views = net.views * positions;
+    const float own = hidden[hidden_at(net, tile, views, net.views * position) + lane];
+    return net.views == 1 ? own : (own - hidden[hidden_at(net, tile, views, 2 * position + 1) + lane]) / 2.0f;
+}
+
+/// A thread a group: one position, or P, Q and R.
+KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, u32 positions,
+              const float* outputs, double* values, float* slopes) {
+    const u32 group = blockIdx.x * blockDim.x + threadIdx.x, size = loss.kind == PQR ? 3 : 1;
+    if (group >= positions / size) {
+        return;
+    }
+    float output[3];
+    for (u32 i = 0; i < size; i++) {
+        const u32 position = group * size + i;
+        output[i] = outputs[position] + piece_square(net, hidden, buckets[position], positions, position);
+    }
+    values[group] = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
+                                     : loss_of(loss, output[0], targets[group], slopes + group);
+}
+
+/// Adds the sum of so many values to a total. One block.
+KERNEL total(const double* values, u32 count, double* sum) {
+    __shared__ double sums[256];
+    const u32 thread = threadIdx.x;
+    double own = 0.0;
+    for (u32 at = thread; at < count; at += 256) {
+        own += values[at];
+    }
+    sums[thread] = own;
+    __syncthreads();
+    for (u32 step = 128; step > 0; step /= 2) {
+        if (thread < step) {
+            sums[thread] += sums[thread + step];
+        }
+        __syncthreads();
+    }
+    if (thread == 0) {
+        *sum += sums[0];
+    }
+}
+
+/// Turns the sums of piece-square values into their gradient. A thread a lane of a view's tile; the second grid dimension
+/// is the tile.
+KERNEL values_backward(Net net, const u8* buckets, const float* slopes, u32 views, float* hidden) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x, view = at / net.tile, lane = at % net.tile;
+    if (view >= views) {
+        return;
+    }
+    const u32 position = view / net.views, bucket = buckets[position];
+    float gradient = 0.0f;
+    if (blockIdx.y * net.tile + lane == bucket) {
+        const float share = slopes[position] / (float)net.views;
+        gradient = view % net.views == 0 ? share : -share;
+    }
+    hidden[hidden_at(net, net.hidden_tiles + blockIdx.y, views, view) + lane] = gradient;
+}

@@ -1,0 +1,106 @@
+// The optimisers: the twins of src/optim, one thread a weight, with the same operations in the same order.
+//
+// In: weights, their gradient, what the optimiser remembers, and each weight's limit. Out: the weights one step on.
+#include "common.cuh"
+
+/// Numbers of a step that all weights share; the twin of `Step` in shape.rs.
+struct Step {
+    u32 count;    // weights
+    float beta1, beta2;
+    float epsilon;
+    float keep;   // what is left of a weight after its decay
+    float rate;   // learning rate, over the bias correction of the mean where there is one
+    float unbias; // one over the bias correction of the mean square
+    u32 adaptive; // 0: the mean alone makes the step
+};
+
+/// A weight within its limit, if there are limits.
+__device__ inline float limited(float weight, const float* limits, u32 at) {
+    if (!limits) {
+        return weight;
+    }
+    const float limit = limits[at];
+    return weight < -limit ? -limit : weight > limit ? limit : weight;
+}
+
+/// Adds `l2` times the weights to the gradient, and each block's sum of squares.
+KERNEL squares(const float* weights, float l2, u32 count, u32 chunk, float* gradient, double* sums) {
+    __shared__ double own[256];
+    const u32 thread = threadIdx.x, first = blockIdx.x * chunk, last = min(first + chunk, count);
+    double sum = 0.0;
+    for (u32 at = first + thread; at < last; at += 256) {
+        float g = gradient[at];
+        if (l2 > 0.0f) {
+            g += l2 * weights[at];
+            gradient[at] = g;
+        }
+        sum += (double)g * (double)g;
+    }
+    own[thread] = sum;
+    __syncthreads();
+    for (u32 step = 128; step > 0; step /= 2) {
+        if (thread < step) {
+            own[thread] += own[thread + step];
+        }
+        __syncthreads();
+    }
+    if (thread == 0) {
+        sums[blockIdx.x] = own[0];
+    }
+}
+
+/// What the gradient is multiplied with so that it is no longer than `longest`. One thread: the sums are few.
+KERNEL shortening(const double* sums, u32 count, float longest, float* factor) {
+    double sum = 0.0;
+    for (u32 at = 0; at < count; at++) {
+        sum += sums[at];
+    }
+    const double length = sqrt(sum);
+    *factor = length > (double)longest ? (float)((double)longest / length) : 1.0f;
+}
+
+/// Adam, with decoupled weight decay, and rectified Adam. `factor` and `limits` may be null.
+KERNEL adam(Step step, const float* gradient, const float* factor, const float* limits, float* weights, float* mean,
+            float* square) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= step.count) {
+        return;
+    }
+    const float g = factor ? gradient[at] * *factor : gradient[at];
+    const float m = step.beta1 * mean[at] + (1.0f - step.beta1) * g;
+    const float v = step.beta2 * square[at] + (1.0f - step.beta2) * (g * g);
+    const float size = step.adaptive ? sqrtf(v * step.unbias) + step.epsilon : 1.0f;
+    mean[at] = m, square[at] = v;
+    weights[at] = limited(step.keep * weights[at] - step.rate * m / size, limits, at);
+}
+
+/// Gradient descent with momentum, which is `beta1`.
+KERNEL descend(Step step, const float* gradient, const float* factor, const float* limits, float* weights,
+               float* velocity) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= step.count) {
+        return;
+    }
+    const float g = factor ? gradient[at] * *factor : gradient[at];
+    const float v = step.beta1 * velocity[at] + g;
+    velocity[at] = v;
+    weights[at] = limited(weights[at] - step.rate * v, limits, at);
+}
+
+/// Draws the weights back to a slow copy that follows them.
+KERNEL look_back(float share, const float* limits, float* weights, float* slow, u32 count) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < count) {
+        const float s = slow[at] + share * (weights[at] - slow[at]);
+        slow[at] = s;
+        weights[at] = limited(s, limits, at);
+    }
+}
+
+/// The average of the weights over the last steps.
+KERNEL average(float keep, const float* weights, float* mean, u32 count) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < count) {
+        mean[at] = keep * mean[at] + (1.0f - keep) * weights[at];
+    }
+}

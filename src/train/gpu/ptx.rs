@@ -1,0 +1,77 @@
+//! Whether the PTX is that of the sources, and what it says of kernels' parameters.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::cuda::PTX;
+use super::driver::Kernel;
+use crate::eval::nnue::file;
+
+/// The folder of the sources.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/train/gpu/kernels")
+}
+
+/// The hash of all sources, as tools/ptx.py makes it: names and contents, in the order of the names.
+pub fn digest() -> String {
+    let mut sources = BTreeMap::new();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "cu" || end == "cuh") {
+            sources.insert(
+                path.file_name().unwrap().to_str().unwrap().to_string(),
+                std::fs::read(&path).unwrap(),
+            );
+        }
+    }
+    let mut hash = Sha256::new();
+    for (name, text) in sources {
+        hash.update(name);
+        hash.update([0]);
+        hash.update(text);
+        hash.update([0]);
+    }
+    file::hex(&hash.finalize())
+}
+
+/// Bytes of each parameter of a kernel, as the PTX declares them.
+pub fn sizes(kernel: Kernel) -> Vec<usize> {
+    let start = format!(".visible .entry {}(", kernel.name());
+    let (_, rest) = PTX.split_once(&start).unwrap_or_else(|| panic!("{} is in the PTX", kernel.name()));
+    let (declared, _) = rest.split_once(')').unwrap();
+    let size = |line: &str| match line.rsplit_once('[') {
+        Some((_, count)) => count.trim_end_matches([']', ',']).parse().unwrap(),
+        None if line.contains("64 ") => 8,
+        None => 4,
+    };
+    declared.lines().map(str::trim).filter(|line| line.starts_with(".param")).map(size).collect()
+}
+
+#[test]
+fn the_ptx_is_that_of_the_sources() {
+    let said = PTX.lines().find_map(|line| line.strip_prefix("// Sources: ")).unwrap();
+    assert_eq!(said, digest(), "the kernels changed: run tools/ptx.py");
+    assert!(PTX.contains("\n.target sm_70\n"));
+}
+
+#[test]
+fn every_kernel_is_in_the_ptx_and_the_ptx_has_no_other() {
+    for kernel in Kernel::ALL {
+        assert!(!sizes(*kernel).is_empty());
+    }
+    assert_eq!(PTX.matches(".visible .entry").count(), Kernel::ALL.len());
+}
+
+#[test]
+fn compiling_again_gives_the_same_ptx_where_the_compiler_is() {
+    // NVRTC's name changes with its version, and so may the code that it makes: this is only for who names the library.
+    if std::env::var_os("NVRTC").is_none() {
+        super::tests::skipped("compiling the kernels again (NVRTC names no library)");
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/ptx.py");
+    let output = std::process::Command::new("python3").arg(script).arg("--check").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,398 @@
+//! Every kernel against the CPU, on an emulation where there is a C++ compiler, and on a GPU where there is one.
+
+use std::io::Write;
+
+use super::driver::Driver;
+use super::emulation;
+use super::records::{self, RECORD};
+use super::*;
+use crate::eval::nnue::{Architecture, KingBuckets};
+use crate::rng::Rng;
+use crate::train::cpu::Cpu;
+use crate::train::extract::Extractor;
+use crate::train::optimiser::Optimiser;
+use crate::train::tests::{Keeper, items, shapes};
+use crate::train::{Compute, Forward, LossKind, Memory, Outcome, fit_from};
+
+/// Says what is not tested, past the capture of a test's output.
+pub fn skipped(what: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+}
+
+/// Opens a device, as often as a test likes.
+type Open = fn() -> std::result::Result<Box<dyn Driver>, String>;
+
+/// The devices that there are.
+fn devices() -> Vec<Open> {
+    let all: [(&str, Open); 2] = [("a GPU", || super::open(0)), ("the emulation", || emulation::open(false))];
+    let there = |(name, open): (&str, Open)| match open() {
+        Ok(_) => Some(open),
+        Err(reason) => {
+            static SAID: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+            let mut said = SAID.lock().unwrap();
+            if !said.iter().any(|other| other == name) {
+                skipped(&format!("the trainer's kernels on {name} ({reason})"));
+                said.push(name.to_string());
+            }
+            None
+        }
+    };
+    all.into_iter().filter_map(there).collect()
+}
+
+/// Every shape, with a factor where there are input buckets.
+fn models() -> Vec<Model> {
+    let models = shapes().into_iter().enumerate().map(|(seed, architecture)| {
+        let mut model = Model::random(&architecture, architecture.king_bucket_count() > 1, seed as u64);
+        let mut rng = Rng::new(6);
+        // Weights and biases large enough that some activations are cut off above.
+        for at in crate::train::tests::places(&model.shape) {
+            model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
+        }
+        model
+    });
+    models.collect()
+}
+
+fn settings(forward: Forward) -> Settings {
+    Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
+}
+
+/// The gradient and the sum of losses of a batch on a device.
+fn gradient(
+    gpu: &mut Gpu,
+    items: &[TrainItem],
+    batch: &[u32],
+    loss: Loss,
+    target: Target,
+) -> (f64, Vec<f32>) {
+    records::fill(gpu.work.driver.slot(0).unwrap(), items, batch);
+    let at = gpu.work.driver.send(0, batch.len() * RECORD).unwrap();
+    gpu.gradient(at, batch.len(), loss, target).unwrap();
+    gpu.work.driver.finish(0, gpu.work.memory.total).unwrap();
+    let gradient = gpu.work.memory.gradient;
+    (gpu.work.driver.result(0).unwrap(), gpu.work.vector(gradient).unwrap())
+}
+
+/// How far two vectors are apart, over the length of the first.
+fn distance(a: &[f32], b: &[f32]) -> f64 {
+    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|x| x * x).sum::<f64>().sqrt();
+    let away = square(&mut a.iter().zip(b).map(|(a, b)| f64::from(*a) - f64::from(*b)));
+    away / square(&mut a.iter().map(|a| f64::from(*a))).max(1e-30)
+}
+
+#[test]
+fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
+    let kinds = [
+        Settings { power: 2.5, ..settings(Forward::F32) },
+        Settings { loss: LossKind::CrossEntropy, ..settings(Forward::I16) },
+        Settings { loss: LossKind::Pqr, ..settings(Forward::F32) },
+        settings(Forward::I16),
+        settings(Forward::F32),
+    ];
+    for open in devices() {
+        let models = models();
+        for kind in &kinds {
+            check_gradient(open, &models[0], kind, 201);
+        }
+        // All shapes, and with each loss several of them; the one with every part from floats and from 16 bits.
+        for (at, model) in models.iter().chain(models.last()).enumerate().skip(1) {
+            check_gradient(open, model, &kinds[at % kinds.len()], 201);
+        }
+        // So many that the lists of some rows have more items than a warp has lanes.
+        check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[3], 2100);
+    }
+}
+
+fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) {
+    let (items, shape) = (items(count, 1), &model.shape);
+    let (loss, target) = (settings.loss(), Target { wdl: 0.4, k: 1.2 });
+    let mut batch: Vec<u32> = (0..items.len() as u32).collect();
+    Rng::new(3).shuffle(&mut batch);
+    let mut cpu = Cpu::new(model, items.len(), settings.forward == Forward::I16);
+    let mut gpu = Gpu::new(open().unwrap(), model, settings, items.len()).unwrap();
+    let about = format!("{} {:?} {:?}", shape.architecture, settings.forward, loss.kind);
+    let (found, gradient) = gradient(&mut gpu, &items, &batch, loss, target);
+    let (expected, exact) = cpu.gradient(model, loss, target, &items, &batch);
+    assert!((found - expected).abs() < 1e-5 * expected.abs(), "{about}: {found} is not {expected}");
+    let parts = [0, shape.bias, shape.factor, shape.heads, shape.len];
+    for part in parts.windows(2).filter(|part| part[0] < part[1]) {
+        let away = distance(&exact[part[0]..part[1]], &gradient[part[0]..part[1]]);
+        assert!(away < 1e-4, "{about}, parameters {part:?}: {away}");
+    }
+    let mean = gpu.mean_loss(loss, target, &items).unwrap();
+    let expected = cpu.mean_loss(model, loss, target, &items);
+    assert!((mean - expected).abs() < 1e-5 * expected, "{about}: {mean} is not {expected}");
+}
+
+#[test]
+fn rows_and_buckets_are_those_of_the_cpu() {
+    let halfka = KingBuckets::parse("halfka").unwrap();
+    let whole = Architecture { king_buckets: halfka, mirror: true, ..Architecture::plain(8) };
+    for open in devices() {
+        for architecture in shapes().into_iter().chain([whole.clone()]) {
+            let model = Model::zero(&architecture, false);
+            let mut positions = items(150, 9);
+            // What no board is: a code that is no piece's, and no pieces at all.
+            positions[3].board.0[8] = 0xff;
+            positions[5].board.0 = [0; 24];
+            let mut gpu =
+                Gpu::new(open().unwrap(), &model, &settings(Forward::F32), positions.len()).unwrap();
+            records::copy(gpu.work.driver.slot(0).unwrap(), &positions);
+            let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
+            let target = Target { wdl: 0.3, k: 1.1 };
+            gpu.work.extract(at, positions.len(), target, true).unwrap();
+            let (stride, views) = (gpu.work.plan.stride, architecture.views);
+            let memory = gpu.work.memory.clone();
+            let mut read = |at: Address, bytes: usize| {
+                let mut found = vec![0; bytes];
+                gpu.work.driver.read(at, &mut found).unwrap();
+                found
+            };
+            let rows = read(memory.rows, 2 * stride * views * positions.len());
+            let counts = read(memory.counts, 4 * views * positions.len());
+            let buckets = read(memory.buckets, positions.len());
+            let targets = read(memory.targets, 4 * positions.len());
+            let starts = read(memory.starts, 12 * (model.shape.rows + 2));
+            let members = read(memory.members, 4 * stride * views * positions.len());
+            let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes.as_chunks::<4>().0[at]);
+            let mut extractor = Extractor::new(&architecture);
+            let mut who: Vec<Vec<u32>> = vec![Vec::new(); model.shape.rows];
+            for (i, item) in positions.iter().enumerate() {
+                let (mut expected, mut ends) = (Vec::new(), Vec::new());
+                extractor.rows(item, &mut expected, &mut ends);
+                let mut start = 0;
+                for (view, end) in ends.into_iter().enumerate() {
+                    let view = i * views + view;
+                    let count = number(&counts, view) as usize;
+                    let own = &rows.as_chunks::<2>().0[view * stride..view * stride + count];
+                    let found: Vec<u16> = own.iter().map(|row| u16::from_le_bytes(*row)).collect();
+                    assert_eq!(found, expected[start..end as usize], "{architecture}");
+                    found.iter().for_each(|row| who[usize::from(*row)].push(view as u32));
+                    start = end as usize;
+                }
+                assert_eq!(usize::from(buckets[i]), extractor.bucket(&item.board), "{architecture}");
+                let found = f32::from_bits(number(&targets, i));
+                assert!((found - target.of(item)).abs() < 1e-6, "{found}");
+            }
+            let mut start = 0;
+            for (row, expected) in who.iter().enumerate() {
+                assert_eq!(number(&starts, 3 * row) as usize, start);
+                let found: Vec<u32> =
+                    (start..start + expected.len()).map(|at| number(&members, at)).collect();
+                assert_eq!(&found, expected, "{architecture}, row {row}");
+                start += expected.len();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_in_parts_is_the_whole_batch() {
+    for open in devices() {
+        // Flat and layered, with and without piece-square values and buckets.
+        for model in models().into_iter().rev().step_by(4) {
+            let items = items(201, 1);
+            let settings = settings(Forward::I16);
+            let (target, loss) = (Target { wdl: 0.4, k: 1.2 }, settings.loss());
+            let batch: Vec<u32> = (0..items.len() as u32).collect();
+            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, items.len()).unwrap();
+            let (whole, expected) = gradient(&mut gpu, &items, &batch, loss, target);
+            gpu.work.plan.part = 96;
+            let (parts, found) = gradient(&mut gpu, &items, &batch, loss, target);
+            let architecture = &model.shape.architecture;
+            assert!((whole - parts).abs() < 1e-9 * whole, "{architecture}: {parts} is not {whole}");
+            assert!(distance(&expected, &found) < 1e-5, "{architecture}");
+        }
+    }
+}
+
+/// All kinds of optimisers, with what is done to the gradient before.
+fn optimisers() -> Vec<Settings> {
+    let kinds = [
+        OptimiserKind::AdamW,
+        OptimiserKind::Adam,
+        OptimiserKind::RAdam,
+        OptimiserKind::Ranger,
+        OptimiserKind::Sgd,
+    ];
+    let with = |optimiser| Settings { optimiser, l2: 1e-3, ..settings(Forward::F32) };
+    kinds.into_iter().map(with).collect()
+}
+
+#[test]
+fn steps_of_every_optimiser_are_those_of_the_cpu() {
+    for open in devices() {
+        for settings in optimisers() {
+            for clip in [0.0, 0.5] {
+                let settings = Settings { clip_gradient: clip, average: 0.9, ..settings.clone() };
+                let model = Model::random(&Architecture::plain(16), false, 3);
+                let count = model.shape.len;
+                let mut optimiser = Optimiser::new(&settings, model.shape.limits());
+                let mut weights = model.parameters.clone();
+                let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 1).unwrap();
+                let mut rng = Rng::new(4);
+                for number in 1..=14 {
+                    let mut gradient: Vec<f32> = (0..count).map(|_| rng.normal() as f32).collect();
+                    gpu.work.driver.write(gpu.work.memory.gradient, &bytes(&gradient)).unwrap();
+                    let (loss, target) = (settings.loss(), Target { wdl: 0.0, k: 1.0 });
+                    gpu.optimise(&Step { number, loss, target, rate: 0.01 }).unwrap();
+                    optimiser.step(&mut weights, &mut gradient, 0.01);
+                }
+                let state = gpu.save().unwrap();
+                let kind = settings.optimiser;
+                let away = distance(&weights, &state.parameters);
+                assert!(
+                    away < 1e-6 && distance(&model.parameters, &weights) > 1e-3,
+                    "{kind:?} {clip}: {away}"
+                );
+                if clip == 0.0 {
+                    assert_eq!(weights, state.parameters, "{kind:?}: no operation is another");
+                    assert_eq!(optimiser.state(), (state.steps, state.optimiser), "{kind:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Trains on some device and keeps the states.
+fn run(compute: Compute, settings: &Settings, from: Option<Vec<u8>>) -> (Outcome, Keeper) {
+    let items = items(480, 4);
+    let (train, validation) = items.split_at(400);
+    let mut keeper = Keeper { from, ..Keeper::default() };
+    let mut source = Memory::new(train, settings).unwrap();
+    let outcome = fit_from(&mut source, validation, settings, compute, &mut keeper).unwrap();
+    (outcome, keeper)
+}
+
+/// The losses of all epochs.
+fn losses(outcome: &Outcome) -> Vec<f64> {
+    outcome.epochs.iter().flat_map(|e| [e.train_loss, e.validation_loss.unwrap()]).collect()
+}
+
+fn assert_close(found: &Outcome, expected: &Outcome, about: &str) {
+    for (found, expected) in losses(found).iter().zip(losses(expected)) {
+        assert!((found - expected).abs() < 1e-4 * expected, "{about}: {found} is not {expected}");
+    }
+    assert_eq!(found.epochs.len(), expected.epochs.len());
+}
+
+/// Settings of runs: a plain network and one with all parts, each optimiser somewhere.
+fn runs() -> Vec<Settings> {
+    let plain = Settings { hidden: 32, batch: 100, learning_rate: 0.003, ..settings(Forward::I16) };
+    let last = shapes().pop().unwrap();
+    let whole = Settings {
+        features: last.features,
+        layers: last.layers,
+        activation: last.activation,
+        king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
+        output_buckets: last.output_buckets,
+        psqt: last.psqt,
+        factoriser: true,
+        hidden: 16,
+        forward: Forward::F32,
+        optimiser: OptimiserKind::Ranger,
+        average: 0.9,
+        clip_gradient: 0.05,
+        final_wdl: Some(0.8),
+        ..plain.clone()
+    };
+    vec![plain, whole]
+}
+
+#[test]
+fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
+    for open in devices() {
+        for settings in runs() {
+            let on = |open: Open| run(Compute::of(open().unwrap()), &settings, None);
+            let (expected, _) = run(Compute::cpu(), &settings, None);
+            let (first, states) = on(open);
+            let (again, others) = on(open);
+            assert_close(&first, &expected, &expected.network.architecture().to_string());
+            assert_eq!(first.network.to_bytes(), again.network.to_bytes());
+            assert_eq!(losses(&first), losses(&again));
+            assert_eq!(states.kept.len(), others.kept.len());
+            assert_ne!(first.device, "cpu");
+            if first.device == "emulation" {
+                // Blocks and threads the other way round: no sum depends on who comes first.
+                let (backwards, _) = on(|| emulation::open(true));
+                assert_eq!(first.network.to_bytes(), backwards.network.to_bytes());
+                assert_eq!(losses(&first), losses(&backwards));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_sum_depends_on_who_comes_first() {
+    let shape = shapes().pop().unwrap();
+    for (architecture, count) in [(Architecture::plain(16), 700), (shape, 400)] {
+        let model = Model::random(&architecture, true, 2);
+        let (items, settings) = (items(count, 5), settings(Forward::I16));
+        let batch: Vec<u32> = (0..count as u32).collect();
+        let on = |backwards| {
+            let driver = emulation::open(backwards).ok()?;
+            let mut gpu = Gpu::new(driver, &model, &settings, count).unwrap();
+            Some(gradient(&mut gpu, &items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }))
+        };
+        // Many items of one row, many positions of one bucket: their sums are the same to the bit.
+        let Some((loss, forwards)) = on(false) else { return skipped("the order of sums (no emulation)") };
+        let (again, backwards) = on(true).unwrap();
+        assert_eq!(loss.to_bits(), again.to_bits());
+        assert!(forwards.iter().zip(&backwards).all(|(a, b)| a.to_bits() == b.to_bits()), "{architecture}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_on_the_other_device_and_on_the_same() {
+    for open in devices() {
+        for settings in runs() {
+            let gpu = || Compute::of(open().unwrap());
+            let (on_cpu, cpu_states) = run(Compute::cpu(), &settings, None);
+            let (on_gpu, gpu_states) = run(gpu(), &settings, None);
+            let state = |keeper: &Keeper| Some(keeper.kept[0].clone());
+            let (to_gpu, _) = run(gpu(), &settings, state(&cpu_states));
+            let (to_cpu, there) = run(Compute::cpu(), &settings, state(&gpu_states));
+            let (back, _) = run(gpu(), &settings, state(&there));
+            // From the first epoch's state one device does the second, and the other the third.
+            assert!(there.kept.len() == 2 && gpu_states.kept.len() == 3);
+            for moved in [&to_gpu, &to_cpu, &back] {
+                assert_close(moved, &on_cpu, &on_cpu.network.architecture().to_string());
+            }
+            let (same, _) = run(gpu(), &settings, state(&gpu_states));
+            assert_eq!(same.network.to_bytes(), on_gpu.network.to_bytes());
+            assert_eq!(losses(&same), losses(&on_gpu));
+        }
+    }
+}
+
+#[test]
+fn a_weight_that_is_no_number_shows_in_the_loss() {
+    for open in devices() {
+        for forward in [Forward::F32, Forward::I16] {
+            let mut model = Model::random(&Architecture::plain(16), false, 1);
+            let bias = model.shape.bias;
+            model.parameters[bias] = f32::NAN;
+            let settings = settings(forward);
+            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 8).unwrap();
+            let (items, batch) = (items(4, 1), [0, 1, 2, 3]);
+            let target = Target { wdl: 0.3, k: 1.0 };
+            assert!(gradient(&mut gpu, &items, &batch, settings.loss(), target).0.is_nan());
+            assert!(gpu.mean_loss(settings.loss(), target, &items).unwrap().is_nan());
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_that_says_what_would() {
+    let plan = |hidden| {
+        let settings = Settings { hidden, ..settings(Forward::I16) };
+        let model = Model::zero(&settings.architecture(), false);
+        (Plan::new(&model.shape, &settings, 300).bytes() as u64, settings, model)
+    };
+    let ((free, ..), (_, settings, model)) = (plan(64), plan(512));
+    let Ok(small) = emulation::small(free) else { return skipped("too little memory (no emulation)") };
+    let error = Gpu::new(small, &model, &settings, 300).err().expect("it is too large");
+    assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
+    assert_eq!(error.exit_code(), 1);
+}

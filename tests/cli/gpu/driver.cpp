@@ -1,0 +1,148 @@
+// A stand-in for NVIDIA's driver library: the functions that patzer calls, over the emulation of the trainer's kernels.
+//
+// As on a real device, nothing happens before it has to: each stream keeps what was asked of it until somebody waits for
+// it. So a copy that is not waited for is a copy that was not made, and memory that is filled again too early is wrong.
+#include "emulation.hpp"
+
+#include "all.cu"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+enum Result { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, NOT_FOUND = 500 };
+
+struct Stream {
+    std::deque<std::function<void()>> asked;
+    unsigned long long done = 0, count = 0;
+
+    void ask(std::function<void()> what) {
+        asked.push_back(std::move(what));
+        count++;
+    }
+    void reach(unsigned long long goal) {
+        while (done < goal) {
+            std::function<void()> next = std::move(asked.front());
+            asked.pop_front();
+            done++;
+            next();
+        }
+    }
+};
+
+struct Event {
+    Stream* stream = nullptr;
+    unsigned long long at = 0;
+
+    void wait() const {
+        if (stream) {
+            stream->reach(at);
+        }
+    }
+};
+
+/// What a kernel does with its parameters, which are copied when it is launched.
+template <class... Args> std::function<void()> bound(void (*kernel)(Args...), void** at) {
+    size_t next = 0;
+    std::tuple<Args...> args{*(Args*)at[next++]...};
+    return [kernel, args] { std::apply(kernel, args); };
+}
+using Bind = std::function<void()> (*)(void**);
+template <auto K> std::function<void()> bind(void** at) { return bound(K, at); }
+
+const std::map<std::string, Bind> KERNELS = {
+#define ENTRY(name) {#name, bind<name>},
+    ENTRIES
+};
+
+void* current = nullptr;
+std::map<unsigned long long, size_t> sizes;
+void call(void* what) { (*(std::function<void()>*)what)(); }
+
+} // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return SUCCESS; }
+int cuDeviceGetCount(int* count) { return *count = 1, SUCCESS; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, ordinal == 0 ? SUCCESS : INVALID_DEVICE; }
+int cuDeviceGetName(char* name, int size, int) { return snprintf(name, size, "Emulation"), SUCCESS; }
+int cuDeviceGetAttribute(int* value, int which, int) {
+    // The compute capability, 8.0; of everything else there is none.
+    return *value = which == 75 ? 8 : 0, SUCCESS;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &current, SUCCESS; }
+int cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
+int cuCtxGetCurrent(void** context) { return *context = current, SUCCESS; }
+int cuCtxSetCurrent(void* context) { return current = context, SUCCESS; }
+int cuGetErrorName(int, const char** text) { return *text = "EMULATED", SUCCESS; }
+int cuGetErrorString(int, const char** text) { return *text = "emulated fault", SUCCESS; }
+
+int cuCtxSynchronize() { return SUCCESS; }
+
+int cuStreamCreate(Stream** stream, unsigned) { return *stream = new Stream, SUCCESS; }
+int cuStreamDestroy_v2(Stream*) { return SUCCESS; }
+int cuStreamSynchronize(Stream* stream) { return stream->reach(stream->count), SUCCESS; }
+int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
+    const Event then = *event;
+    return stream->ask([then] { then.wait(); }), SUCCESS;
+}
+int cuEventCreate(Event** event, unsigned) { return *event = new Event, SUCCESS; }
+int cuEventDestroy_v2(Event* event) { return delete event, SUCCESS; }
+int cuEventRecord(Event* event, Stream* stream) {
+    *event = {stream, stream->count};
+    return SUCCESS;
+}
+int cuEventSynchronize(Event* event) { return event->wait(), SUCCESS; }
+
+int cuMemGetInfo_v2(size_t* free, size_t* total) { return *free = *total = (size_t)8 << 30, SUCCESS; }
+int cuMemAlloc_v2(unsigned long long* at, size_t bytes) {
+    *at = (unsigned long long)emulation_allocate(bytes);
+    sizes[*at] = bytes;
+    return *at ? SUCCESS : OUT_OF_MEMORY;
+}
+int cuMemFree_v2(unsigned long long at) {
+    if (!sizes.count(at)) {
+        return INVALID_VALUE;
+    }
+    emulation_release((void*)at, sizes[at]);
+    return sizes.erase(at), SUCCESS;
+}
+int cuMemHostAlloc(void** at, size_t bytes, unsigned) {
+    unsigned long long where;
+    const int result = cuMemAlloc_v2(&where, bytes);
+    return *at = (void*)where, result;
+}
+int cuMemFreeHost(void* at) { return cuMemFree_v2((unsigned long long)at); }
+int cuMemsetD8Async(unsigned long long at, unsigned char value, size_t bytes, Stream* stream) {
+    return stream->ask([=] { memset((void*)at, value, bytes); }), SUCCESS;
+}
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, Stream* stream) {
+    return stream->ask([=] { memcpy((void*)to, from, bytes); }), SUCCESS;
+}
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, Stream* stream) {
+    return stream->ask([=] { memcpy(to, (void*)from, bytes); }), SUCCESS;
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+    *module = &current;
+    return strstr((const char*)image, ".version") ? SUCCESS : INVALID_VALUE;
+}
+int cuModuleUnload(void*) { return SUCCESS; }
+int cuModuleGetFunction(const Bind** function, void*, const char* name) {
+    const auto found = KERNELS.find(name);
+    if (found == KERNELS.end()) {
+        return NOT_FOUND;
+    }
+    return *function = &found->second, SUCCESS;
+}
+int cuLaunchKernel(const Bind* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
+                   unsigned, Stream* stream, void** params, void**) {
+    const std::function<void()> body = (*function)(params);
+    return stream->ask([=] { emulation::run({x, y, z}, threads, call, (void*)&body); }), SUCCESS;
+}
+}
