@@ -1,7 +1,7 @@
 //! How much a search may spend.
 //!
 //! In: limits, and a flag that asks for an end. Out: whether to go on, asked at every node, and whether another
-//! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 1,024 nodes.
+//! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 256 nodes.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -29,14 +29,15 @@ pub struct Budget<'a> {
 /// The part of all nodes that the best move usually takes, from 0 to 1.
 pub const USUAL_SHARE: f64 = 0.65;
 
-const CHECK_EVERY: u64 = 1024;
+const CHECK_EVERY: u64 = 256;
 
 impl<'a> Budget<'a> {
     /// The budget that limits allow, from now on. Threads that search together share `told`, which begins with 0;
     /// node limits are for all of them.
     pub fn new(limits: &Limits, stop: &'a AtomicBool, told: &'a AtomicU64) -> Budget<'a> {
         let (soft, hard) = match (limits.movetime, limits.clock) {
-            (Some(time), _) => (None, Some(after_overhead(time, limits.overhead))),
+            // Of a short time most is to be used all the same.
+            (Some(time), _) => (None, Some(after_overhead(time, limits.overhead.min(time / 10)))),
             (None, Some(clock)) => {
                 let (soft, hard) = allot(clock, limits.overhead);
                 (Some(soft), Some(hard))
@@ -191,8 +192,22 @@ mod tests {
         let stop = AtomicBool::new(true);
         let told = AtomicU64::new(0);
         let mut budget = Budget::new(&Limits::default(), &stop, &told);
-        assert!(!budget.spent(1023));
-        assert!(budget.spent(1024));
+        assert!(!budget.spent(CHECK_EVERY - 1));
+        assert!(budget.spent(CHECK_EVERY));
+    }
+
+    #[test]
+    fn a_short_time_for_one_move_is_used() {
+        let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let of = |ms: u64| {
+            let movetime = Some(Duration::from_millis(ms));
+            let limits = Limits { movetime, overhead: Duration::from_millis(10), ..Limits::default() };
+            Budget::new(&limits, &stop, &told).hard.unwrap()
+        };
+        assert_eq!(
+            [of(5), of(100), of(1000)],
+            [4.5, 90.0, 990.0].map(|ms| Duration::from_secs_f64(ms / 1000.0))
+        );
     }
 
     #[test]

@@ -91,7 +91,7 @@ parameters! {
     /// Pruning by exchange: deepest.
     see_depth = 8, 1 to 16, off 0;
     /// Late move pruning: moves at depth 0.
-    late_base = 4, 1 to 12;
+    late_base = 12, 1 to 30;
     /// Futility: deepest, in plies left after the reduction.
     futility_depth = 8, 0 to 16, off -1;
     /// Futility: margin.
@@ -109,7 +109,7 @@ parameters! {
     /// Late move reduction: shallowest.
     reduction_depth = 2, 2 to 6, off 1000;
     /// Late move reduction: constant.
-    reduction_base = 800, 0 to 2000;
+    reduction_base = 1300, 0 to 2500;
     /// Late move reduction: divisor of the logarithms' product, in hundredths.
     reduction_slope = 220, 120 to 400;
     /// Late move reduction: less in nodes with an open window.

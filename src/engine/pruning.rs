@@ -150,8 +150,7 @@ impl<E: Evaluator> Search<'_, E> {
             || (left <= params.futility_depth
                 && eval + params.futility_base + params.futility_margin * left <= alpha)
             || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
-            || (left <= params.see_depth
-                && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
+            || (left <= params.see_depth && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
     }
 
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.

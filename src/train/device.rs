@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
     /// The first GPU that there is, or else the CPU.
-    #[default]
     Auto,
-    /// The CPU.
+    /// The CPU: the default for as long as no kernel has run on hardware.
+    #[default]
     Cpu,
     /// The GPU of this number.
     Gpu(usize),

@@ -74,8 +74,8 @@ fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
         let (expected, found) = (cpu[key].as_f64().unwrap(), gpu[key].as_f64().unwrap());
         assert!((expected - found).abs() < 1e-4 * expected, "{key}: {found} is not {expected}");
     }
-    // What is chosen where nothing is asked for, and the same bytes again.
-    tuned("-o auto.nnue");
+    // What is chosen where any device will do, and the same bytes again.
+    tuned("--device auto -o auto.nnue");
     let bytes = |name: &str| fs::read(folder.join(name)).unwrap();
     assert!(bytes("auto.nnue") == bytes("gpu.nnue"));
 

@@ -40,7 +40,8 @@ pub(super) struct NetArgs {
     resume: bool,
 
     /// What trains: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the same
-    /// bytes again, another one a network that differs by rounding; --device cpu is the same everywhere [default: auto]
+    /// bytes again, another one a network that differs by rounding. The kernels have been tested by emulation alone so
+    /// far, and not on a GPU [default: cpu]
     #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
     device: Option<Device>,
 
