@@ -264,6 +264,7 @@ mod tests {
         let up = letters.transform(FontTransform::Rotate270);
         let (turned_x, turned_y) = ink(up);
         assert!(turned_x.0 >= 98 && turned_x.1 < 132 && turned_y.1 <= 100, "{turned_x:?} {turned_y:?}");
-        assert_eq!(turned_y.1 - turned_y.0, x.1 - x.0);
+        // Dots are averaged in squares that begin elsewhere on a turned line.
+        assert!((turned_y.1 - turned_y.0).abs_diff(x.1 - x.0) <= 1, "{turned_y:?} {x:?}");
     }
 }
