@@ -377,19 +377,21 @@ impl Watcher for Keeper {
     }
 }
 
+/// All of them.
+pub const OPTIMISERS: [OptimiserKind; 5] = [
+    OptimiserKind::AdamW,
+    OptimiserKind::Adam,
+    OptimiserKind::RAdam,
+    OptimiserKind::Ranger,
+    OptimiserKind::Sgd,
+];
+
 #[test]
 fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
     let items = items(900, 4);
     let (train, validation) = items.split_at(800);
-    let kinds = [
-        OptimiserKind::AdamW,
-        OptimiserKind::Adam,
-        OptimiserKind::RAdam,
-        OptimiserKind::Ranger,
-        OptimiserKind::Sgd,
-    ];
     let mut results = Vec::new();
-    for optimiser in kinds {
+    for optimiser in OPTIMISERS {
         let settings = Settings {
             optimiser,
             epochs: 4,
@@ -419,7 +421,7 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
         results.push(expected.network.body());
     }
     results.dedup();
-    assert_eq!(results.len(), kinds.len(), "every optimiser goes its own way");
+    assert_eq!(results.len(), OPTIMISERS.len(), "every optimiser goes its own way");
 }
 
 #[test]

@@ -126,35 +126,18 @@ impl From<Address> for Param {
     }
 }
 
-impl From<&Net> for Param {
-    fn from(net: &Net) -> Param {
-        Param::of(&net.numbers())
-    }
+/// Parameters that are structures of C, as numbers.
+macro_rules! of_structures {
+    ($($structure:ty),*) => {
+        $(impl From<&$structure> for Param {
+            fn from(structure: &$structure) -> Param {
+                Param::of(&structure.numbers())
+            }
+        })*
+    };
 }
 
-impl From<&Layer> for Param {
-    fn from(layer: &Layer) -> Param {
-        Param::of(&layer.numbers())
-    }
-}
-
-impl From<&LossNumbers> for Param {
-    fn from(loss: &LossNumbers) -> Param {
-        Param::of(&loss.numbers())
-    }
-}
-
-impl From<&StepNumbers> for Param {
-    fn from(step: &StepNumbers) -> Param {
-        Param::of(&step.numbers())
-    }
-}
-
-impl From<&Order> for Param {
-    fn from(order: &Order) -> Param {
-        Param::of(&order.numbers())
-    }
-}
+of_structures!(Net, Layer, LossNumbers, StepNumbers, Order);
 
 /// A device. What is asked of it happens in the order in which it is asked; only copies of the two slots run beside it.
 pub trait Driver {

@@ -11,7 +11,7 @@ use crate::rng::Rng;
 use crate::train::cpu::Cpu;
 use crate::train::extract::Extractor;
 use crate::train::optimiser::Optimiser;
-use crate::train::tests::{Keeper, items, shapes};
+use crate::train::tests::{Keeper, OPTIMISERS, items, shapes};
 use crate::train::{Compute, Forward, LossKind, Memory, Outcome, fit_from};
 
 /// Says what is not tested, past the capture of a test's output.
@@ -209,15 +209,8 @@ fn a_batch_in_parts_is_the_whole_batch() {
 
 /// All kinds of optimisers, with what is done to the gradient before.
 fn optimisers() -> Vec<Settings> {
-    let kinds = [
-        OptimiserKind::AdamW,
-        OptimiserKind::Adam,
-        OptimiserKind::RAdam,
-        OptimiserKind::Ranger,
-        OptimiserKind::Sgd,
-    ];
     let with = |optimiser| Settings { optimiser, l2: 1e-3, ..settings(Forward::F32) };
-    kinds.into_iter().map(with).collect()
+    OPTIMISERS.into_iter().map(with).collect()
 }
 
 #[test]

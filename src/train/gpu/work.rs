@@ -2,6 +2,8 @@
 //!
 //! In: the device, its memory, and the shape of the network. Out: the forward pass; what each kernel does says its file.
 
+use std::sync::Arc;
+
 use super::driver::{Address, Driver, Kernel, Param};
 use super::memory::{MOST_SETS, Memory};
 use super::net::{Layer, LossNumbers, Net, Order, tables};
@@ -32,7 +34,8 @@ pub(super) use params;
 pub struct Work {
     pub driver: Box<dyn Driver>,
     pub plan: Plan,
-    pub memory: Memory,
+    /// Shared, so that a launch can read it while the driver is borrowed.
+    pub memory: Arc<Memory>,
     pub net: Net,
     pub layers: Vec<Layer>,
 }
@@ -40,7 +43,7 @@ pub struct Work {
 impl Work {
     /// Puts a network on a device.
     pub fn new(mut driver: Box<dyn Driver>, plan: Plan, model: &Model) -> Result<Work> {
-        let memory = Memory::new(&mut *driver, &plan)?;
+        let memory = Arc::new(Memory::new(&mut *driver, &plan)?);
         let shape = &plan.shape;
         driver.write(memory.tables, &tables(&shape.architecture))?;
         driver.write(memory.weights, &bytes(&model.parameters))?;

@@ -15,7 +15,7 @@ typedef unsigned long long u64;
 const u32 WARP = 32;
 const u32 ALL = 0xffffffffu;
 
-/// The twin of `Net` in shape.rs.
+/// The twin of `Net` in net.rs.
 struct Net {
     u32 views;        // 1 or 2 for each position
     u32 tile;         // neurons of a tile, 16 or 32
@@ -133,4 +133,20 @@ __device__ inline u32 warp_scan(u32 x) {
         }
     }
     return x;
+}
+
+/// Threads of a block whose numbers are added up.
+const u32 ADDENDS = 256;
+
+/// Adds up a number of each thread of a block, in a fixed order; the sum is the first of `sums`, which is shared.
+__device__ inline void add_up(double* sums, double own) {
+    const u32 thread = threadIdx.x;
+    sums[thread] = own;
+    __syncthreads();
+    for (u32 step = ADDENDS / 2; step > 0; step /= 2) {
+        if (thread < step) {
+            sums[thread] += sums[thread + step];
+        }
+        __syncthreads();
+    }
 }

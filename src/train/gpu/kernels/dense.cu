@@ -9,7 +9,7 @@
 
 const u32 LONG = 64, SHORT = 16, DEPTH = 16;
 
-/// The twin of `Layer` in shape.rs.
+/// The twin of `Layer` in net.rs.
 struct Layer {
     u32 inputs, outputs;
     u32 start; // where its weights begin within an output bucket; its biases follow them

@@ -6,7 +6,7 @@
 
 enum LossKind { POWER, CROSS_ENTROPY, PQR };
 
-/// The twin of `Loss` in shape.rs.
+/// The twin of `Loss` in net.rs.
 struct Loss {
     u32 kind;
     float power, kappa, k;
@@ -86,20 +86,13 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
 
 /// Adds the sum of so many values to a total. One block.
 KERNEL total(const double* values, u32 count, double* sum) {
-    __shared__ double sums[256];
+    __shared__ double sums[ADDENDS];
     const u32 thread = threadIdx.x;
     double own = 0.0;
-    for (u32 at = thread; at < count; at += 256) {
+    for (u32 at = thread; at < count; at += ADDENDS) {
         own += values[at];
     }
-    sums[thread] = own;
-    __syncthreads();
-    for (u32 step = 128; step > 0; step /= 2) {
-        if (thread < step) {
-            sums[thread] += sums[thread + step];
-        }
-        __syncthreads();
-    }
+    add_up(sums, own);
     if (thread == 0) {
         *sum += sums[0];
     }

@@ -3,7 +3,7 @@
 // In: weights, their gradient, what the optimiser remembers, and each weight's limit. Out: the weights one step on.
 #include "common.cuh"
 
-/// Numbers of a step that all weights share; the twin of `Step` in shape.rs.
+/// Numbers of a step that all weights share; the twin of `Step` in net.rs.
 struct Step {
     u32 count;    // weights
     float beta1, beta2;
@@ -25,10 +25,10 @@ __device__ inline float limited(float weight, const float* limits, u32 at) {
 
 /// Adds `l2` times the weights to the gradient, and each block's sum of squares.
 KERNEL squares(const float* weights, float l2, u32 count, u32 chunk, float* gradient, double* sums) {
-    __shared__ double own[256];
+    __shared__ double own[ADDENDS];
     const u32 thread = threadIdx.x, first = blockIdx.x * chunk, last = min(first + chunk, count);
     double sum = 0.0;
-    for (u32 at = first + thread; at < last; at += 256) {
+    for (u32 at = first + thread; at < last; at += ADDENDS) {
         float g = gradient[at];
         if (l2 > 0.0f) {
             g += l2 * weights[at];
@@ -36,14 +36,7 @@ KERNEL squares(const float* weights, float l2, u32 count, u32 chunk, float* grad
         }
         sum += (double)g * (double)g;
     }
-    own[thread] = sum;
-    __syncthreads();
-    for (u32 step = 128; step > 0; step /= 2) {
-        if (thread < step) {
-            own[thread] += own[thread + step];
-        }
-        __syncthreads();
-    }
+    add_up(own, sum);
     if (thread == 0) {
         sums[blockIdx.x] = own[0];
     }
