@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use crate::chess::packed::NO_EP;
@@ -72,7 +73,7 @@ const EMPTY: Sample = Sample {
 };
 
 /// What to split off for validation, and how.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Split {
     /// Share of the games that go to validation, 0 to 1.
     pub validation: f64,

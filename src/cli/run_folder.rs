@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::DataArgs;
+use crate::cli::prepare::{DataArgs, Split};
 use crate::error::{Error, Result};
 use crate::io;
 use crate::positions::Metadata;
@@ -26,7 +26,7 @@ pub fn check(folder: &Path) -> Result<()> {
 }
 
 /// Writes the resolved settings as `recipe.toml`, and version and data as `run.json`: the datasets that were read,
-/// with the hashes of the games that they were made from.
+/// with the hashes of the games that they were made from, and what of them was held out.
 ///
 /// # Errors
 /// If the folder cannot be made or written.
@@ -34,6 +34,7 @@ pub fn write_settings(
     folder: &Path,
     settings: &impl Serialize,
     args: &DataArgs,
+    split: Split,
     sources: &[(PathBuf, Metadata)],
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
@@ -46,6 +47,7 @@ pub fn write_settings(
         "filters": args.filter,
         "filter_set": args.filter_set,
         "resolved": !args.no_resolve,
+        "split": split,
     });
     io::write(&folder.join("run.json"), format!("{run:#}\n").as_bytes())
 }

@@ -9,7 +9,6 @@ use shakmaty::{Board, Color};
 use super::ReportArgs;
 use super::positions::{Positions, Source, of_run, read};
 use crate::cli::Ui;
-use crate::cli::prepare::Split;
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::eval::hce;
@@ -57,7 +56,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     let judged = match loaded {
         Ok(weights) => {
             let evaluation = Evaluation::Hce(Arc::new(weights));
-            judged(args, Source::of_folder(folder, None), &evaluation, k, ui)?.map(|(judged, _)| judged)
+            judged(args, Source::of_folder(folder), &evaluation, k, ui)?.map(|(judged, _)| judged)
         }
         Err(reason) => Err(reason),
     };
@@ -136,9 +135,8 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
         Some(path) => Ok((load(&path)?, path)),
         None => Err("its file is not there".to_string()),
     };
-    let split = Split { validation: settings.validation, seed: settings.seed };
     let k = settings.output_k.or(settings.k).map(f64::from);
-    let source = Source::of_folder(folder, Some(split));
+    let source = Source::of_folder(folder);
     shown(name, network.map(|(network, _)| network), epochs, quantisation, (source, k), args, ui)
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::ReportArgs;
@@ -26,7 +27,7 @@ pub(super) struct Source {
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
-    /// Share held out, and the seed that chose the games.
+    /// What was held out, if that is known.
     split: Option<Split>,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 
 impl Source {
     /// From `run.json`; the reason if it cannot be.
-    pub(super) fn of_folder(folder: &Path, split: Option<Split>) -> std::result::Result<Source, String> {
+    pub(super) fn of_folder(folder: &Path) -> std::result::Result<Source, String> {
         let path = folder.join("run.json");
         let text = io::read_text(&path).map_err(|e| e.to_string())?;
         let run: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -63,6 +64,7 @@ impl Source {
             return Err("the run does not name its data; name some with --data".into());
         }
         let resolved = run.get("resolved").and_then(Value::as_bool).unwrap_or(true);
+        let split = run.get("split").and_then(|split| Split::deserialize(split).ok());
         Ok(Source { data, filter: words("filters"), filter_set: words("filter_set"), resolved, split })
     }
 }

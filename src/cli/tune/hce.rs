@@ -94,7 +94,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let values = terms.model(&[])?;
     let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
     export(&tuned, &output, &hce.export)?;
-    write_settings(&folder, &settings, &args.data, &sources)?;
+    write_settings(&folder, &settings, &args.data, Split { validation, seed: settings.seed }, &sources)?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 

@@ -68,7 +68,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     }
     let k = settings.k.unwrap_or(1.0);
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
-    write_settings(&folder, &settings, &args.data, data.sources())?;
+    write_settings(&folder, &settings, &args.data, split, data.sources())?;
     let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
     let mut run = Run {
         bar: ui.progress("training", (settings.epochs * an_epoch) as u64),

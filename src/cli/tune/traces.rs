@@ -70,7 +70,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     write(&tuned, &output, &args.hce_args.export)?;
     let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    write_settings(&folder, &settings, &args.data, &sources)?;
+    write_settings(&folder, &settings, &args.data, Split { validation, seed: settings.seed }, &sources)?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
