@@ -8,6 +8,8 @@
 #   ELO1   what a test asks whether a generation gains [40; 10]
 #   NODES  of each move of self-play [1000; 50]      GAMES of each match and at most of a test [1000; 4]
 #   LIMIT  of each move of matches [--nodes 1000; 50]  HIDDEN neurons [32; 16]    EPOCHS [20; 1]
+#   WDL    share of results in what is learnt, after the first generation, whose scores say nothing new [0.3]
+#   TRAINING  recipe [small, mirrored: every position teaches twice]
 
 . "$(dirname "$0")/common.sh"
 study generations
@@ -19,6 +21,8 @@ default ELO1 40 10
 default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
 default HIDDEN 32 16
 default EPOCHS 20 1
+default WDL 0.3 0.3
+default TRAINING "--recipe small --set mirror=true" "--recipe small --set mirror=true"
 default QUICKLY "" "--max-moves 20 --hash 1"
 default ANCHORS "untuned-hce default-hce" "untuned-hce"
 
@@ -43,8 +47,9 @@ while [ "$generation" -le "$GENERATIONS" ]; do
     set -- "$@" "$generation.pgn.zst"
     step "extract-$generation" extract "$@" --filter unique -o "$generation.parquet"
     step "label-$generation" label "$generation.parquet" --eval "pool/$best.nnue" -o "labelled-$generation.parquet"
-    tuned "$generation" "labelled-$generation.parquet" --recipe small --hidden "$HIDDEN" --epochs "$EPOCHS" \
-        --seed "$generation" --wdl 0.5
+    if [ "$generation" -eq 1 ]; then share=1; else share=$WDL; fi
+    tuned "$generation" "labelled-$generation.parquet" $TRAINING --hidden "$HIDDEN" --epochs "$EPOCHS" \
+        --seed "$generation" --wdl "$share"
     step "test-$generation" sprt "$generation.nnue" "pool/$best.nnue" $LIMIT --games "$GAMES" --elo0 0 --elo1 "$ELO1" \
         --seed "$generation" --resume --pgn "test-$generation.pgn"
     verdict=$(value verdict "test-$generation")

@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use crate::{done, patzer};
 
-/// Black hangs the queen to a recapture: after `2. exd5` the quiet position has the queen on d5.
+/// White hangs the queen: the quiet position after `2. Qg4` has Black's bishop there.
 const GAME: &str = "[Event \"x\"]\n[Result \"1/2-1/2\"]\n\n\
-    1. e4 {+0.30/8 0.1s} d5 {-0.30/8 0.1s} 2. exd5 {+0.40/8 0.1s} Qxd5 {-0.30/8 0.1s} 3. Nc3 {+0.50/8 0.1s} 1/2-1/2\n";
+    1. e4 {+0.30/8 0.1s} d6 {-0.30/8 0.1s} 2. Qg4 {+0.40/8 0.1s} Bxg4 {-0.30/8 0.1s} 3. f3 {+0.50/8 0.1s} 1/2-1/2\n";
 
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,7 @@ fn every_row_stays_and_gets_the_leaf_of_its_captures() {
         assert_eq!(patzer::positions::Sample { leaf: None, ..*after }, *before);
         assert!(leaf.score.abs() < 3000);
     }
-    // 1. e4 is quiet; after 2. exd5 Black takes back, which is the next position of the game.
+    // 1. e4 is quiet; after 2. Qg4 Black takes the queen, which is the next position of the game.
     assert_eq!(after[1].leaf.unwrap().board, before[1].board);
     assert_eq!(after[3].leaf.unwrap().board, before[4].board);
 }
