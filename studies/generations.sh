@@ -70,7 +70,7 @@ generation=1
 while [ "$generation" -le "$GENERATIONS" ]; do
     set --
     for anchor in $ANCHORS; do set -- "$@" "$(elo "match-$generation-$anchor")"; done
-    row "$generation" "$(value positions "play-$generation")" "$(value positions_per_hour "play-$generation")" \
+    row "$generation" "$(value positions "play-$generation")" "$(printf %.0f "$(value positions_per_hour "play-$generation")")" \
         "$(elo "test-$generation")" "$(value verdict "test-$generation")" "$@"
     generation=$((generation + 1))
 done
