@@ -72,13 +72,25 @@ const EMPTY: Sample = Sample {
     mean: None,
 };
 
-/// What to split off for validation, and how.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+/// What to split off for validation, and how; by default nothing.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Split {
     /// Share of the games that go to validation, 0 to 1.
     pub validation: f64,
     /// Chooses the games.
     pub seed: u64,
+}
+
+impl Split {
+    /// Refuses a share that leaves nothing to learn from.
+    pub fn check(&self) -> Result<()> {
+        match (0.0..1.0).contains(&self.validation) {
+            true => Ok(()),
+            false => {
+                Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
+            }
+        }
+    }
 }
 
 /// Items ready to fit, and the account of the rest.
@@ -234,9 +246,7 @@ fn read_files(
     take: &mut Take<'_>,
     interleave: bool,
 ) -> Result<Account> {
-    if !(0.0..1.0).contains(&split.validation) {
-        return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", split.validation)));
-    }
+    split.check()?;
     let mut stream = Stream {
         args,
         split,

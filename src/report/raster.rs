@@ -27,7 +27,6 @@ type Point = (i32, i32);
 
 /// A picture in the making.
 pub struct Raster {
-    size: (u32, u32),
     dots: Dots,
 }
 
@@ -63,7 +62,7 @@ impl Raster {
     /// White, of a size in pixels.
     pub fn new(size: (u32, u32)) -> Raster {
         let [width, height] = [size.0, size.1].map(|side| side as usize * SCALE as usize);
-        Raster { size, dots: Dots { width, height, values: vec![[255; 3]; width * height] } }
+        Raster { dots: Dots { width, height, values: vec![[255; 3]; width * height] } }
     }
 
     /// The picture as a file.
@@ -71,7 +70,7 @@ impl Raster {
     /// # Errors
     /// If it cannot be encoded, which is our fault.
     pub fn png(&self) -> Result<Vec<u8>> {
-        let (width, height) = (self.size.0 * DENSITY as u32, self.size.1 * DENSITY as u32);
+        let [width, height] = [self.dots.width, self.dots.height].map(|side| (side / SAMPLES) as u32);
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, width, height);
         encoder.set_color(png::ColorType::Rgb);
@@ -132,7 +131,8 @@ impl DrawingBackend for &mut Raster {
     type ErrorType = std::io::Error;
 
     fn get_size(&self) -> (u32, u32) {
-        self.size
+        let (width, height) = self.dots.get_size();
+        (width / SCALE as u32, height / SCALE as u32)
     }
 
     fn ensure_prepared(&mut self) -> Drawn {

@@ -58,6 +58,11 @@ fn numbers(page: &Element, figure: &str) -> Vec<Vec<String>> {
     page.by_id(&format!("run-1-{figure}-data")).rows()
 }
 
+/// The sum of a column of counts among a figure's numbers.
+fn counted(page: &Element, figure: &str, column: usize) -> u64 {
+    numbers(page, figure).iter().map(|row| row[column].parse::<u64>().unwrap()).sum()
+}
+
 fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
 }
@@ -207,11 +212,8 @@ fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
     assert_eq!(number(&mobility[3][3]), number(&of("mobility.knight[3] midgame")["after"]));
 
     // Only positions that were held out are judged, with the K of the run.
-    let judged = |page: &Element| -> u64 {
-        numbers(page, "residuals").iter().map(|row| row[1].parse::<u64>().unwrap()).sum()
-    };
     let [train, held_out] = ["positions", "validation_positions"].map(|key| result[key].as_u64().unwrap());
-    assert_eq!(judged(&page), held_out);
+    assert_eq!(counted(&page, "residuals", 1), held_out);
     let phases = numbers(&page, "residuals");
     let squares: f64 = phases.iter().map(|row| number(&row[1]) * number(&row[3])).sum();
     let (mean, loss) = (squares / held_out as f64, result["validation_loss"].as_f64().unwrap());
@@ -225,7 +227,7 @@ fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
     let weight = of("psqt.knight[e4] midgame");
     assert_eq!(number(&board[28][2]), number(&weight["rounded"]));
     let named = self::page(folder, "my.hce.toml --data labelled.parquet");
-    assert_eq!(judged(&named), train + held_out);
+    assert_eq!(counted(&named, "residuals", 1), train + held_out);
     the_most_wrong_come_first(&named);
 }
 
@@ -246,17 +248,14 @@ fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
     assert!(text.contains(&format!("{mean:.3} centipawns in the mean")), "{mean}");
     // Only positions that were held out.
     for figure in ["buckets", "pieces", "residuals"] {
-        let judged: u64 = numbers(&page, figure).iter().map(|row| row[1].parse::<u64>().unwrap()).sum();
-        assert_eq!(judged, result["validation_positions"].as_u64().unwrap(), "{figure}");
+        assert_eq!(counted(&page, figure, 1), result["validation_positions"].as_u64().unwrap(), "{figure}");
     }
     assert_eq!(numbers(&page, "buckets").len(), 4);
     assert_eq!(numbers(&page, "activity").len(), 16);
     the_most_wrong_come_first(&page);
     // Every weight is in the histogram, and chosen neurons are drawn.
     let chosen = self::page(folder, "my.nnue --neurons 5,2");
-    let weights: u64 =
-        numbers(&chosen, "feature-weights").iter().map(|row| row[2].parse::<u64>().unwrap()).sum();
-    assert_eq!(weights, 768 * 16);
+    assert_eq!(counted(&chosen, "feature-weights", 2), 768 * 16);
     let network = patzer::eval::nnue::Network::parse(&fs::read(folder.join("my.nnue")).unwrap()).unwrap();
     let plain = network.weights();
     // The own rook on e4 is feature 3 · 64 + 28.

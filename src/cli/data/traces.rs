@@ -61,7 +61,7 @@ pub fn export(
     };
     let mut out = Output::create(output)?;
     let (mut scratch, mut written) = (Trace::default(), 0);
-    let account = stream(&args, Split { validation: 0.0, seed: 0 }, ui, &mut |offer| {
+    let account = stream(&args, Split::default(), ui, &mut |offer| {
         let item =
             TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
         let score = offer

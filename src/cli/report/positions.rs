@@ -27,8 +27,8 @@ pub(super) struct Source {
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
-    /// What was held out, if that is known.
-    split: Option<Split>,
+    /// What was held out; nothing if that is not known.
+    split: Split,
 }
 
 /// A file that a run's folder names. Runs lie in `runs/` of the folder in which they were started, unless they were put
@@ -64,7 +64,7 @@ impl Source {
             return Err("the run does not name its data; name some with --data".into());
         }
         let resolved = run.get("resolved").and_then(Value::as_bool).unwrap_or(true);
-        let split = run.get("split").and_then(|split| Split::deserialize(split).ok());
+        let split = run.get("split").and_then(|split| Split::deserialize(split).ok()).unwrap_or_default();
         Ok(Source { data, filter: words("filters"), filter_set: words("filter_set"), resolved, split })
     }
 }
@@ -100,10 +100,9 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         no_resolve: !resolved,
         strict: false,
     };
-    let split = source.split.unwrap_or(Split { validation: 0.0, seed: 0 });
-    let held_out = split.validation > 0.0;
+    let held_out = source.split.validation > 0.0;
     let mut cases = Vec::new();
-    stream(&data, split, ui, &mut |offer| {
+    stream(&data, source.split, ui, &mut |offer| {
         if held_out && !offer.held_out {
             return Ok(Some("not held out"));
         }

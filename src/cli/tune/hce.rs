@@ -68,10 +68,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     }
     let (output, folder) = args.places("new.hce.toml")?;
     let boards = Boards { plain_taper: hce.plain_taper };
-    let validation = args.validation.unwrap_or(0.1);
+    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     let labels = Labels::new(args, ui, |visit| {
-        let split = Split { validation: 0.0, seed: 0 };
-        stream(&args.data, split, ui, &mut |offer| {
+        stream(&args.data, Split::default(), ui, &mut |offer| {
             visit(seen(offer));
             Ok(None)
         })
@@ -79,7 +78,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
-        let split = Split { validation, seed };
+        let split = Split { seed, ..split };
         let (loaded, account) = gather(args, &boards, &model, &labels, split, ui)?;
         if sources.is_empty() {
             ui.note(account.summary(loaded.train.positions, loaded.validation.positions));
@@ -94,7 +93,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let values = terms.model(&[])?;
     let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
     export(&tuned, &output, &hce.export)?;
-    write_settings(&folder, &settings, &args.data, Split { validation, seed: settings.seed }, &sources)?;
+    write_settings(&folder, &settings, &args.data, split, &sources)?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 

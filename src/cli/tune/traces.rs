@@ -39,10 +39,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     settings.validate()?;
     let model = terms.model(&args.fit.fix)?;
     let (output, folder) = args.places("new.toml")?;
-    let validation = args.validation.unwrap_or(0.1);
-    if !(0.0..1.0).contains(&validation) {
-        return Err(Error::usage(format!("--validation {validation}: must be from 0 to below 1")));
-    }
+    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
+    split.check()?;
     let labels = Labels::new(args, ui, |visit| {
         each(args, &terms, &model, &mut |position| {
             visit(seen(&position));
@@ -52,7 +50,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     let mut told = false;
     let mut load = |seed: u64| {
-        let split = Split { validation, seed };
+        let split = Split { seed, ..split };
         let (loaded, accounts) = gather(args, &terms, &model, &labels, split, settings.chunk())?;
         if !std::mem::replace(&mut told, true) {
             accounts.iter().for_each(|(path, account)| warn_of_bad_lines(path, account, ui));
@@ -70,7 +68,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     write(&tuned, &output, &args.hce_args.export)?;
     let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    write_settings(&folder, &settings, &args.data, Split { validation, seed: settings.seed }, &sources)?;
+    write_settings(&folder, &settings, &args.data, split, &sources)?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
