@@ -1,13 +1,17 @@
-//! The hidden layer of a position, kept up to date by what differs from a position seen before.
+//! The hidden layer of networks that see the squares of the pieces, with any mirroring and input buckets, kept up to
+//! date by what differs from a position seen before.
 //!
-//! In: a position and its distance from the root. Out: the sums of the hidden layer for both perspectives. Each
-//! ply keeps the pieces that its sums stand for. A new position is compared with the pieces at its own ply, at
-//! the ply before and with the empty board, whichever differs least, and only the difference is added and
-//! removed. Sums are integers that wrap, so the result is that of adding everything anew, whatever was stored.
-//! The search needs no hook in making and unmaking moves (the idea of akimbo's accumulator cache).
+//! In: a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer for that side.
+//! Each ply keeps the pieces that its sums stand for, and the angle from which they were seen. A new position differs
+//! from that of the ply before by a move, as a rule, and only the difference is added and removed. Where it does not, as
+//! after a king's move that turns the board, it is compared with its own ply and with the last position seen from the
+//! same angle too (the idea of Koivisto's refresh tables), and whichever differs least is changed. Sums are integers
+//! that wrap, so the result is that of adding everything anew, whatever was stored. The search needs no hook in making
+//! and unmaking moves (the idea of akimbo's accumulator cache).
 
 use shakmaty::{Board, Color, Piece, Role, Square};
 
+use super::architecture::Architecture;
 use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
@@ -16,120 +20,202 @@ use crate::chess::score::MAX_PLY;
 /// The squares of each kind of piece: pawn to king of White, then of Black.
 type Pieces = [u64; 12];
 
-/// The sums of every ply.
-#[derive(Debug, Clone)]
-pub struct Stack {
-    pieces: Vec<Pieces>,
-    /// For each ply the sums as White sees the board, then as Black does.
-    sums: Vec<Block>,
-    blocks: usize,
-    changes: Box<Changes>,
-}
-
-/// What to add and what to remove, each for White's perspective and for Black's: memory that is used again and again.
-type Changes = [[List; 2]; 2];
-
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
 const A_MOVE: u32 = 4;
 
-/// Features to add to or to remove from the sums, for one perspective.
-#[derive(Debug, Clone, Copy)]
+/// From where a side sees the board, by its king's square.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Angle {
+    side: Color,
+    /// The bits of a square's file, if left and right are exchanged.
+    mirror: usize,
+    /// First row of the input bucket.
+    base: usize,
+}
+
+impl Angle {
+    fn new(architecture: &Architecture, side: Color, king: Square) -> Angle {
+        let king = if side.is_white() { king } else { king.flip_vertical() } as usize;
+        let mirror = if architecture.mirror && king % 8 > 3 { 7 } else { 0 };
+        let bucket = architecture.king_buckets.bucket(king ^ mirror, architecture.mirror);
+        Angle { side, mirror, base: bucket * all::COUNT }
+    }
+
+    /// The row of a piece on a square.
+    #[inline]
+    fn row(&self, kind: usize, square: Square) -> u16 {
+        let piece = Piece { color: Color::from_white(kind < 6), role: Role::ALL[kind % 6] };
+        (self.base + (all::index(self.side, piece, square) ^ self.mirror)) as u16
+    }
+
+    /// Where the last position seen from here is kept.
+    #[inline]
+    fn place(&self) -> usize {
+        4 * (self.base / all::COUNT) + 2 * (self.mirror & 1) + usize::from(self.side.is_black())
+    }
+}
+
+/// The sums of every ply for both sides, and of every angle.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    /// For White and for Black, by the king's square.
+    angles: [[Angle; 64]; 2],
+    plies: Store,
+    places: Store,
+    added: List,
+    removed: List,
+}
+
+/// Sums with the pieces that they stand for.
+#[derive(Debug, Clone)]
+struct Store {
+    seen: Vec<(Pieces, Angle)>,
+    sums: Vec<Block>,
+    blocks: usize,
+}
+
+impl Store {
+    /// Of the empty board, seen from one angle.
+    fn new(network: &Network, slots: usize, angle: Angle) -> Store {
+        Store {
+            seen: vec![([0; 12], angle); slots],
+            sums: network.bias().repeat(slots),
+            blocks: network.blocks(),
+        }
+    }
+
+    #[inline]
+    fn sums(&self, slot: usize) -> &[Block] {
+        &self.sums[self.blocks * slot..self.blocks * (slot + 1)]
+    }
+
+    #[inline]
+    fn sums_mut(&mut self, slot: usize) -> &mut [Block] {
+        &mut self.sums[self.blocks * slot..self.blocks * (slot + 1)]
+    }
+
+    /// How many pieces have to be added or removed, if the angle is the same.
+    #[inline]
+    fn distance(&self, slot: usize, pieces: &Pieces, angle: Angle) -> u32 {
+        let (from, seen) = &self.seen[slot];
+        if *seen != angle {
+            return u32::MAX;
+        }
+        // Most kinds have not moved, and where the processor counts no bits, counting them is the dearest part.
+        let differing = from.iter().zip(pieces).filter(|(a, b)| a != b);
+        differing.map(|(a, b)| (a ^ b).count_ones()).sum()
+    }
+}
+
+/// Rows to add or to remove.
+#[derive(Debug, Clone)]
 struct List {
     count: usize,
-    features: [u16; 64],
+    rows: Box<[u16; 64]>,
 }
 
 impl List {
-    const EMPTY: List = List { count: 0, features: [0; 64] };
+    fn new() -> List {
+        List { count: 0, rows: Box::new([0; 64]) }
+    }
 
     #[inline(always)]
-    fn push(&mut self, feature: usize) {
-        self.features[self.count] = feature as u16;
+    fn push(&mut self, row: u16) {
+        self.rows[self.count] = row;
         self.count += 1;
     }
 
     #[inline]
     fn as_slice(&self) -> &[u16] {
-        &self.features[..self.count]
+        &self.rows[..self.count]
     }
 }
 
 impl Stack {
-    /// A stack that has seen the empty board at every ply.
+    /// A stack that has seen the empty board everywhere.
     pub fn new(network: &Network) -> Stack {
-        let plies = MAX_PLY + 1;
-        let blocks = network.blocks();
-        let empty = [network.bias(), network.bias()].concat();
+        let architecture = network.architecture();
+        let angles = Color::ALL.map(|side| Square::ALL.map(|king| Angle::new(architecture, side, king)));
+        let mut places = Store::new(network, 4 * architecture.king_bucket_count(), angles[0][0]);
+        for angle in angles.as_flattened() {
+            places.seen[angle.place()].1 = *angle;
+        }
         Stack {
-            pieces: vec![[0; 12]; plies],
-            sums: empty.repeat(plies),
-            blocks,
-            changes: Box::new([[List::EMPTY; 2]; 2]),
+            plies: Store::new(network, 2 * (MAX_PLY + 1), angles[0][0]),
+            angles,
+            places,
+            added: List::new(),
+            removed: List::new(),
         }
     }
 
-    /// Brings the sums of a ply up to date with a board and returns them: the side's own, then the other's.
-    pub fn update(
-        &mut self,
-        network: &Network,
-        kernel: Kernel,
-        board: &Board,
-        side: Color,
-        ply: usize,
-    ) -> [&[Block]; 2] {
-        let ply = ply.min(self.pieces.len() - 1);
+    /// Brings one side's sums of a ply up to date; [`Stack::sums`] gives them.
+    pub fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
+        let slot = slot(side, ply);
         let pieces = pieces(board);
-        let before = if ply > 0 { distance(&self.pieces[ply - 1], &pieces) } else { u32::MAX };
+        let king = if side.is_white() { pieces[5] } else { pieces[11] };
+        let angle = self.angles[usize::from(side.is_black())][king.trailing_zeros() as usize % 64];
+        let before = if slot >= 2 { self.plies.distance(slot - 2, &pieces, angle) } else { u32::MAX };
         if before <= A_MOVE {
-            self.update_from_before(network, kernel, &pieces, ply);
+            self.carry(network, kernel, slot, &pieces, angle);
         } else {
-            let here = distance(&self.pieces[ply], &pieces);
-            let nothing = board.occupied().count() as u32;
-            if nothing < here.min(before) {
-                self.update_from_nothing(network, kernel, &pieces, ply);
-            } else if before < here {
-                self.update_from_before(network, kernel, &pieces, ply);
-            } else if here > 0 {
-                self.update_from_here(network, kernel, &pieces, ply);
+            let here = self.plies.distance(slot, &pieces, angle);
+            // To start from an angle's last position costs a copy more.
+            let place = angle.place();
+            let there = self.places.distance(place, &pieces, angle) + 1;
+            if here <= before.min(there) {
+                self.list(self.plies.seen[slot].0, &pieces, angle);
+                let sums = self.plies.sums_mut(slot);
+                kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
+            } else if before <= there {
+                self.carry(network, kernel, slot, &pieces, angle);
+            } else {
+                self.list(self.places.seen[place].0, &pieces, angle);
+                let sums = self.places.sums_mut(place);
+                kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
+                self.plies.sums_mut(slot).copy_from_slice(sums);
+                self.places.seen[place].0 = pieces;
             }
         }
-        self.pieces[ply] = pieces;
-        let (white, black) = self.sums[self.at(ply)].split_at(self.blocks);
-        if side.is_white() { [white, black] } else { [black, white] }
+        self.plies.seen[slot] = (pieces, angle);
     }
 
-    fn at(&self, ply: usize) -> std::ops::Range<usize> {
-        2 * self.blocks * ply..2 * self.blocks * (ply + 1)
+    /// The sums of a ply as a side sees it, as they were brought up to date last.
+    #[inline]
+    pub fn sums(&self, side: Color, ply: usize) -> &[Block] {
+        self.plies.sums(slot(side, ply))
     }
 
-    fn update_from_nothing(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        changes(&mut self.changes, &[0; 12], pieces);
-        let at = self.at(ply);
-        for (sums, add) in self.sums[at].chunks_exact_mut(self.blocks).zip(&self.changes[0]) {
-            sums.copy_from_slice(network.bias());
-            kernel.change(network, sums, add.as_slice(), &[]);
+    /// Takes the sums of the ply before, but for what differs.
+    #[inline]
+    fn carry(&mut self, network: &Network, kernel: Kernel, slot: usize, pieces: &Pieces, angle: Angle) {
+        self.list(self.plies.seen[slot - 2].0, pieces, angle);
+        let blocks = self.plies.blocks;
+        let (below, above) = self.plies.sums.split_at_mut(blocks * slot);
+        let from = &below[blocks * (slot - 2)..][..blocks];
+        kernel.carry(network, from, &mut above[..blocks], self.added.as_slice(), self.removed.as_slice());
+    }
+
+    /// Lists the rows that differ.
+    #[inline]
+    fn list(&mut self, from: Pieces, to: &Pieces, angle: Angle) {
+        (self.added.count, self.removed.count) = (0, 0);
+        for (kind, (from, &to)) in from.into_iter().zip(to).enumerate() {
+            if from == to {
+                continue;
+            }
+            for (squares, list) in [(to & !from, &mut self.added), (from & !to, &mut self.removed)] {
+                for square in shakmaty::Bitboard(squares) {
+                    list.push(angle.row(kind, square));
+                }
+            }
         }
     }
+}
 
-    fn update_from_here(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        changes(&mut self.changes, &self.pieces[ply], pieces);
-        let at = self.at(ply);
-        let [added, removed] = &*self.changes;
-        for (i, sums) in self.sums[at].chunks_exact_mut(self.blocks).enumerate() {
-            kernel.change(network, sums, added[i].as_slice(), removed[i].as_slice());
-        }
-    }
-
-    fn update_from_before(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, ply: usize) {
-        changes(&mut self.changes, &self.pieces[ply - 1], pieces);
-        let [added, removed] = &*self.changes;
-        let (lower, upper) = self.sums.split_at_mut(2 * self.blocks * ply);
-        let before = lower[2 * self.blocks * (ply - 1)..].chunks_exact(self.blocks);
-        let here = upper[..2 * self.blocks].chunks_exact_mut(self.blocks);
-        for (i, (from, to)) in before.zip(here).enumerate() {
-            kernel.carry(network, from, to, added[i].as_slice(), removed[i].as_slice());
-        }
-    }
+#[inline]
+fn slot(side: Color, ply: usize) -> usize {
+    2 * ply.min(MAX_PLY) + usize::from(side.is_black())
 }
 
 #[inline]
@@ -142,36 +228,4 @@ fn pieces(board: &Board) -> Pieces {
         pieces[6 + role] = (squares & board.black()).0;
     }
     pieces
-}
-
-/// How many pieces have to be added or removed.
-#[inline]
-fn distance(from: &Pieces, to: &Pieces) -> u32 {
-    // Most kinds have not moved, and where the processor counts no bits, counting them is the dearest part.
-    let differing = from.iter().zip(to).filter(|(a, b)| a != b);
-    differing.map(|(a, b)| (a ^ b).count_ones()).sum()
-}
-
-/// Finds out what to add and what to remove.
-#[inline]
-fn changes(lists: &mut Changes, from: &Pieces, to: &Pieces) {
-    lists.iter_mut().flatten().for_each(|list| list.count = 0);
-    for (kind, (&from, &to)) in from.iter().zip(to).enumerate() {
-        if from == to {
-            continue;
-        }
-        let piece = Piece { color: Color::from_white(kind < 6), role: Role::ALL[kind % 6] };
-        for (squares, list) in [to & !from, from & !to].into_iter().zip(&mut *lists) {
-            for square in shakmaty::Bitboard(squares) {
-                push(list, piece, square);
-            }
-        }
-    }
-}
-
-#[inline]
-fn push(lists: &mut [List; 2], piece: Piece, square: Square) {
-    let [white, black] = all::both(piece, square);
-    lists[0].push(white);
-    lists[1].push(black);
 }

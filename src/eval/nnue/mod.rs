@@ -46,10 +46,30 @@ pub struct Nnue {
 /// How the hidden layer is kept up to date.
 #[derive(Debug, Clone)]
 enum Sums {
-    /// Piece by piece, where every piece has one row for each side.
+    /// Piece by piece, where every piece has one row for each side and king's square.
     Pieces(Stack),
     /// Feature by feature.
     Sets(SetStack),
+}
+
+impl Sums {
+    /// Brings one side's sums of a ply up to date.
+    #[inline]
+    fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
+        match self {
+            Sums::Pieces(stack) => stack.update(network, kernel, board, side, ply),
+            Sums::Sets(stack) => stack.update(network, kernel, board, side, ply),
+        }
+    }
+
+    /// One side's sums of a ply, as they were brought up to date last.
+    #[inline]
+    fn of(&self, side: Color, ply: usize) -> &[Block] {
+        match self {
+            Sums::Pieces(stack) => stack.sums(side, ply),
+            Sums::Sets(stack) => stack.sums(side, ply),
+        }
+    }
 }
 
 /// The phase of PeSTO: minor pieces 1, rooks 2, queens 4.
@@ -62,11 +82,11 @@ pub(crate) fn phase(board: &Board) -> usize {
 impl Nnue {
     /// Starts with no position seen.
     pub fn new(network: Arc<Network>) -> Nnue {
-        let architecture = network.architecture();
-        let simple =
-            architecture.features.is_all() && !architecture.mirror && architecture.king_bucket_count() == 1;
-        let sums =
-            if simple { Sums::Pieces(Stack::new(&network)) } else { Sums::Sets(SetStack::new(&network)) };
+        let sums = if network.architecture().features.is_all() {
+            Sums::Pieces(Stack::new(&network))
+        } else {
+            Sums::Sets(SetStack::new(&network))
+        };
         Nnue::with(network, sums, Kernel::best())
     }
 
@@ -98,18 +118,11 @@ impl Nnue {
     #[inline]
     fn evaluate_in(&mut self, bucket: usize, board: &Board, side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
-        let two = network.architecture().views == 2;
-        let views = match &mut self.sums {
-            Sums::Pieces(stack) => stack.update(network, kernel, board, side, ply),
-            Sums::Sets(stack) => {
-                stack.update(network, kernel, board, side, ply);
-                if two {
-                    stack.update(network, kernel, board, side.other(), ply);
-                }
-                [stack.sums(side, ply), stack.sums(side.other(), ply)]
-            }
-        };
-        let views = &views[..network.architecture().views];
+        let sides = [side, side.other()];
+        let looking = &sides[..network.architecture().views];
+        looking.iter().for_each(|&side| self.sums.update(network, kernel, board, side, ply));
+        let views = sides.map(|side| self.sums.of(side, ply));
+        let views = &views[..looking.len()];
         let head = network.head(bucket);
         let mut output = if head.inner.is_empty() {
             single(network, kernel, head, views)
@@ -119,7 +132,7 @@ impl Nnue {
         if network.architecture().psqt {
             let value = |view: &[Block]| i64::from(view[network.hidden_blocks()].0[bucket]);
             let (own, sides) = (value(views[0]), views.len() as i64);
-            let theirs = if two { value(views[1]) } else { 0 };
+            let theirs = views.get(1).map_or(0, |view| value(view));
             output += (own - theirs) * i64::from(QB) / sides;
         }
         Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
