@@ -59,7 +59,7 @@ impl Angle {
 #[derive(Debug, Clone)]
 pub struct Stack {
     /// For White and for Black, by the king's square.
-    angles: [[Angle; 64]; 2],
+    angles: Box<[[Angle; 64]; 2]>,
     plies: Store,
     places: Store,
     added: List,
@@ -142,7 +142,7 @@ impl Stack {
         }
         Stack {
             plies: Store::new(network, 2 * (MAX_PLY + 1), angles[0][0]),
-            angles,
+            angles: Box::new(angles),
             places,
             added: List::new(),
             removed: List::new(),
