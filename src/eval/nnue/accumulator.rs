@@ -15,7 +15,7 @@ use super::architecture::Architecture;
 use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
-use crate::chess::score::MAX_PLY;
+use super::slots::{PLIES, Slots, slot};
 
 /// The squares of each kind of piece: pawn to king of White, then of Black.
 type Pieces = [u64; 12];
@@ -70,28 +70,13 @@ pub struct Stack {
 #[derive(Debug, Clone)]
 struct Store {
     seen: Vec<(Pieces, Angle)>,
-    sums: Vec<Block>,
-    blocks: usize,
+    sums: Slots,
 }
 
 impl Store {
     /// Of the empty board, seen from one angle.
     fn new(network: &Network, slots: usize, angle: Angle) -> Store {
-        Store {
-            seen: vec![([0; 12], angle); slots],
-            sums: network.bias().repeat(slots),
-            blocks: network.blocks(),
-        }
-    }
-
-    #[inline]
-    fn sums(&self, slot: usize) -> &[Block] {
-        &self.sums[self.blocks * slot..self.blocks * (slot + 1)]
-    }
-
-    #[inline]
-    fn sums_mut(&mut self, slot: usize) -> &mut [Block] {
-        &mut self.sums[self.blocks * slot..self.blocks * (slot + 1)]
+        Store { seen: vec![([0; 12], angle); slots], sums: Slots::new(network, slots) }
     }
 
     /// How many pieces have to be added or removed, if the angle is the same.
@@ -141,7 +126,7 @@ impl Stack {
             places.seen[angle.place()].1 = *angle;
         }
         Stack {
-            plies: Store::new(network, 2 * (MAX_PLY + 1), angles[0][0]),
+            plies: Store::new(network, PLIES, angles[0][0]),
             angles: Box::new(angles),
             places,
             added: List::new(),
@@ -165,15 +150,15 @@ impl Stack {
             let there = self.places.distance(place, &pieces, angle) + 1;
             if here <= before.min(there) {
                 self.list(self.plies.seen[slot].0, &pieces, angle);
-                let sums = self.plies.sums_mut(slot);
+                let sums = self.plies.sums.at_mut(slot);
                 kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
             } else if before <= there {
                 self.carry(network, kernel, slot, &pieces, angle);
             } else {
                 self.list(self.places.seen[place].0, &pieces, angle);
-                let sums = self.places.sums_mut(place);
+                let sums = self.places.sums.at_mut(place);
                 kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
-                self.plies.sums_mut(slot).copy_from_slice(sums);
+                self.plies.sums.at_mut(slot).copy_from_slice(sums);
                 self.places.seen[place].0 = pieces;
             }
         }
@@ -183,17 +168,15 @@ impl Stack {
     /// The sums of a ply as a side sees it, as they were brought up to date last.
     #[inline]
     pub fn sums(&self, side: Color, ply: usize) -> &[Block] {
-        self.plies.sums(slot(side, ply))
+        self.plies.sums.at(slot(side, ply))
     }
 
     /// Takes the sums of the ply before, but for what differs.
     #[inline]
     fn carry(&mut self, network: &Network, kernel: Kernel, slot: usize, pieces: &Pieces, angle: Angle) {
         self.list(self.plies.seen[slot - 2].0, pieces, angle);
-        let blocks = self.plies.blocks;
-        let (below, above) = self.plies.sums.split_at_mut(blocks * slot);
-        let from = &below[blocks * (slot - 2)..][..blocks];
-        kernel.carry(network, from, &mut above[..blocks], self.added.as_slice(), self.removed.as_slice());
+        let (from, to) = self.plies.sums.before_and_at(slot);
+        kernel.carry(network, from, to, self.added.as_slice(), self.removed.as_slice());
     }
 
     /// Lists the rows that differ.
@@ -211,11 +194,6 @@ impl Stack {
             }
         }
     }
-}
-
-#[inline]
-fn slot(side: Color, ply: usize) -> usize {
-    2 * ply.min(MAX_PLY) + usize::from(side.is_black())
 }
 
 #[inline]

@@ -15,6 +15,7 @@ pub mod material;
 pub mod network;
 mod sets;
 mod simd;
+mod slots;
 mod weights;
 
 use std::sync::Arc;

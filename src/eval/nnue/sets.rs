@@ -13,7 +13,7 @@ use shakmaty::{Board, Color};
 use super::features::View;
 use super::network::{Block, Network};
 use super::simd::Kernel;
-use crate::chess::score::MAX_PLY;
+use super::slots::{PLIES, Slots, slot};
 
 /// The sums of every ply for both sides, and of every input bucket.
 #[derive(Debug, Clone)]
@@ -28,12 +28,11 @@ pub struct SetStack {
 /// Sums with what they stand for.
 #[derive(Debug, Clone)]
 struct Store {
-    /// Words of a set and blocks of its sums.
+    /// Words of a set.
     width: usize,
-    blocks: usize,
     buckets: Vec<u16>,
     words: Vec<u64>,
-    sums: Vec<Block>,
+    sums: Slots,
 }
 
 impl Store {
@@ -42,10 +41,9 @@ impl Store {
         let width = network.architecture().features.words();
         Store {
             width,
-            blocks: network.blocks(),
             buckets: vec![0; slots],
             words: vec![0; width * slots],
-            sums: network.bias().repeat(slots),
+            sums: Slots::new(network, slots),
         }
     }
 
@@ -58,16 +56,6 @@ impl Store {
     fn set(&mut self, slot: usize, bucket: u16, words: &[u64]) {
         self.buckets[slot] = bucket;
         self.words[self.width * slot..self.width * (slot + 1)].copy_from_slice(words);
-    }
-
-    #[inline]
-    fn sums(&self, slot: usize) -> &[Block] {
-        &self.sums[self.blocks * slot..self.blocks * (slot + 1)]
-    }
-
-    #[inline]
-    fn sums_mut(&mut self, slot: usize) -> &mut [Block] {
-        &mut self.sums[self.blocks * slot..self.blocks * (slot + 1)]
     }
 
     /// How many features differ from those of a slot.
@@ -94,7 +82,7 @@ impl SetStack {
         // Two slots for each bucket, one for each side.
         buckets.buckets.iter_mut().zip(0..).for_each(|(bucket, slot)| *bucket = slot / 2);
         SetStack {
-            plies: Store::new(network, 2 * (MAX_PLY + 1)),
+            plies: Store::new(network, PLIES),
             buckets,
             words: vec![0; network.architecture().features.words()],
             added: Vec::new(),
@@ -118,17 +106,16 @@ impl SetStack {
         let there = self.buckets.distance(stored, &self.words) + 1;
         if here <= before.min(there) {
             self.list(Place::Ply(slot), network, bucket);
-            kernel.change(network, self.plies.sums_mut(slot), &self.added, &self.removed);
+            kernel.change(network, self.plies.sums.at_mut(slot), &self.added, &self.removed);
         } else if before <= there {
             self.list(Place::Ply(slot - 2), network, bucket);
-            let (below, above) = self.plies.sums.split_at_mut(self.plies.blocks * slot);
-            let from = &below[self.plies.blocks * (slot - 2)..self.plies.blocks * (slot - 1)];
-            kernel.carry(network, from, &mut above[..self.plies.blocks], &self.added, &self.removed);
+            let (from, to) = self.plies.sums.before_and_at(slot);
+            kernel.carry(network, from, to, &self.added, &self.removed);
         } else {
             self.list(Place::Bucket(stored), network, bucket);
-            kernel.change(network, self.buckets.sums_mut(stored), &self.added, &self.removed);
+            kernel.change(network, self.buckets.sums.at_mut(stored), &self.added, &self.removed);
             self.buckets.set(stored, bucket as u16, &self.words);
-            self.plies.sums_mut(slot).copy_from_slice(self.buckets.sums(stored));
+            self.plies.sums.at_mut(slot).copy_from_slice(self.buckets.sums.at(stored));
         }
         self.plies.set(slot, bucket as u16, &self.words);
     }
@@ -136,7 +123,7 @@ impl SetStack {
     /// The sums of a ply as a side sees it, as they were brought up to date last.
     #[inline]
     pub fn sums(&self, side: Color, ply: usize) -> &[Block] {
-        self.plies.sums(slot(side, ply))
+        self.plies.sums.at(slot(side, ply))
     }
 
     /// Lists the rows that differ from a place's.
@@ -163,9 +150,4 @@ impl SetStack {
 enum Place {
     Ply(usize),
     Bucket(usize),
-}
-
-#[inline]
-fn slot(side: Color, ply: usize) -> usize {
-    2 * ply.min(MAX_PLY) + usize::from(side.is_black())
 }
