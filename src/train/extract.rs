@@ -103,8 +103,8 @@ impl Extractor {
         for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
             let black = usize::from(side.is_black());
             let king = kings[black] ^ (56 * black);
-            let flip = if self.architecture.mirror && king % 8 > 3 { 7 } else { 0 };
-            let base = 768 * self.architecture.king_buckets.bucket(king ^ flip, self.architecture.mirror);
+            let (flip, bucket) = self.architecture.orientation(king);
+            let base = all::COUNT * bucket;
             for (square, piece) in item.board.pieces().take(all::MAX_ACTIVE) {
                 rows.push((base + (all::both(piece, square)[black] ^ flip)) as u16);
             }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{ChoiceArgs, held_out};
+use crate::cli::prepare::Split;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
 use crate::io;
@@ -101,9 +102,7 @@ impl fmt::Display for FitResult {
 /// # Errors
 /// If a file is no good, or there are no choices to fit.
 pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
-    if !(0.0..1.0).contains(&args.validation) {
-        return Err(Error::usage(format!("--validation {}: must be from 0 to below 1", args.validation)));
-    }
+    Split { validation: args.validation, seed: args.choices.seed }.check()?;
     io::check_writable(&args.output)?;
     let chosen = args.choices.gather(args.positions as usize, ui)?;
     let out = |game| held_out(args.choices.seed, game, args.validation);

@@ -1,7 +1,7 @@
 //! The hidden layer of networks that see the squares of the pieces, with any mirroring and input buckets, kept up to
 //! date by what differs from a position seen before.
 //!
-//! In: a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer for that side.
+//! In: the pieces of a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer for that side.
 //! Each ply keeps the pieces that its sums stand for, and the angle from which they were seen. A new position differs
 //! from that of the ply before by a move, as a rule, and only the difference is added and removed. Where it does not, as
 //! after a king's move that turns the board, it is compared with its own ply and with the last position seen from the
@@ -9,6 +9,7 @@
 //! that wrap, so the result is that of adding everything anew, whatever was stored. The search needs no hook in making
 //! and unmaking moves (the idea of akimbo's accumulator cache).
 
+use arrayvec::ArrayVec;
 use shakmaty::{Board, Color, Piece, Role, Square};
 
 use super::architecture::Architecture;
@@ -18,7 +19,7 @@ use super::simd::Kernel;
 use super::slots::{PLIES, Slots, slot};
 
 /// The squares of each kind of piece: pawn to king of White, then of Black.
-type Pieces = [u64; 12];
+pub type Pieces = [u64; 12];
 
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
 const A_MOVE: u32 = 4;
@@ -27,8 +28,8 @@ const A_MOVE: u32 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Angle {
     side: Color,
-    /// The bits of a square's file, if left and right are exchanged.
-    mirror: usize,
+    /// What turns the files of squares.
+    flip: usize,
     /// First row of the input bucket.
     base: usize,
 }
@@ -36,22 +37,21 @@ struct Angle {
 impl Angle {
     fn new(architecture: &Architecture, side: Color, king: Square) -> Angle {
         let king = if side.is_white() { king } else { king.flip_vertical() } as usize;
-        let mirror = if architecture.mirror && king % 8 > 3 { 7 } else { 0 };
-        let bucket = architecture.king_buckets.bucket(king ^ mirror, architecture.mirror);
-        Angle { side, mirror, base: bucket * all::COUNT }
+        let (flip, bucket) = architecture.orientation(king);
+        Angle { side, flip, base: bucket * all::COUNT }
     }
 
     /// The row of a piece on a square.
     #[inline]
     fn row(&self, kind: usize, square: Square) -> u16 {
         let piece = Piece { color: Color::from_white(kind < 6), role: Role::ALL[kind % 6] };
-        (self.base + (all::index(self.side, piece, square) ^ self.mirror)) as u16
+        (self.base + (all::index(self.side, piece, square) ^ self.flip)) as u16
     }
 
     /// Where the last position seen from here is kept.
     #[inline]
     fn place(&self) -> usize {
-        4 * (self.base / all::COUNT) + 2 * (self.mirror & 1) + usize::from(self.side.is_black())
+        4 * (self.base / all::COUNT) + 2 * (self.flip & 1) + usize::from(self.side.is_black())
     }
 }
 
@@ -62,9 +62,12 @@ pub struct Stack {
     angles: Box<[[Angle; 64]; 2]>,
     plies: Store,
     places: Store,
-    added: List,
-    removed: List,
+    added: Rows,
+    removed: Rows,
 }
+
+/// Rows to add or to remove: no more than two boards have pieces.
+type Rows = ArrayVec<u16, 64>;
 
 /// Sums with the pieces that they stand for.
 #[derive(Debug, Clone)]
@@ -92,30 +95,6 @@ impl Store {
     }
 }
 
-/// Rows to add or to remove.
-#[derive(Debug, Clone)]
-struct List {
-    count: usize,
-    rows: Box<[u16; 64]>,
-}
-
-impl List {
-    fn new() -> List {
-        List { count: 0, rows: Box::new([0; 64]) }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, row: u16) {
-        self.rows[self.count] = row;
-        self.count += 1;
-    }
-
-    #[inline]
-    fn as_slice(&self) -> &[u16] {
-        &self.rows[..self.count]
-    }
-}
-
 impl Stack {
     /// A stack that has seen the empty board everywhere.
     pub fn new(network: &Network) -> Stack {
@@ -129,40 +108,39 @@ impl Stack {
             plies: Store::new(network, PLIES, angles[0][0]),
             angles: Box::new(angles),
             places,
-            added: List::new(),
-            removed: List::new(),
+            added: Rows::new(),
+            removed: Rows::new(),
         }
     }
 
     /// Brings one side's sums of a ply up to date; [`Stack::sums`] gives them.
-    pub fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
+    pub fn update(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, side: Color, ply: usize) {
         let slot = slot(side, ply);
-        let pieces = pieces(board);
         let king = if side.is_white() { pieces[5] } else { pieces[11] };
         let angle = self.angles[usize::from(side.is_black())][king.trailing_zeros() as usize % 64];
-        let before = if slot >= 2 { self.plies.distance(slot - 2, &pieces, angle) } else { u32::MAX };
+        let before = if slot >= 2 { self.plies.distance(slot - 2, pieces, angle) } else { u32::MAX };
         if before <= A_MOVE {
-            self.carry(network, kernel, slot, &pieces, angle);
+            self.carry(network, kernel, slot, pieces, angle);
         } else {
-            let here = self.plies.distance(slot, &pieces, angle);
+            let here = self.plies.distance(slot, pieces, angle);
             // To start from an angle's last position costs a copy more.
             let place = angle.place();
-            let there = self.places.distance(place, &pieces, angle) + 1;
+            let there = self.places.distance(place, pieces, angle) + 1;
             if here <= before.min(there) {
-                self.list(self.plies.seen[slot].0, &pieces, angle);
+                self.list(self.plies.seen[slot].0, pieces, angle);
                 let sums = self.plies.sums.at_mut(slot);
-                kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
+                kernel.change(network, sums, &self.added, &self.removed);
             } else if before <= there {
-                self.carry(network, kernel, slot, &pieces, angle);
+                self.carry(network, kernel, slot, pieces, angle);
             } else {
-                self.list(self.places.seen[place].0, &pieces, angle);
+                self.list(self.places.seen[place].0, pieces, angle);
                 let sums = self.places.sums.at_mut(place);
-                kernel.change(network, sums, self.added.as_slice(), self.removed.as_slice());
+                kernel.change(network, sums, &self.added, &self.removed);
                 self.plies.sums.at_mut(slot).copy_from_slice(sums);
-                self.places.seen[place].0 = pieces;
+                self.places.seen[place].0 = *pieces;
             }
         }
-        self.plies.seen[slot] = (pieces, angle);
+        self.plies.seen[slot] = (*pieces, angle);
     }
 
     /// The sums of a ply as a side sees it, as they were brought up to date last.
@@ -176,13 +154,14 @@ impl Stack {
     fn carry(&mut self, network: &Network, kernel: Kernel, slot: usize, pieces: &Pieces, angle: Angle) {
         self.list(self.plies.seen[slot - 2].0, pieces, angle);
         let (from, to) = self.plies.sums.before_and_at(slot);
-        kernel.carry(network, from, to, self.added.as_slice(), self.removed.as_slice());
+        kernel.carry(network, from, to, &self.added, &self.removed);
     }
 
     /// Lists the rows that differ.
     #[inline]
     fn list(&mut self, from: Pieces, to: &Pieces, angle: Angle) {
-        (self.added.count, self.removed.count) = (0, 0);
+        self.added.clear();
+        self.removed.clear();
         for (kind, (from, &to)) in from.into_iter().zip(to).enumerate() {
             if from == to {
                 continue;
@@ -196,8 +175,9 @@ impl Stack {
     }
 }
 
+/// The pieces of a board.
 #[inline]
-fn pieces(board: &Board) -> Pieces {
+pub fn pieces(board: &Board) -> Pieces {
     let roles =
         [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
     let mut pieces = [0; 12];

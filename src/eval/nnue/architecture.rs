@@ -117,6 +117,14 @@ impl Architecture {
         self.king_buckets.count(self.mirror)
     }
 
+    /// How a side looks whose king stands on this square as it sees it: what turns the files of its squares, 7 where
+    /// left and right are exchanged, else 0; and its input bucket.
+    #[inline]
+    pub fn orientation(&self, king: usize) -> (usize, usize) {
+        let flip = if self.mirror && king % 8 > 3 { 7 } else { 0 };
+        (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
+    }
+
     /// Rows of the feature table: features times input buckets.
     pub fn rows(&self) -> usize {
         self.features.count() * self.king_bucket_count()

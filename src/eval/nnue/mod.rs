@@ -26,7 +26,7 @@ pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
 pub use network::{About, Network};
 pub(crate) use sets::oriented;
 
-use self::accumulator::Stack;
+use self::accumulator::{Stack, pieces};
 use self::network::{Block, Head, QA, QB};
 use self::sets::SetStack;
 use self::simd::Kernel;
@@ -54,12 +54,17 @@ enum Sums {
 }
 
 impl Sums {
-    /// Brings one side's sums of a ply up to date.
+    /// Brings the sums of a ply up to date for the sides that look.
     #[inline]
-    fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
+    fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, looking: &[Color], ply: usize) {
         match self {
-            Sums::Pieces(stack) => stack.update(network, kernel, board, side, ply),
-            Sums::Sets(stack) => stack.update(network, kernel, board, side, ply),
+            Sums::Pieces(stack) => {
+                let pieces = pieces(board);
+                looking.iter().for_each(|&side| stack.update(network, kernel, &pieces, side, ply));
+            }
+            Sums::Sets(stack) => {
+                looking.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
+            }
         }
     }
 
@@ -121,7 +126,7 @@ impl Nnue {
         let (network, kernel) = (&*self.network, self.kernel);
         let sides = [side, side.other()];
         let looking = &sides[..network.architecture().views];
-        looking.iter().for_each(|&side| self.sums.update(network, kernel, board, side, ply));
+        self.sums.update(network, kernel, board, looking, ply);
         let views = sides.map(|side| self.sums.of(side, ply));
         let views = &views[..looking.len()];
         let head = network.head(bucket);

@@ -68,11 +68,9 @@ impl Store {
 /// The board as a network's side sees it, and the input bucket of its king.
 #[inline]
 pub fn oriented(network: &super::Architecture, board: &Board, side: Color) -> (View, usize) {
-    let mut view = View::new(board, side);
-    if network.mirror && view.king() % 8 > 3 {
-        view = view.mirrored();
-    }
-    (view, network.king_buckets.bucket(view.king(), network.mirror))
+    let view = View::new(board, side);
+    let (flip, bucket) = network.orientation(view.king());
+    (if flip > 0 { view.mirrored() } else { view }, bucket)
 }
 
 impl SetStack {
@@ -101,7 +99,7 @@ impl SetStack {
             false => u32::MAX,
         };
         let here = away(slot);
-        let before = if ply > 0 && slot >= 2 { away(slot - 2) } else { u32::MAX };
+        let before = if slot >= 2 { away(slot - 2) } else { u32::MAX };
         // To start from a bucket's slot costs a copy more.
         let there = self.buckets.distance(stored, &self.words) + 1;
         if here <= before.min(there) {

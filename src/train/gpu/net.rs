@@ -63,11 +63,9 @@ fn activation(activation: Activation) -> usize {
 /// For each king's square its input bucket, with 128 where left and right are exchanged; then the output bucket by
 /// pieces or phase.
 pub fn tables(architecture: &Architecture) -> Vec<u8> {
-    let mirror = architecture.mirror;
     let king = |square: usize| {
-        let flip = if mirror && square % 8 > 3 { 7 } else { 0 };
-        let bucket = architecture.king_buckets.bucket(square ^ flip, mirror) as u8;
-        if flip > 0 { bucket | 128 } else { bucket }
+        let (flip, bucket) = architecture.orientation(square);
+        if flip > 0 { bucket as u8 | 128 } else { bucket as u8 }
     };
     let output = |at: usize| architecture.output_bucket(at, at) as u8;
     (0..64).map(king).chain((0..=64).map(output)).collect()
