@@ -6,9 +6,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{Type, TypePtr};
 
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::ROWS_PER_PAGE;
@@ -66,7 +68,7 @@ impl Dataset {
     fn check_schema(&self) -> Result<()> {
         let expected = parse_message_type(&self.layout.schema()).map_err(ours)?;
         let actual = self.reader.metadata().file_metadata().schema();
-        if actual.get_fields() != expected.get_fields() {
+        if !actual.get_fields().iter().map(stored).eq(expected.get_fields().iter().map(stored)) {
             return Err(Error::data(
                 &self.path,
                 "its columns are not those of a patzer dataset of this version",
@@ -177,6 +179,17 @@ impl Dataset {
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
     }
+}
+
+/// What of a column decides how its values are read: its name, whether they may be absent, and their form. What else
+/// libraries write of it, numbers and finer kinds, differs from one to the next.
+fn stored(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType, i32)>) {
+    let form = match &**field {
+        Type::PrimitiveType { physical_type, type_length, .. } => Some((*physical_type, *type_length)),
+        Type::GroupType { .. } => None,
+    };
+    let about = field.get_basic_info();
+    (about.name(), about.has_repetition().then(|| about.repetition()), form)
 }
 
 /// The rows of a dataset, taken in order.
@@ -328,7 +341,9 @@ mod tests {
             .set_data_page_size_limit(1000)
             .set_write_batch_size(16)
             .build();
-        let schema = Arc::new(parse_message_type(&Layout::default().schema()).unwrap());
+        // Other libraries say less of a column's kind, or more.
+        let schema = Layout::default().schema().replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
+        let schema = Arc::new(parse_message_type(&schema).unwrap());
         let mut file =
             SerializedFileWriter::new(File::create(path).unwrap(), schema, properties.into()).unwrap();
         let mut group = file.next_row_group().unwrap();
