@@ -13,7 +13,8 @@ default ENGINE "$(dirname "$PATZER")/patzer-uci" "$(dirname "$PATZER")/patzer-uc
 default GAMES 500 2
 default LIMIT "--nodes 4000" "--nodes 50 --max-moves 10 --hash 1"
 default TECHNIQUES "late-move-reductions:reduction_depth=1000 null-move:null_depth=1000
-    histories:bonus_slope=0 continuation-history:follow=0 capture-history:captures=0 killers:killers=0
+    histories:bonus_slope=0 threats:threats=0 evaluation-gains:gain_slope=0
+    continuation-history:follow=0 capture-history:captures=0 killers:killers=0
     counter-moves:counters=0 correction-history:correct_pawns=0,correct_pieces=0
     late-move-pruning:late_depth=0 futility:futility_depth=-1 reverse-futility:reverse_depth=0
     exchange-pruning:see_depth=0 history-pruning:history_depth=0 razoring:razor_depth=0 probcut:probcut_depth=1000

@@ -28,17 +28,22 @@ pub(super) fn safe(from: Square, to: Square, king: Square, pinned: Bitboard) -> 
 
 /// Our pieces that alone stand between our king and an enemy slider.
 pub(super) fn pinned(position: &Chess, king: Square) -> Bitboard {
-    let board = position.board();
+    screens(position.board(), king, position.them()) & position.us()
+}
+
+/// The pieces of either side that alone stand between a king and one of these sliders.
+#[inline(always)]
+pub(super) fn screens(board: &Board, king: Square, of: Bitboard) -> Bitboard {
     let snipers = (sliders::file_and_rank(king) & board.rooks_and_queens())
         | (sliders::diagonals(king) & board.bishops_and_queens());
-    let mut pinned = Bitboard(0);
-    for sniper in snipers & position.them() {
+    let mut screens = Bitboard(0);
+    for sniper in snipers & of {
         let between = attacks::between(king, sniper) & board.occupied();
         if !between.more_than_one() {
-            pinned |= between & position.us();
+            screens |= between;
         }
     }
-    pinned
+    screens
 }
 
 /// The legal moves of knights, bishops, rooks and queens to these squares.

@@ -5,7 +5,7 @@
 //! the rook, so those of Chess960 too), and the en passant file only where a legal capture exists.
 //! Source: Zobrist, "A New Hashing Method with Application for Game Playing" (1970).
 
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Piece, Position, Role, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
 use crate::rng::mix;
 
@@ -49,8 +49,15 @@ pub fn of(position: &Chess) -> u64 {
 
 /// The key after a legal move, from the key before it. `after` is `before` with `m` played.
 #[inline]
-pub fn after(before: &Chess, key: u64, m: shakmaty::Move, after: &Chess) -> u64 {
-    use shakmaty::Move;
+pub fn after(before: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
+    let lost = before.castles().castling_rights() ^ after.castles().castling_rights();
+    nearly_after(before, key, m) ^ castling(lost) ^ en_passant(after)
+}
+
+/// The key after a legal move that costs no castling rights and allows no capture en passant: the right one nearly
+/// always, and known before the move is made.
+#[inline]
+pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
     let moved = match m {
         Move::Normal { role, from, capture, to, promotion } => {
@@ -71,8 +78,7 @@ pub fn after(before: &Chess, key: u64, m: shakmaty::Move, after: &Chess) -> u64 
         // No drops in chess.
         Move::Put { .. } => 0,
     };
-    let lost = before.castles().castling_rights() ^ after.castles().castling_rights();
-    key ^ moved ^ castling(lost) ^ en_passant(before) ^ en_passant(after) ^ BLACK
+    key ^ moved ^ en_passant(before) ^ BLACK
 }
 
 /// The key after passing the turn (see [`super::null`]), from the key before it.

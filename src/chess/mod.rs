@@ -3,7 +3,9 @@
 //! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
 //! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
 
+pub mod attacked;
 pub mod captures;
+pub mod checks;
 pub mod fen;
 pub mod key;
 pub mod legal;

@@ -1,12 +1,12 @@
 //! Which moves have been good before, whatever the position.
 //!
 //! In: the moves that a node tried, and the one that cut it off. Out: a number for each move that says how early to
-//! try it. For quiet moves one table knows a move by its colour and squares (butterfly history; Schaeffer, "The
-//! History Heuristic and Alpha-Beta Search Enhancements in Practice", 1989), another by its piece and target and
-//! those of an earlier move that it follows (continuation history); a third holds the reply that cut off after a
-//! move (counter moves; Uiterwijk, 1992). Captures are known by piece, target and victim.
+//! try it. For quiet moves one table knows a move by its colour and squares, and by whether they are attacked (butterfly
+//! history; Schaeffer, "The History Heuristic and Alpha-Beta Search Enhancements in Practice", 1989), another by its piece
+//! and target and those of an earlier move that it follows (continuation history); a third holds the reply that cut off
+//! after a move (counter moves; Uiterwijk, 1992). Captures are known by piece, target and victim.
 
-use shakmaty::{Color, Move, Role};
+use shakmaty::{Bitboard, Color, Move, Role, Square};
 
 use crate::chess::PackedMove;
 
@@ -27,8 +27,18 @@ pub fn piece_to(turn: Color, m: Move) -> PieceTo {
     (piece * 64 + m.to().to_usize()) as PieceTo
 }
 
-/// The moves of one, two and four plies ago.
-pub type Before = [PieceTo; 3];
+/// What a move answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Before {
+    /// The moves of one, two and four plies ago.
+    pub moves: [PieceTo; 3],
+    /// The squares that the other side attacks.
+    pub attacked: Bitboard,
+}
+
+/// Nothing to answer.
+#[cfg(test)]
+pub const NOTHING: Before = Before { moves: [NO_MOVE; 3], attacked: Bitboard::EMPTY };
 
 /// The tables.
 #[derive(Debug)]
@@ -43,7 +53,7 @@ impl History {
     /// Empty tables.
     pub fn new() -> History {
         History {
-            butterfly: vec![0; 2 * 64 * 64].into_boxed_slice(),
+            butterfly: vec![0; 8 * 64 * 64].into_boxed_slice(),
             follow: vec![0; PIECE_SQUARES * PIECE_SQUARES].into_boxed_slice(),
             counter: vec![PackedMove::NONE; PIECE_SQUARES].into_boxed_slice(),
             capture: vec![0; PIECE_SQUARES * Role::ALL.len()].into_boxed_slice(),
@@ -62,8 +72,8 @@ impl History {
     #[inline]
     pub fn score(&self, turn: Color, m: Move, before: Before) -> i32 {
         let moved = piece_to(turn, m);
-        let mut score = i32::from(self.butterfly[from_to(turn, m)]);
-        for earlier in before {
+        let mut score = i32::from(self.butterfly[from_to(turn, m, before.attacked)]);
+        for earlier in before.moves {
             if earlier != NO_MOVE {
                 score += i32::from(self.follow[follow_index(earlier, moved)]);
             }
@@ -75,12 +85,18 @@ impl History {
     #[inline]
     pub fn learn(&mut self, turn: Color, m: Move, before: Before, bonus: i32) {
         let moved = piece_to(turn, m);
-        nudge(&mut self.butterfly[from_to(turn, m)], bonus);
-        for earlier in before {
+        nudge(&mut self.butterfly[from_to(turn, m, before.attacked)], bonus);
+        for earlier in before.moves {
             if earlier != NO_MOVE {
                 nudge(&mut self.follow[follow_index(earlier, moved)], bonus);
             }
         }
+    }
+
+    /// Raises or lowers what is thought of a quiet move whatever it follows.
+    #[inline]
+    pub fn learn_alone(&mut self, turn: Color, m: Move, attacked: Bitboard, bonus: i32) {
+        nudge(&mut self.butterfly[from_to(turn, m, attacked)], bonus);
     }
 
     /// How good a capture or promotion has been, within ±16,384.
@@ -110,10 +126,14 @@ impl History {
     }
 }
 
+/// A piece that flees and one that walks into an attack are told from others by what is attacked.
 #[inline]
-fn from_to(turn: Color, m: Move) -> usize {
-    let from = m.from().map_or(0, |square| square.to_usize());
-    (usize::from(turn == Color::Black) * 64 + from) * 64 + m.to().to_usize()
+fn from_to(turn: Color, m: Move, attacked: Bitboard) -> usize {
+    let (from, to) = (m.from().unwrap_or(Square::A1), m.to());
+    let kind = 4 * usize::from(turn == Color::Black)
+        + 2 * usize::from(attacked.contains(from))
+        + usize::from(attacked.contains(to));
+    (kind * 64 + from.to_usize()) * 64 + to.to_usize()
 }
 
 #[inline]
@@ -144,7 +164,7 @@ mod tests {
     fn moves_that_cut_off_rise_and_never_overflow() {
         let mut history = History::new();
         let moves = Chess::default().legal_moves();
-        let before = [3, NO_MOVE, NO_MOVE];
+        let before = Before { moves: [3, NO_MOVE, NO_MOVE], ..NOTHING };
         for _ in 0..10_000 {
             history.learn(Color::White, moves[0], before, 1500);
             history.learn(Color::White, moves[1], before, -1500);
@@ -153,9 +173,21 @@ mod tests {
         let bad = history.score(Color::White, moves[1], before);
         assert!((MAX..=2 * MAX).contains(&good), "{good}");
         assert!((-2 * MAX..-MAX).contains(&bad), "{bad}");
-        assert_eq!(history.score(Color::Black, moves[0], [NO_MOVE; 3]), 0);
+        assert_eq!(history.score(Color::Black, moves[0], NOTHING), 0);
         history.clear();
         assert_eq!(history.score(Color::White, moves[0], before), 0);
+    }
+
+    #[test]
+    fn a_move_out_of_an_attack_is_not_one_that_had_nothing_to_flee_from() {
+        let mut history = History::new();
+        let m = Chess::default().legal_moves()[3];
+        let [from, to] = [m.from().unwrap(), m.to()].map(Bitboard::from);
+        history.learn(Color::White, m, Before { attacked: from, ..NOTHING }, 900);
+        assert!(history.score(Color::White, m, Before { attacked: from, ..NOTHING }) > 0);
+        for attacked in [Bitboard::EMPTY, to, from | to] {
+            assert_eq!(history.score(Color::White, m, Before { attacked, ..NOTHING }), 0);
+        }
     }
 
     #[test]

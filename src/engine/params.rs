@@ -142,6 +142,12 @@ parameters! {
     counters = 1, 0 to 1;
     /// Continuation history: whether quiet moves are also known by what they follow.
     follow = 1, 0 to 1;
+    /// Threats: whether histories tell moves from and to attacked squares from others.
+    threats = 1, 0 to 1;
+    /// History: a quiet move's reward for each centipawn by which it changed the static evaluation.
+    gain_slope = 6, 1 to 30, off 0;
+    /// History: greatest such reward.
+    gain_max = 600, 100 to 2000;
     /// Capture history.
     captures = 1, 0 to 1;
     /// History: bonus per ply.

@@ -62,7 +62,7 @@ impl<E: Evaluator> Search<'_, E> {
         let position = node.position;
         let board = position.board();
         let pieces = position.us() & !board.pawns() & !board.kings();
-        let after_null = node.ply > 0 && self.stack.before(node.ply)[0] == NO_MOVE;
+        let after_null = node.ply > 0 && self.stack.moved(node.ply, 1) == NO_MOVE;
         if depth < self.params.null_depth || eval < beta || is_mate(beta) || pieces.is_empty() || after_null {
             return None;
         }

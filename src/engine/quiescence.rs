@@ -113,11 +113,11 @@ impl<E: Evaluator> Search<'_, E> {
                     continue;
                 }
             }
+            if !PV {
+                self.table.prefetch(key::nearly_after(node.position, node.key, m));
+            }
             let after = played(node.position, m);
             let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
-            if !PV {
-                self.table.prefetch(key);
-            }
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, NO_MOVE, key);
             let score = -self.quiesce::<PV>(&child, -beta, -alpha);

@@ -18,6 +18,8 @@ use super::root::RootMove;
 use super::stack::{Node, Stack};
 use super::stages::{Hints, Stages};
 use super::table::{Bound, Entry, Table};
+use crate::chess::attacked::attacked;
+use crate::chess::checks::Checks;
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
 use crate::chess::{PackedMove, key, legal};
 use crate::eval::Evaluator;
@@ -48,8 +50,6 @@ pub struct Search<'a, E> {
 /// A move that is about to be made at a node.
 pub(super) struct Tried {
     pub m: Move,
-    /// The key of the position that it leads to.
-    pub key: u64,
     pub quiet: bool,
     /// A capture or promotion that loses material by static exchange.
     pub losing: bool,
@@ -187,6 +187,7 @@ impl<E: Evaluator> Search<'_, E> {
         let eval = raw.map(|raw| self.corrected(node, raw));
         let frame = self.stack.frame(node.ply);
         (frame.raw, frame.eval) = (raw, eval);
+        self.reward_gain(node, eval);
         eval.unwrap_or(-INFINITE)
     }
 
@@ -211,19 +212,22 @@ impl<E: Evaluator> Search<'_, E> {
     /// Tries the moves of a node.
     fn expand<const PV: bool>(&mut self, node: &Node, mut prospect: Prospect) -> Score {
         let excluded = self.stack.frame(node.ply).excluded;
+        if self.params.threats > 0 {
+            self.stack.frame(node.ply).attacked = attacked(node.position.board(), !node.position.turn());
+        }
         let mut stages = Stages::new(node, self.hints(node, prospect.first));
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
         let mut best_move = None;
         let (mut quiets, mut noisy) = (Vain::new(), Vain::new());
+        let checks = Checks::of(node.position);
         let mut earlier = 0;
         let mut no_quiets = false;
         while let Some((m, losing)) = stages.next(node, self.history, no_quiets) {
             if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
                 continue;
             }
-            let after = played(node.position, m);
-            let tried = self.tried(node, &prospect, &stages, &after, (m, losing), earlier);
+            let tried = self.tried(node, &prospect, &stages, &checks, (m, losing), earlier);
             earlier += 1;
             if node.ply > 0 && self.selective && best > -MATE_IN_MAX && self.futile(node, &prospect, &tried) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
@@ -237,7 +241,7 @@ impl<E: Evaluator> Search<'_, E> {
                 return 0;
             }
             let nodes = self.nodes;
-            let score = self.child::<PV>(node, &after, &prospect, &tried, best, extension);
+            let score = self.child::<PV>(node, &prospect, &tried, best, extension);
             if self.budget.stopped() {
                 return 0;
             }
@@ -320,13 +324,14 @@ impl<E: Evaluator> Search<'_, E> {
     /// What is known about the moves of a node before they are generated.
     fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
         let killers = self.stack.frame(node.ply).killers;
-        let counter = self.history.counter(self.stack.before(node.ply)[0]);
+        let counter = self.history.counter(self.stack.moved(node.ply, 1));
         Hints::new(first, killers, counter, self.before(node.ply))
     }
 
-    /// The moves that the moves of a ply follow.
+    /// What the moves of a ply answer.
     fn before(&self, ply: usize) -> Before {
-        if self.params.follow > 0 { self.stack.before(ply) } else { [NO_MOVE; 3] }
+        let before = self.stack.before(ply);
+        if self.params.follow > 0 { before } else { Before { moves: [NO_MOVE; 3], ..before } }
     }
 
     fn tried(
@@ -334,13 +339,12 @@ impl<E: Evaluator> Search<'_, E> {
         node: &Node,
         prospect: &Prospect,
         stages: &Stages,
-        after: &Chess,
+        checks: &Checks,
         (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
         // What the table knows of the position after the move is on its way while the move is judged.
-        let key = key::after(node.position, node.key, m, after);
-        self.table.prefetch(key);
+        self.table.prefetch(key::nearly_after(node.position, node.key, m));
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {
@@ -352,10 +356,9 @@ impl<E: Evaluator> Search<'_, E> {
         let reduction = self.reduction(prospect, earlier, history);
         Tried {
             m,
-            key,
             quiet,
             losing,
-            gives_check: legal::in_check(after),
+            gives_check: checks.gives(node.position, m),
             earlier,
             hinted,
             history,
@@ -368,16 +371,16 @@ impl<E: Evaluator> Search<'_, E> {
     fn child<const PV: bool>(
         &mut self,
         node: &Node,
-        after: &Chess,
         prospect: &Prospect,
         tried: &Tried,
         best: Score,
         extension: i32,
     ) -> Score {
+        let after = played(node.position, tried.m);
+        let key = key::after(node.position, node.key, tried.m, &after);
         let (alpha, beta) = (prospect.alpha, prospect.beta);
         let full = prospect.depth - 1 + extension;
-        let key = tried.key;
-        let child = Node { position: after, key, ply: node.ply + 1, in_check: tried.gives_check };
+        let child = Node { position: &after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };
         self.stack.push(node.ply, piece_to(node.position.turn(), tried.m), key);
@@ -415,7 +418,7 @@ impl<E: Evaluator> Search<'_, E> {
                 self.stack.add_killer(node.ply, m);
             }
             if self.params.counters > 0 {
-                self.history.learn_counter(self.stack.before(node.ply)[0], m);
+                self.history.learn_counter(self.stack.moved(node.ply, 1), m);
             }
             self.history.learn(turn, m, before, bonus);
             for &other in quiets.iter().filter(|&&other| other != m) {
@@ -424,6 +427,20 @@ impl<E: Evaluator> Search<'_, E> {
         }
         for &other in noisy.iter().filter(|&&other| other != m) {
             self.history.learn_capture(turn, other, -of_captures);
+        }
+    }
+
+    /// Rewards the quiet move that led to a node for what it changed the static evaluation by, before any search has
+    /// said what it is worth (the idea of Stockfish's "static evaluation difference").
+    fn reward_gain(&mut self, node: &Node, eval: Option<Score>) {
+        let Some(above) = node.ply.checked_sub(1) else { return };
+        let above = self.stack.frame(above);
+        if let (Some(m), Some(before), Some(eval)) = (above.quiet, above.eval, eval) {
+            // Each of the two is from the view of its side to move.
+            let gain = -(eval + before);
+            let max = self.params.gain_max;
+            let bonus = (gain * self.params.gain_slope).clamp(-max, max);
+            self.history.learn_alone(!node.position.turn(), m, above.attacked, bonus);
         }
     }
 

@@ -3,7 +3,7 @@
 //! In: moves made and taken back. Out: the keys for repetitions, the frames of the plies above, and the principal
 //! variation below each ply.
 
-use shakmaty::{Chess, Move, Position};
+use shakmaty::{Bitboard, Chess, Move, Position};
 
 use super::history::{Before, NO_MOVE, PieceTo};
 use crate::chess::Line;
@@ -43,6 +43,8 @@ pub struct Frame {
     pub pv: bool,
     /// How many nodes of this ply were cut off since the node two plies above began.
     pub cutoffs: u16,
+    /// The squares that the side not to move attacks.
+    pub attacked: Bitboard,
     /// Plies back to the last null move or the start of the line: no repetition reaches further.
     reversible: usize,
 }
@@ -57,6 +59,7 @@ const NEW_FRAME: Frame = Frame {
     quiet: None,
     pv: false,
     cutoffs: 0,
+    attacked: Bitboard::EMPTY,
     reversible: 0,
 };
 
@@ -99,11 +102,17 @@ impl Stack {
         self.frames[ply].cutoffs
     }
 
-    /// The moves made one, two and four plies above this one.
+    /// The move made so many plies above this one.
+    #[inline]
+    pub fn moved(&self, ply: usize, back: usize) -> PieceTo {
+        ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved)
+    }
+
+    /// What the moves of a ply answer.
     #[inline]
     pub fn before(&self, ply: usize) -> Before {
-        let moved = |back: usize| ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved);
-        [moved(1), moved(2), moved(4)]
+        let moves = [1, 2, 4].map(|back| self.moved(ply, back));
+        Before { moves, attacked: self.frames[ply].attacked }
     }
 
     /// Whether the side to move stands better than two plies ago.

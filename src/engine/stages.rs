@@ -21,6 +21,10 @@ const NOISY: i32 = 1 << 18;
 /// Beside its promise a score holds, in its low bits, how early its move stands in the list: then one look for the
 /// greatest number finds the most promising move, of equal ones the first, without branches.
 const PLACES: i32 = 1 << 9;
+/// The score of a move that is handed out, and of none.
+const TAKEN: i32 = i32::MIN;
+/// So many scores are compared at once.
+const LANES: usize = 16;
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +89,7 @@ pub struct Stages {
     filled: bool,
     moves: MoveList,
     /// Promise × [`PLACES`] + place from the end.
-    scores: ArrayVec<i32, CAPACITY>,
+    scores: ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>,
     next: usize,
     /// How many captures at the beginning of the list lose material; the quiet moves follow them.
     losing: usize,
@@ -181,7 +185,7 @@ impl Stages {
         self.filled = true;
         let position = node.position;
         let turn = position.turn();
-        let hints = &self.hints;
+        let hints = self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
             6 - m.role() as i32
@@ -192,16 +196,14 @@ impl Stages {
             0 => history.score(turn, m, hints.before),
             rank => KILLER + rank,
         };
-        self.scores.clear();
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
-            self.scores.extend(self.moves.iter().enumerate().map(|(i, &m)| at(i, capture(m))));
+            self.rate(capture);
             return;
         }
         if self.stage == Stage::Replies {
-            let score = |m: Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
             self.moves = position.legal_moves();
-            self.scores.extend(self.moves.iter().enumerate().map(|(i, &m)| at(i, score(m))));
+            self.rate(|m| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) });
             return;
         }
         self.moves.truncate(self.losing);
@@ -212,20 +214,41 @@ impl Stages {
             self.losing = self.moves.len();
         }
         quiets::generate(position, &mut self.moves);
-        self.scores.extend(
-            self.moves.iter().enumerate().map(|(i, &m)| at(i, if i < self.losing { 0 } else { quiet(m) })),
-        );
         self.next = self.losing;
+        self.rate(quiet);
     }
 
     #[inline]
     fn take_best(&mut self) -> Option<Move> {
-        let greatest = *self.scores[self.next..].iter().max()?;
+        let next = self.next;
+        // Lane by lane, from the lanes that hold the next move: what is handed out counts for nothing any more.
+        let mut most = [TAKEN; LANES];
+        for lanes in self.scores[next - next % LANES..].as_chunks::<LANES>().0 {
+            for (most, &score) in most.iter_mut().zip(lanes) {
+                *most = score.max(*most);
+            }
+        }
+        let greatest = most.into_iter().fold(TAKEN, i32::max);
+        if greatest == TAKEN {
+            return None;
+        }
         let best = (PLACES - 1 - greatest.rem_euclid(PLACES)) as usize;
-        self.moves.swap(self.next, best);
-        self.scores[best] = at(best, self.scores[self.next].div_euclid(PLACES));
+        self.moves.swap(next, best);
+        self.scores[best] = at(best, self.scores[next].div_euclid(PLACES));
+        self.scores[next] = TAKEN;
         self.next += 1;
-        Some(self.moves[self.next - 1])
+        Some(self.moves[next])
+    }
+
+    /// Scores the moves from `self.next` on, and fills up the last lanes.
+    #[inline(always)]
+    fn rate(&mut self, promise: impl Fn(Move) -> i32) {
+        self.scores.clear();
+        self.scores.extend(std::iter::repeat_n(TAKEN, self.next));
+        let moves = self.moves.iter().enumerate().skip(self.next);
+        self.scores.extend(moves.map(|(i, &m)| at(i, promise(m))));
+        let rest = self.scores.len().next_multiple_of(LANES) - self.scores.len();
+        self.scores.extend(std::iter::repeat_n(TAKEN, rest));
     }
 }
 
@@ -251,11 +274,11 @@ fn after_first(node: &Node) -> Stage {
 mod tests {
     use super::*;
     use crate::chess::{fen, key};
-    use crate::engine::history::NO_MOVE;
+    use crate::engine::history::NOTHING;
     use crate::rng::Rng;
 
     fn hints(first: Option<Move>) -> Hints {
-        Hints::new(first, [None; 2], PackedMove::NONE, [NO_MOVE; 3])
+        Hints::new(first, [None; 2], PackedMove::NONE, NOTHING)
     }
 
     fn order(node: &Node, hints: Hints, history: &History) -> Vec<(Move, bool)> {
@@ -276,10 +299,10 @@ mod tests {
         let moves = position.legal_moves();
         let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
         let mut history = History::new();
-        history.learn(position.turn(), quiet[5], [NO_MOVE; 3], 900);
+        history.learn(position.turn(), quiet[5], NOTHING, 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
-        let hints = Hints::new(Some(quiet[7]), killers, counter, [NO_MOVE; 3]);
+        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING);
         let order = order(&node, hints, &history);
         let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
         assert_eq!(at(quiet[7]), 0);

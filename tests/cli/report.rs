@@ -273,7 +273,7 @@ fn tested(folder: &Path) -> Value {
     let pairs = vec![[0, 0]; weights.pairs().len()];
     let blind = patzer::eval::hce::Weights::from_pairs(1.0, &pairs).unwrap();
     blind.save(&folder.join("blind.hce.toml")).unwrap();
-    let line = "sprt untuned-hce blind.hce.toml --nodes 100 --model logistic --elo1 40 --max-moves 40 --hash 1 --json";
+    let line = "sprt untuned-hce blind.hce.toml --nodes 50 --model logistic --elo1 40 --max-moves 24 --hash 1 --json";
     json(folder, line)
 }
 
