@@ -10,6 +10,7 @@ pub mod bullet;
 mod chain;
 pub mod columns;
 pub mod csv;
+mod dictionary;
 mod encode;
 pub mod epd;
 pub mod facts;

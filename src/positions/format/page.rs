@@ -3,9 +3,9 @@
 //! In: the values of one column, for some thousands of rows. Out: the bytes of a data page (version 1, definition
 //! levels in the run-length hybrid), and back. Byte strings and truth values are encoded plainly. Whole numbers are
 //! split into their four bytes, all lowest ones first (BYTE_STREAM_SPLIT), which leaves zstd long runs of zeros: on
-//! real games that took an eighth off the time and the size of a dataset. Plain ones are read too. parquet's own column writers and readers take
-//! values through objects and levels through vectors, which for fixed-size columns costs several times what the
-//! bytes do; they stay as the way to read pages of another kind, and as what the tests compare with.
+//! real games that took an eighth off the time and the size of a dataset. Plain ones, and those that a dictionary names,
+//! are read too. parquet's own column writers and readers take values through objects and levels through vectors, which
+//! for fixed-size columns costs several times what the bytes do; they stay as what the tests compare with.
 //! Source: the encodings of apache/parquet-format, `Encodings.md`.
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 
+use super::dictionary;
 use crate::positions::Sample;
 
 /// How columns of whole numbers and others are encoded.
@@ -137,6 +138,8 @@ pub struct Cursor {
     pages: Box<dyn PageReader>,
     /// Whether values may be absent.
     optional: bool,
+    /// The values that pages may name by number, plainly encoded, and how many they are.
+    dictionary: (Bytes, usize),
     page: Bytes,
     /// The byte at which its values begin.
     at: usize,
@@ -157,6 +160,7 @@ impl Cursor {
         Cursor {
             pages,
             optional,
+            dictionary: (Bytes::new(), 0),
             page: Bytes::new(),
             at: 0,
             taken: 0,
@@ -279,14 +283,23 @@ impl Cursor {
     }
 
     fn next_page(&mut self) -> Result<()> {
-        let page = self.pages.get_next_page()?;
-        let page = page.ok_or_else(|| ParquetError::EOF("a column ends early".into()))?;
+        let ended = || ParquetError::EOF("a column ends early".into());
+        let mut page = self.pages.get_next_page()?.ok_or_else(ended)?;
+        if let Page::DictionaryPage { buf, num_values, .. } = page {
+            self.dictionary = (buf, num_values as usize);
+            page = self.pages.get_next_page()?.ok_or_else(ended)?;
+        }
         let Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } = page else {
             return Err(ParquetError::NYI("a page of another kind".into()));
         };
+        let mut named = false;
         self.split = match encoding {
             Encoding::PLAIN => false,
             Encoding::BYTE_STREAM_SPLIT => true,
+            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
+                named = true;
+                false
+            }
             other => return Err(ParquetError::NYI(format!("a page that is encoded as {other}"))),
         };
         (self.row, self.rows) = (0, num_values as usize);
@@ -300,6 +313,13 @@ impl Cursor {
             self.at = 4 + u32::from_le_bytes(*length) as usize;
             let runs = self.page.get(4..self.at).ok_or_else(too_short)?;
             levels(runs, self.rows, &mut self.levels).ok_or_else(too_short)?;
+        }
+        if named {
+            let (dictionary, entries) = &self.dictionary;
+            let bytes = self.page.get(self.at..).ok_or_else(too_short)?;
+            let size = dictionary.len() / (*entries).max(1);
+            let values = dictionary::values(bytes, self.present(self.rows), dictionary, size);
+            (self.page, self.at) = (values.ok_or_else(too_short)?.into(), 0);
         }
         Ok(())
     }
@@ -329,7 +349,7 @@ fn levels(mut runs: &[u8], rows: usize, levels: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..63).step_by(7) {
         let (byte, rest) = bytes.split_first()?;

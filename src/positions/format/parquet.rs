@@ -329,14 +329,14 @@ mod tests {
     }
 
     /// Writes the columns with parquet's own writers: plain, and in pages of other lengths in every column.
-    fn write_plainly(path: &Path, samples: &[Sample]) {
+    fn write_plainly(path: &Path, samples: &[Sample], dictionary: bool) {
         use parquet::data_type::*;
         use parquet::file::metadata::KeyValue;
         use parquet::file::properties::{EnabledStatistics, WriterProperties};
         use parquet::file::writer::SerializedFileWriter;
         let properties = WriterProperties::builder()
             .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
-            .set_dictionary_enabled(false)
+            .set_dictionary_enabled(dictionary)
             .set_statistics_enabled(EnabledStatistics::None)
             .set_data_page_size_limit(1000)
             .set_write_batch_size(16)
@@ -393,8 +393,10 @@ mod tests {
         let path = folder.path().join("x.parquet");
         let mut written = samples(5000);
         written.iter_mut().for_each(|s| s.leaf = None);
-        write_plainly(&path, &written);
-        assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
+        for dictionary in [false, true] {
+            write_plainly(&path, &written, dictionary);
+            assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
+        }
     }
 
     #[test]
