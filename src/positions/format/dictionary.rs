@@ -58,7 +58,7 @@ mod tests {
     fn runs_and_packed_numbers_stand_for_values() {
         let dictionary = b"aabbccdd";
         // Three bits wide: 5 times number 1; then, packed, 0 to 3 twice.
-        let page = [3, 5 << 1, 1, 1 << 1 | 1, 0b10_001_000, 0b1_000_011_0, 0b011_010_00];
+        let page = [3, 5 << 1, 1, 1 << 1 | 1, 0b1000_1000, 0b1000_0110, 0b0110_1000];
         assert_eq!(values(&page, 13, dictionary, 2).unwrap(), b"bbbbbbbbbbaabbccddaabbccdd");
         assert_eq!(values(&page, 2, dictionary, 2).unwrap(), b"bbbb");
         // Of one value alone, numbers need no bits.
