@@ -15,7 +15,7 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use crate::chess::{Line, fen};
+use crate::chess::{Line, fen, played};
 use crate::engine::{Engine, Limits};
 use crate::error::{Error, Result};
 use crate::io;
@@ -44,10 +44,8 @@ pub struct Task {
 
 impl Task {
     /// Whether a move is right.
-    pub fn accepts(&self, played: Move) -> bool {
-        let mut after = self.line.position().clone();
-        after.play_unchecked(played);
-        after.is_checkmate() || self.moves.contains(&played) != self.avoid
+    pub fn accepts(&self, m: Move) -> bool {
+        played(self.line.position(), m).is_checkmate() || self.moves.contains(&m) != self.avoid
     }
 }
 

@@ -6,56 +6,46 @@
 
 use shakmaty::{Bitboard, Board, Color, attacks};
 
-const NOT_A: u64 = !0x0101_0101_0101_0101;
-const NOT_H: u64 = !0x8080_8080_8080_8080;
+use super::captures::pawn_span;
+
+/// All squares, and those that a step to the right and a step to the left can end on.
+const ALL: Bitboard = Bitboard::FULL;
+const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
+const NOT_H: Bitboard = Bitboard(!0x8080_8080_8080_8080);
 
 /// The squares that a side attacks.
 pub fn attacked(board: &Board, by: Color) -> Bitboard {
     let ours = board.by_color(by);
-    let empty = !board.occupied().0;
-    let straight = (board.rooks_and_queens() & ours).0;
-    let diagonal = (board.bishops_and_queens() & ours).0;
-    let pawns = (board.pawns() & ours).0;
-    let mut squares = match by {
-        Color::White => pawns << 9 & NOT_A | pawns << 7 & NOT_H,
-        Color::Black => pawns >> 7 & NOT_A | pawns >> 9 & NOT_H,
-    };
-    squares |= up::<8>(straight, empty, !0) | down::<8>(straight, empty, !0);
-    squares |= up::<1>(straight, empty, NOT_A) | down::<1>(straight, empty, NOT_H);
-    squares |= up::<9>(diagonal, empty, NOT_A) | down::<9>(diagonal, empty, NOT_H);
-    squares |= up::<7>(diagonal, empty, NOT_H) | down::<7>(diagonal, empty, NOT_A);
+    let empty = !board.occupied();
+    let straight = board.rooks_and_queens() & ours;
+    let diagonal = board.bishops_and_queens() & ours;
+    let mut squares = pawn_span(board.pawns() & ours, by);
+    for (step, within) in [(8, ALL), (-8, ALL), (1, NOT_A), (-1, NOT_H)] {
+        squares |= seen(straight, empty, step, within);
+    }
+    for (step, within) in [(9, NOT_A), (-9, NOT_H), (7, NOT_H), (-7, NOT_A)] {
+        squares |= seen(diagonal, empty, step, within);
+    }
     for knight in board.knights() & ours {
-        squares |= attacks::knight_attacks(knight).0;
+        squares |= attacks::knight_attacks(knight);
     }
     for king in board.kings() & ours {
-        squares |= attacks::king_attacks(king).0;
+        squares |= attacks::king_attacks(king);
     }
-    Bitboard(squares)
+    squares
 }
 
-/// The squares that these sliders see in the direction of `STEP` squares up. `within` are the squares that such a step
-/// can end on without leaving the board at one side and coming in at the other.
+/// The squares that these sliders see in one direction. `within` are those that a step can end on without leaving the
+/// board at one side and coming in at the other.
 #[inline(always)]
-fn up<const STEP: u32>(mut sliders: u64, empty: u64, within: u64) -> u64 {
+fn seen(mut sliders: Bitboard, empty: Bitboard, step: i32, within: Bitboard) -> Bitboard {
     let mut free = empty & within;
-    sliders |= free & sliders << STEP;
-    free &= free << STEP;
-    sliders |= free & sliders << (2 * STEP);
-    free &= free << (2 * STEP);
-    sliders |= free & sliders << (4 * STEP);
-    sliders << STEP & within
-}
-
-/// The same in the direction of `STEP` squares down.
-#[inline(always)]
-fn down<const STEP: u32>(mut sliders: u64, empty: u64, within: u64) -> u64 {
-    let mut free = empty & within;
-    sliders |= free & sliders >> STEP;
-    free &= free >> STEP;
-    sliders |= free & sliders >> (2 * STEP);
-    free &= free >> (2 * STEP);
-    sliders |= free & sliders >> (4 * STEP);
-    sliders >> STEP & within
+    for step in [step, 2 * step] {
+        sliders |= free & sliders.shift(step);
+        free &= free.shift(step);
+    }
+    sliders |= free & sliders.shift(4 * step);
+    sliders.shift(step) & within
 }
 
 #[cfg(test)]

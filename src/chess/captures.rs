@@ -96,7 +96,7 @@ fn pawns(position: &Chess, king: Square, target: Bitboard, pinned: Bitboard, mov
 
 /// All squares that these pawns attack.
 #[inline]
-fn pawn_span(pawns: Bitboard, turn: Color) -> Bitboard {
+pub(super) fn pawn_span(pawns: Bitboard, turn: Color) -> Bitboard {
     let forward = pawns.shift(turn.fold_wb(8, -8));
     Bitboard((forward.0 & !0x8080_8080_8080_8080) << 1 | (forward.0 & !0x0101_0101_0101_0101) >> 1)
 }

@@ -6,7 +6,7 @@
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
 use super::captures::screens;
-use super::{legal, sliders};
+use super::{legal, played, sliders};
 
 /// From where the enemy king of a position is attacked.
 #[derive(Debug)]
@@ -57,9 +57,7 @@ impl Checks {
 /// Castling, promotions and captures en passant: more than one square changes, or the piece does.
 #[cold]
 fn rare(position: &Chess, m: Move) -> bool {
-    let mut after = position.clone();
-    after.play_unchecked(m);
-    legal::in_check(&after)
+    legal::in_check(&played(position, m))
 }
 
 #[cfg(test)]

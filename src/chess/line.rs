@@ -5,7 +5,7 @@
 
 use shakmaty::{Chess, Move, Position};
 
-use super::key;
+use super::{key, played};
 
 /// A start position with the moves played from it.
 #[derive(Debug, Clone)]
@@ -25,8 +25,7 @@ impl Line {
 
     /// Plays a move, which must be legal.
     pub fn play(&mut self, m: Move) {
-        let mut after = self.position.clone();
-        after.play_unchecked(m);
+        let after = played(&self.position, m);
         self.keys.push(key::after(&self.position, self.key(), m, &after));
         self.moves.push(m);
         self.position = after;

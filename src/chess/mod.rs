@@ -23,7 +23,15 @@ pub(crate) mod testing;
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};
 
-use shakmaty::{Board, CastlingMode, Chess, FromSetup, Setup};
+use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
+
+/// The position after a legal move.
+#[inline]
+pub fn played(position: &Chess, m: Move) -> Chess {
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    after
+}
 
 /// The start position of Chess960 with this number, 0 to 959.
 pub fn chess960(number: u32) -> Chess {

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
+use super::played;
+
 /// The number of move sequences of this length. At depth 1 moves are counted without being made.
 pub fn perft(position: &Chess, depth: u32) -> u64 {
     let moves = position.legal_moves();
     match depth {
         0 => 1,
         1 => moves.len() as u64,
-        _ => moves.iter().map(|&m| perft(&after(position, m), depth - 1)).sum(),
+        _ => moves.iter().map(|&m| perft(&played(position, m), depth - 1)).sum(),
     }
 }
 
@@ -21,13 +23,13 @@ pub fn perft(position: &Chess, depth: u32) -> u64 {
 pub fn divide(position: &Chess, depth: u32) -> Vec<(Move, u64)> {
     let moves: Vec<Move> = position.legal_moves().into_iter().collect();
     let below = |m: Move| {
-        let child = after(position, m);
+        let child = played(position, m);
         if depth < 4 {
             return perft(&child, depth.saturating_sub(1));
         }
         // Two plies give enough pieces of work to keep all threads busy to the end.
         let replies: Vec<Move> = child.legal_moves().into_iter().collect();
-        replies.into_par_iter().map(|reply| perft(&after(&child, reply), depth - 2)).sum()
+        replies.into_par_iter().map(|reply| perft(&played(&child, reply), depth - 2)).sum()
     };
     moves.into_par_iter().map(|m| (m, below(m))).collect()
 }
@@ -36,7 +38,7 @@ pub fn divide(position: &Chess, depth: u32) -> Vec<(Move, u64)> {
 pub fn divide_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
     let moves: Vec<Move> = position.legal_moves().into_iter().collect();
     let below =
-        |m: Move| perft_until(&after(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
+        |m: Move| perft_until(&played(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
     moves.into_par_iter().map(below).collect()
 }
 
@@ -49,18 +51,12 @@ fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<u64> {
         return Some(perft(position, depth));
     }
     let moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    moves.into_par_iter().map(|m| perft_until(&after(position, m), depth - 1, stop)).sum()
+    moves.into_par_iter().map(|m| perft_until(&played(position, m), depth - 1, stop)).sum()
 }
 
 /// The same number as [`perft`], counted on all threads of the pool.
 pub fn count(position: &Chess, depth: u32) -> u64 {
     if depth == 0 { 1 } else { divide(position, depth).iter().map(|(_, leaves)| leaves).sum() }
-}
-
-fn after(position: &Chess, m: Move) -> Chess {
-    let mut after = position.clone();
-    after.play_unchecked(m);
-    after
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 use shakmaty::{Chess, Move, MoveList, Position};
 
-use super::search::{Search, played};
+use super::search::Search;
 use super::searcher::stuck;
 use super::stack::Node;
 use crate::chess::score::mate_in;
-use crate::chess::{key, legal};
+use crate::chess::{key, legal, played};
 use crate::eval::Evaluator;
 
 /// Positions without mate that are remembered; beyond that, proofs only take longer.

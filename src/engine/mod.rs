@@ -17,6 +17,7 @@ pub mod params;
 mod pruning;
 mod quiescence;
 pub mod resolve;
+mod rewards;
 mod root;
 mod search;
 mod searcher;

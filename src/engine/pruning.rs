@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use shakmaty::{MoveList, Position};
 
 use super::history::{NO_MOVE, piece_to};
-use super::search::{Prospect, Search, Tried, played};
+use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
 use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, captures, key, legal, null};
+use crate::chess::{PackedMove, captures, key, legal, null, played};
 use crate::eval::Evaluator;
 
 /// Products of logarithms by depth and number of the move, in 1/1024.

@@ -7,12 +7,12 @@
 
 use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
-use super::search::{Search, played};
+use super::search::Search;
 use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use crate::chess::see::value;
-use crate::chess::{PackedMove, key, legal};
+use crate::chess::{PackedMove, key, legal, played};
 use crate::eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {

@@ -10,11 +10,10 @@ use shakmaty::{Chess, Position};
 
 use super::known::{Memory, Place};
 use super::ordering::Picker;
-use super::search::played;
 use super::searcher::stuck;
 use super::stack::Node;
 use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
-use crate::chess::{PackedMove, legal};
+use crate::chess::{PackedMove, legal, played};
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
 use crate::eval::{Evaluation, Evaluator};

@@ -6,7 +6,7 @@
 //! and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982), for the principal variation search.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Chess, Move, Position};
+use shakmaty::{Move, Position};
 
 use super::budget::Budget;
 use super::correction::{Correction, Place};
@@ -21,7 +21,7 @@ use super::table::{Bound, Entry, Table};
 use crate::chess::attacked::attacked;
 use crate::chess::checks::Checks;
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{PackedMove, key, legal};
+use crate::chess::{PackedMove, key, legal, played};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
@@ -329,7 +329,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// What the moves of a ply answer.
-    fn before(&self, ply: usize) -> Before {
+    pub(super) fn before(&self, ply: usize) -> Before {
         let before = self.stack.before(ply);
         if self.params.follow > 0 { before } else { Before { moves: [NO_MOVE; 3], ..before } }
     }
@@ -403,64 +403,4 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.pop();
         score
     }
-
-    /// Remembers a node's best move, in the histories and a quiet one also as a killer and counter move, and holds
-    /// it against the others that they were tried in vain.
-    fn reward(&mut self, node: &Node, depth: i32, m: Move, quiets: &[Move], noisy: &[Move]) {
-        let turn = node.position.turn();
-        let before = self.before(node.ply);
-        let bonus = (self.params.bonus_slope * depth).min(self.params.bonus_max);
-        let of_captures = bonus * self.params.captures;
-        if is_noisy(m) {
-            self.history.learn_capture(turn, m, of_captures);
-        } else {
-            if self.params.killers > 0 {
-                self.stack.add_killer(node.ply, m);
-            }
-            if self.params.counters > 0 {
-                self.history.learn_counter(self.stack.moved(node.ply, 1), m);
-            }
-            self.history.learn(turn, m, before, bonus);
-            for &other in quiets.iter().filter(|&&other| other != m) {
-                self.history.learn(turn, other, before, -bonus);
-            }
-        }
-        for &other in noisy.iter().filter(|&&other| other != m) {
-            self.history.learn_capture(turn, other, -of_captures);
-        }
-    }
-
-    /// Rewards the quiet move that led to a node for what it changed the static evaluation by, before any search has
-    /// said what it is worth (the idea of Stockfish's "static evaluation difference").
-    fn reward_gain(&mut self, node: &Node, eval: Option<Score>) {
-        let Some(above) = node.ply.checked_sub(1) else { return };
-        let above = self.stack.frame(above);
-        if let (Some(m), Some(before), Some(eval)) = (above.quiet, above.eval, eval) {
-            // Each of the two is from the view of its side to move.
-            let gain = -(eval + before);
-            let max = self.params.gain_max;
-            let bonus = (gain * self.params.gain_slope).clamp(-max, max);
-            self.history.learn_alone(!node.position.turn(), m, above.attacked, bonus);
-        }
-    }
-
-    /// Remembers a quiet move to which no reply was good enough.
-    fn reward_before(&mut self, node: &Node, depth: i32) {
-        let Some(above) = node.ply.checked_sub(1) else { return };
-        if let Some(m) = self.stack.frame(above).quiet
-            && self.params.bonus_before > 0
-        {
-            let before = self.before(above);
-            let bonus = (self.params.bonus_slope * depth / 2).min(self.params.bonus_max / 2);
-            self.history.learn(!node.position.turn(), m, before, bonus);
-        }
-    }
-}
-
-/// The position after a legal move.
-#[inline]
-pub(super) fn played(position: &Chess, m: Move) -> Chess {
-    let mut after = position.clone();
-    after.play_unchecked(m);
-    after
 }

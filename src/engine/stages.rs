@@ -89,7 +89,7 @@ pub struct Stages {
     filled: bool,
     moves: MoveList,
     /// Promise × [`PLACES`] + place from the end.
-    scores: ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>,
+    scores: Scores,
     next: usize,
     /// How many captures at the beginning of the list lose material; the quiet moves follow them.
     losing: usize,
@@ -185,7 +185,7 @@ impl Stages {
         self.filled = true;
         let position = node.position;
         let turn = position.turn();
-        let hints = self.hints;
+        let hints = &self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
             6 - m.role() as i32
@@ -198,12 +198,13 @@ impl Stages {
         };
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
-            self.rate(capture);
+            rate(&mut self.scores, &self.moves, self.next, capture);
             return;
         }
         if self.stage == Stage::Replies {
             self.moves = position.legal_moves();
-            self.rate(|m| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) });
+            let reply = |m: Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
+            rate(&mut self.scores, &self.moves, self.next, reply);
             return;
         }
         self.moves.truncate(self.losing);
@@ -215,7 +216,7 @@ impl Stages {
         }
         quiets::generate(position, &mut self.moves);
         self.next = self.losing;
-        self.rate(quiet);
+        rate(&mut self.scores, &self.moves, self.next, quiet);
     }
 
     #[inline]
@@ -239,17 +240,19 @@ impl Stages {
         self.next += 1;
         Some(self.moves[next])
     }
+}
 
-    /// Scores the moves from `self.next` on, and fills up the last lanes.
-    #[inline(always)]
-    fn rate(&mut self, promise: impl Fn(Move) -> i32) {
-        self.scores.clear();
-        self.scores.extend(std::iter::repeat_n(TAKEN, self.next));
-        let moves = self.moves.iter().enumerate().skip(self.next);
-        self.scores.extend(moves.map(|(i, &m)| at(i, promise(m))));
-        let rest = self.scores.len().next_multiple_of(LANES) - self.scores.len();
-        self.scores.extend(std::iter::repeat_n(TAKEN, rest));
-    }
+/// Scores, in whole lanes: a list never has more.
+type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
+
+/// Scores the moves from `next` on, and fills up the last lanes.
+#[inline(always)]
+fn rate(scores: &mut Scores, moves: &MoveList, next: usize, promise: impl Fn(Move) -> i32) {
+    scores.clear();
+    scores.extend(std::iter::repeat_n(TAKEN, next));
+    scores.extend(moves.iter().enumerate().skip(next).map(|(i, &m)| at(i, promise(m))));
+    let rest = scores.len().next_multiple_of(LANES) - scores.len();
+    scores.extend(std::iter::repeat_n(TAKEN, rest));
 }
 
 /// The score of a move with this promise at this place of the list.

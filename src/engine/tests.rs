@@ -6,14 +6,13 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::search::played;
 use super::searcher::Searcher;
 use super::testing::Simple;
 use super::{Clock, Engine, Limits, Report};
 use crate::chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
 use crate::chess::see::see_ge;
 use crate::chess::testing::along_random_games;
-use crate::chess::{Line, captures, fen, key};
+use crate::chess::{Line, captures, fen, key, played};
 use crate::eval::Evaluator;
 use crate::rng::Rng;
 

@@ -8,7 +8,7 @@
 use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
 use crate::chess::see::{see_ge, value};
-use crate::chess::sliders;
+use crate::chess::{played, sliders};
 
 /// One group: a move has exactly one of its levels.
 pub struct Group {
@@ -129,8 +129,7 @@ pub fn describe(position: &Chess, legal: &MoveList, before: Before) -> Vec<Has> 
 }
 
 fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
-    let mut after = position.clone();
-    after.play_unchecked(m);
+    let after = played(position, m);
     let to = target(m);
     let exchange = [250, 100, 0, -250].iter().position(|&least| see_ge(position, m, least));
     let exchange = exchange.map_or(0, |place| 4 - place);

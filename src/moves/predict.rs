@@ -11,8 +11,8 @@ use shakmaty::Position;
 
 use super::choices::Choice;
 use super::model::rank;
-use crate::chess::Line;
 use crate::chess::score::{Score, mated_in};
+use crate::chess::{Line, played};
 use crate::engine::{Engine, Limits};
 
 /// The rank by the evaluation of the position after each move. A mate is the best, a draw by the rules worth 0.
@@ -21,8 +21,7 @@ pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
     let scores: Vec<Score> = legal
         .iter()
         .map(|&m| {
-            let mut after = choice.position.clone();
-            after.play_unchecked(m);
+            let after = played(&choice.position, m);
             if after.legal_moves().is_empty() {
                 if after.is_check() { -mated_in(0) } else { 0 }
             } else if after.is_insufficient_material() || after.halfmoves() >= 100 {

@@ -13,7 +13,7 @@ use crate::arena::game::ending;
 use crate::arena::openings::Openings;
 use crate::chess::score::Score;
 use crate::chess::see::see_ge;
-use crate::chess::{Line, chess960};
+use crate::chess::{Line, chess960, played};
 use crate::rng::Rng;
 
 /// Why a start was given up.
@@ -115,8 +115,7 @@ fn is_sound(position: &Chess, m: Move) -> bool {
     if !see_ge(position, m, 0) {
         return false;
     }
-    let mut after = position.clone();
-    after.play_unchecked(m);
+    let after = played(position, m);
     !after.capture_moves().iter().any(|&reply| see_ge(&after, reply, GIFT))
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use shakmaty::{Chess, Move, Position};
 
 use super::TrainItem;
-use crate::chess::PackedBoard;
+use crate::chess::{PackedBoard, played};
 use crate::rng::Rng;
 
 /// Items of a group.
@@ -43,11 +43,7 @@ impl Triple {
             score: None,
             result: 0,
         };
-        let after = |played: Move| {
-            let mut after = position.clone();
-            after.play_unchecked(played);
-            item(&after)
-        };
+        let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);
         Some(Triple {
             items: [item(position), after(best), after(other)],

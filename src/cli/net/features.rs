@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
+use crate::chess::played;
 use crate::cli::prepare::default_dataset;
 use crate::cli::{Status, Ui};
 use crate::error::{Error, Result};
@@ -149,11 +150,7 @@ fn count_all(samples: &[Sample], blocks: &[(&'static Set, Features)]) -> Vec<Cou
     let mut counts = vec![Count::default(); blocks.len()];
     for sample in samples {
         let Some(before) = sample.position() else { continue };
-        let after = sample.played.unpack(&before).filter(|m| before.is_legal(*m)).map(|m| {
-            let mut after = before.clone();
-            after.play_unchecked(m);
-            after
-        });
+        let after = sample.played.unpack(&before).filter(|m| before.is_legal(*m)).map(|m| played(&before, m));
         for ((_, features), count) in blocks.iter().zip(&mut counts) {
             for side in Color::ALL {
                 *count = count.and(count_view(features, &before, after.as_ref(), side));

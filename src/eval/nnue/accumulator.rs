@@ -1,13 +1,13 @@
 //! The hidden layer of networks that see the squares of the pieces, with any mirroring and input buckets, kept up to
 //! date by what differs from a position seen before.
 //!
-//! In: the pieces of a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer for that side.
-//! Each ply keeps the pieces that its sums stand for, and the angle from which they were seen. A new position differs
-//! from that of the ply before by a move, as a rule, and only the difference is added and removed. Where it does not, as
-//! after a king's move that turns the board, it is compared with its own ply and with the last position seen from the
-//! same angle too (the idea of Koivisto's refresh tables), and whichever differs least is changed. Sums are integers
-//! that wrap, so the result is that of adding everything anew, whatever was stored. The search needs no hook in making
-//! and unmaking moves (the idea of akimbo's accumulator cache).
+//! In: the pieces of a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer
+//! for that side. Each ply keeps the pieces that its sums stand for, and the angle from which they were seen. A new
+//! position differs from that of the ply before by a move, as a rule, and only the difference is added and removed.
+//! Where it does not, as after a king's move that turns the board, it is compared with its own ply and with the last
+//! position seen from the same angle too (the idea of Koivisto's refresh tables), and whichever differs least is
+//! changed. Sums are integers that wrap, so the result is that of adding everything anew, whatever was stored. The
+//! search needs no hook in making and unmaking moves (the idea of akimbo's accumulator cache).
 
 use arrayvec::ArrayVec;
 use shakmaty::{Board, Color, Piece, Role, Square};

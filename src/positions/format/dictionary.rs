@@ -3,7 +3,7 @@
 //! In: the bytes of such a page and the dictionary's. Out: the values one after another, as a plain page has them.
 //! Source: the encodings of apache/parquet-format, `Encodings.md`.
 
-use super::page::take_varint;
+use super::hybrid::{Run, next_run};
 
 /// The values of a page: `bytes` are one byte that says how wide numbers are, and the numbers in the hybrid of runs and
 /// packed bits. Values of the dictionary have `size` bytes each. `None` if the page ends early, or names a value that
@@ -18,25 +18,19 @@ pub fn values(bytes: &[u8], count: usize, dictionary: &[u8], size: usize) -> Opt
     let mut values = Vec::new();
     let mut left = count;
     while left > 0 {
-        let header = take_varint(&mut runs)?;
-        let length = usize::try_from(header >> 1).ok().filter(|&length| length > 0)?;
-        if header & 1 == 0 {
-            let (number, rest) = runs.split_at_checked(width.div_ceil(8))?;
-            let value = value(bits(number, 0, width))?;
-            let times = length.min(left);
-            (0..times).for_each(|_| values.extend_from_slice(value));
-            left -= times;
-            runs = rest;
-        } else {
-            // Packed are eight at a time, so that they fill whole bytes.
-            let (packed, rest) = runs.split_at_checked(length.checked_mul(width)?)?;
-            let times = length.saturating_mul(8).min(left);
-            for index in 0..times {
-                values.extend_from_slice(value(bits(packed, index * width, width))?);
+        left -= match next_run(&mut runs, width, left)? {
+            Run::Same(number, times) => {
+                let value = value(bits(number, 0, width))?;
+                (0..times).for_each(|_| values.extend_from_slice(value));
+                times
             }
-            left -= times;
-            runs = rest;
-        }
+            Run::Packed(packed, times) => {
+                for index in 0..times {
+                    values.extend_from_slice(value(bits(packed, index * width, width))?);
+                }
+                times
+            }
+        };
     }
     Some(values)
 }

@@ -15,6 +15,7 @@ mod encode;
 pub mod epd;
 pub mod facts;
 pub mod fen;
+mod hybrid;
 pub mod metadata;
 mod nibbles;
 mod page;

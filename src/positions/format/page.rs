@@ -14,6 +14,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 
 use super::dictionary;
+use super::hybrid::{Run, next_run};
 use crate::positions::Sample;
 
 /// How columns of whole numbers and others are encoded.
@@ -292,14 +293,11 @@ impl Cursor {
         let Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } = page else {
             return Err(ParquetError::NYI("a page of another kind".into()));
         };
-        let mut named = false;
+        let named = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         self.split = match encoding {
-            Encoding::PLAIN => false,
             Encoding::BYTE_STREAM_SPLIT => true,
-            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
-                named = true;
-                false
-            }
+            Encoding::PLAIN => false,
+            _ if named => false,
             other => return Err(ParquetError::NYI(format!("a page that is encoded as {other}"))),
         };
         (self.row, self.rows) = (0, num_values as usize);
@@ -325,41 +323,19 @@ impl Cursor {
     }
 }
 
-/// Decodes definition levels of one bit from the hybrid of runs and packed bits; `None` if they end early.
+/// Decodes definition levels of one bit; `None` if they end early.
 fn levels(mut runs: &[u8], rows: usize, levels: &mut Vec<u8>) -> Option<()> {
     levels.clear();
     while levels.len() < rows {
-        let header = take_varint(&mut runs)?;
-        let left = rows - levels.len();
-        let length = usize::try_from(header >> 1).ok()?;
-        if header & 1 == 0 {
-            let (value, rest) = runs.split_first()?;
-            levels.resize(levels.len() + length.min(left), value & 1);
-            runs = rest;
-        } else {
-            let (packed, rest) = runs.split_at_checked(length)?;
-            let bits = packed.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
-            levels.extend(bits.take(left));
-            runs = rest;
-        }
-        if length == 0 {
-            return None;
+        match next_run(&mut runs, 1, rows - levels.len())? {
+            Run::Same(value, times) => levels.resize(levels.len() + times, value.first()? & 1),
+            Run::Packed(packed, times) => {
+                let bits = packed.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
+                levels.extend(bits.take(times));
+            }
         }
     }
     Some(())
-}
-
-pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..63).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 127) << shift;
-        if *byte < 128 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 fn too_short() -> ParquetError {
