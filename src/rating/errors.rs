@@ -6,9 +6,10 @@
 
 use rayon::prelude::*;
 
-use super::fit::{Edge, Problem, Ratings, Settings, fit};
+use super::fit::{Ratings, Settings, fit};
 use super::games::Results;
 use super::likelihood::Model;
+use super::newton::{Edge, Problem};
 use super::pool::Place;
 use crate::error::{Error, Result};
 use crate::optim::Cholesky;

@@ -1,11 +1,11 @@
 //! Ratings of greatest likelihood.
 //!
-//! In: results and settings. Out: [`Ratings`]. Newton's method, each step by conjugate gradients over the encounters, so
-//! that tens of thousands of players need no matrix. The likelihood is concave: there is one optimum, up to a constant
-//! in each pool, which the pool's average or its anchors settle.
+//! In: results and settings. Out: [`Ratings`]. The likelihood is concave: there is one optimum, up to a constant in each
+//! pool, which the pool's average or its anchors settle. [`super::newton`] finds it.
 
 use super::games::Results;
 use super::likelihood::Model;
+use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{Place, places};
 use crate::error::{Error, Result};
 
@@ -55,14 +55,6 @@ impl Settings {
     }
 }
 
-/// Games between two players as the fit takes them. Counts need not be whole.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Edge {
-    pub white: usize,
-    pub black: usize,
-    pub counts: [f64; 3],
-}
-
 /// What the fit gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
@@ -92,26 +84,6 @@ impl Ratings {
     pub fn draw_rate(&self) -> f64 {
         self.problem.model.chances(0.0, self.draw)[1]
     }
-}
-
-/// A point of the search, in natural logistic units.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct State {
-    pub players: Vec<f64>,
-    pub white: f64,
-    pub draw: f64,
-}
-
-/// Which parameters move, and the games that they have to fit.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Problem {
-    pub model: Model,
-    pub edges: Vec<Edge>,
-    /// By player.
-    pub free: Vec<bool>,
-    /// One player of each pool without an anchor, who stands still while the others move: only differences count.
-    pub still: Vec<usize>,
-    pub white_free: bool,
 }
 
 /// Rates players.
@@ -202,206 +174,6 @@ fn settle(state: &mut State, places: &[Place], settings: &Settings, n: usize) {
         // The player in the middle, where there is one, moves along.
         state.players[n..].iter_mut().for_each(|x| *x -= mean);
     }
-}
-
-/// Value, gradient and the second derivatives of each edge.
-struct Here {
-    value: f64,
-    gradient: State,
-    hessians: Vec<[f64; 3]>,
-}
-
-impl Problem {
-    /// The difference in favour of White.
-    pub(super) fn difference(&self, edge: &Edge, at: &State) -> f64 {
-        at.players[edge.white] - at.players[edge.black] + at.white
-    }
-
-    fn draw_free(&self) -> bool {
-        self.model.has_draws()
-    }
-
-    /// Draws or decided games that nobody has seen count half, so that the draw parameter stays finite.
-    fn unseen(&self) -> [f64; 3] {
-        let sum = |i: usize| self.edges.iter().map(|e| e.counts[i]).sum::<f64>();
-        if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
-    }
-
-    fn expand(&self, at: &State) -> Here {
-        let zero = State { players: vec![0.0; at.players.len()], white: 0.0, draw: 0.0 };
-        let mut here = Here { value: 0.0, gradient: zero, hessians: Vec::with_capacity(self.edges.len()) };
-        for edge in &self.edges {
-            let e = self.model.expand_counts(edge.counts, self.difference(edge, at), at.draw);
-            here.value += e.value;
-            here.gradient.players[edge.white] += e.gradient[0];
-            here.gradient.players[edge.black] -= e.gradient[0];
-            here.gradient.white += e.gradient[0];
-            here.gradient.draw += e.gradient[1];
-            here.hessians.push(e.hessian);
-        }
-        if self.draw_free() {
-            let e = self.model.expand_counts(self.unseen(), 0.0, at.draw);
-            here.value += e.value;
-            here.gradient.draw += e.gradient[1];
-        }
-        self.mask(&mut here.gradient);
-        here
-    }
-
-    /// Sets what does not move to 0.
-    fn mask(&self, v: &mut State) {
-        v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
-        self.still.iter().for_each(|&player| v.players[player] = 0.0);
-        if !self.white_free {
-            v.white = 0.0;
-        }
-        if !self.draw_free() {
-            v.draw = 0.0;
-        }
-    }
-
-    /// The second derivatives times a direction.
-    fn times(&self, here: &Here, at: &State, v: &State) -> State {
-        let mut out = State { players: vec![0.0; v.players.len()], white: 0.0, draw: 0.0 };
-        for (edge, [xx, xd, dd]) in self.edges.iter().zip(&here.hessians) {
-            let u = self.difference(edge, v);
-            let by_x = xx * u + xd * v.draw;
-            out.players[edge.white] += by_x;
-            out.players[edge.black] -= by_x;
-            out.white += by_x;
-            out.draw += xd * u + dd * v.draw;
-        }
-        if self.draw_free() {
-            out.draw += self.model.expand_counts(self.unseen(), 0.0, at.draw).hessian[2] * v.draw;
-        }
-        self.mask(&mut out);
-        out
-    }
-
-    /// The diagonal of the second derivatives; 1 where nothing bends.
-    fn diagonal(&self, here: &Here) -> State {
-        let mut out = State { players: vec![0.0; self.free.len()], white: 0.0, draw: 0.0 };
-        for (edge, [xx, _, dd]) in self.edges.iter().zip(&here.hessians) {
-            out.players[edge.white] += xx;
-            out.players[edge.black] += xx;
-            out.white += xx;
-            out.draw += dd;
-        }
-        let some = |v: &mut f64| *v = if *v > 1e-300 { *v } else { 1.0 };
-        out.players.iter_mut().for_each(some);
-        some(&mut out.white);
-        some(&mut out.draw);
-        out
-    }
-}
-
-impl State {
-    fn dot(&self, other: &State) -> f64 {
-        let players: f64 = self.players.iter().zip(&other.players).map(|(a, b)| a * b).sum();
-        players + self.white * other.white + self.draw * other.draw
-    }
-
-    /// `self + length · step`.
-    fn moved(&self, step: &State, length: f64) -> State {
-        let players = self.players.iter().zip(&step.players).map(|(a, b)| a + length * b).collect();
-        State { players, white: self.white + length * step.white, draw: self.draw + length * step.draw }
-    }
-
-    fn divided(&self, by: &State) -> State {
-        let players = self.players.iter().zip(&by.players).map(|(a, b)| a / b).collect();
-        State { players, white: self.white / by.white, draw: self.draw / by.draw }
-    }
-
-    fn largest(&self) -> f64 {
-        let all = self.players.iter().copied().chain([self.white, self.draw]);
-        all.fold(0.0, |m: f64, v| m.max(v.abs()))
-    }
-}
-
-/// The optimum, from a start.
-fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
-    // 2e-6 Elo.
-    const STILL: f64 = 1e-8;
-    let mut at = start;
-    let mut here = problem.expand(&at);
-    for step_number in 1..=500 {
-        let step = conjugate_gradients(problem, &here, &at);
-        let falls = -here.gradient.dot(&step);
-        let mut length = 1.0;
-        loop {
-            let next = at.moved(&step, length);
-            if problem.model.admits(next.draw) {
-                let there = problem.expand(&next);
-                // Near the optimum rounding hides the fall; a step as short as that is taken.
-                let enough = here.value - 1e-4 * length * falls + 1e-12 * here.value.abs();
-                if there.value.is_finite() && there.value <= enough {
-                    (at, here) = (next, there);
-                    break;
-                }
-            }
-            length *= 0.5;
-            if length < 1e-9 {
-                return Ok((at, step_number));
-            }
-        }
-        if length * step.largest() < STILL {
-            return Ok((at, step_number));
-        }
-    }
-    Err(Error::usage(
-        "the ratings do not settle: some players have hardly a common opponent; --prior 2 helps",
-    ))
-}
-
-/// Solves for the Newton step, preconditioned by the diagonal.
-fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
-    let diagonal = problem.diagonal(here);
-    let zero = State { players: vec![0.0; problem.free.len()], white: 0.0, draw: 0.0 };
-    let mut x = zero.clone();
-    let mut residual = zero.moved(&here.gradient, -1.0);
-    let mut z = residual.divided(&diagonal);
-    let mut direction = z.clone();
-    let mut size = residual.dot(&z);
-    // Far from the optimum a rough step is as good as an exact one (Dembo, Eisenstat and Steihaug, 1982).
-    let goal = size * f64::min(1e-2, size).max(1e-22);
-    for _ in 0..4 * problem.free.len() + 100 {
-        if !(size > goal && size > 1e-40) {
-            break;
-        }
-        let bent = problem.times(here, at, &direction);
-        let curve = direction.dot(&bent);
-        if curve.is_nan() || curve <= 0.0 {
-            break;
-        }
-        let length = size / curve;
-        x = x.moved(&direction, length);
-        residual = residual.moved(&bent, -length);
-        z = residual.divided(&diagonal);
-        let next = residual.dot(&z);
-        direction = z.moved(&direction, next / size);
-        size = next;
-    }
-    x
-}
-
-/// Davidson's draw parameter at given ratings, for the errors of a model that says nothing of draws.
-fn davidson_draw(problem: &Problem, at: &State) -> f64 {
-    let mut draw = 0.0;
-    for _ in 0..100 {
-        let unseen = Model::Davidson.expand_counts(problem.unseen(), 0.0, draw);
-        let (mut slope, mut bend) = (unseen.gradient[1], unseen.hessian[2]);
-        for edge in &problem.edges {
-            let e = Model::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
-            slope += e.gradient[1];
-            bend += e.hessian[2];
-        }
-        let step = (-slope / bend.max(1e-300)).clamp(-2.0, 2.0);
-        draw += step;
-        if step.abs() < 1e-12 {
-            break;
-        }
-    }
-    draw
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod errors;
 pub mod fit;
 pub mod games;
 pub mod likelihood;
+mod newton;
 pub mod pool;
 
 pub use errors::{Errors, bootstrap, covariance};

@@ -1,23 +1,20 @@
-//! From dataset files to what a fit takes: which file, resolved or not, filtered, split by game.
+//! Positions of all files, one after another or in turn, filtered and split by game.
 //!
-//! In: the data arguments of a command. Out: training and validation items in memory, and an account of every
-//! position that was left out.
+//! In: the data arguments of a command, and what takes positions. Out: an account of every position, taken or not.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use super::twin::{qsearch, resolved};
+use super::{DataArgs, Split, default_dataset, summary};
 use crate::chess::packed::NO_EP;
 use crate::chess::{PackedBoard, PackedMove};
 use crate::cli::Ui;
-use crate::cli::label::label_file;
 use crate::error::{Error, Result};
-use crate::eval::Evaluation;
-use crate::label::{Method, Settings, judged, label};
+use crate::label::{judged, label};
 use crate::positions::filter::Pipeline;
 use crate::positions::format::epd;
 use crate::positions::format::facts::Facts;
@@ -25,138 +22,6 @@ use crate::positions::format::metadata::Source;
 use crate::positions::{AnyReader, FAR, Metadata, Sample};
 use crate::tune::lines;
 use crate::{interrupt, io, rng};
-
-/// Where the data comes from and what is kept of it: arguments that several commands share.
-#[derive(Debug, clap::Args)]
-pub struct DataArgs {
-    /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
-    #[arg(value_name = "DATA")]
-    pub data: Vec<PathBuf>,
-
-    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
-    /// lists them [default: none]
-    #[arg(long, value_name = "NAME|FILE")]
-    pub filter: Vec<String>,
-
-    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub filter_set: Vec<String>,
-
-    /// Take positions as they are; without it, a dataset that is not resolved is labelled first
-    #[arg(long)]
-    pub no_resolve: bool,
-
-    /// Stop at the first line of text that is bad; without it, bad lines are counted and named
-    #[arg(long)]
-    pub strict: bool,
-}
-
-/// A sample of which nothing is known.
-const EMPTY: Sample = Sample {
-    board: PackedBoard([0; 24]),
-    turn: Color::White,
-    ep: NO_EP,
-    halfmove: 0,
-    fullmove: 1,
-    ply: 0,
-    game: 0,
-    result: 0,
-    score: None,
-    depth: None,
-    played: PackedMove::NONE,
-    flags: 0,
-    to_capture: FAR,
-    to_check: FAR,
-    to_end: FAR,
-    leaf: None,
-    mean: None,
-};
-
-/// What to split off for validation, and how; by default nothing.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub struct Split {
-    /// Share of the games that go to validation, 0 to 1.
-    pub validation: f64,
-    /// Chooses the games.
-    pub seed: u64,
-}
-
-impl Split {
-    /// Refuses a share that leaves nothing to learn from.
-    pub fn check(&self) -> Result<()> {
-        match (0.0..1.0).contains(&self.validation) {
-            true => Ok(()),
-            false => {
-                Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
-            }
-        }
-    }
-}
-
-/// Items ready to fit, and the account of the rest.
-#[derive(Debug)]
-pub struct Prepared<T> {
-    /// Items of the games to learn from, in the order of the data.
-    pub train: Vec<T>,
-    /// Items of the games held out.
-    pub validation: Vec<T>,
-    /// The datasets that were read, with what they say of themselves.
-    pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read from the datasets.
-    pub read: u64,
-    /// Positions left out, by reason.
-    pub dropped: BTreeMap<&'static str, u64>,
-}
-
-impl<T> Prepared<T> {
-    /// The same with other items.
-    pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
-        Prepared {
-            train: items(self.train),
-            validation: items(self.validation),
-            sources: self.sources,
-            read: self.read,
-            dropped: self.dropped,
-        }
-    }
-
-    /// One line for people.
-    pub fn summary(&self) -> String {
-        summary(self.read, &self.dropped, self.train.len(), self.validation.len())
-    }
-}
-
-fn summary(read: u64, dropped: &BTreeMap<&'static str, u64>, train: usize, validation: usize) -> String {
-    let count: u64 = dropped.values().sum();
-    let reasons: Vec<String> = dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
-    let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-    format!("{read} positions read, {count} dropped{list}; {train} to train, {validation} to validate")
-}
-
-impl Account {
-    /// One line for people.
-    pub fn summary(&self, train: usize, validation: usize) -> String {
-        summary(self.read, &self.dropped, train, validation)
-    }
-}
-
-/// The dataset that a command takes if none is named: the newer of the two default files.
-///
-/// # Errors
-/// If there is neither.
-pub fn default_dataset() -> Result<PathBuf> {
-    let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
-    let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
-    newest.map(|(_, path)| path).ok_or_else(|| {
-        Error::usage(
-            "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
-        )
-    })
-}
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).ok()?.modified().ok()
-}
 
 /// A position that a fit may take.
 #[derive(Debug, Clone, Copy)]
@@ -188,35 +53,33 @@ pub struct Account {
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-/// Opens the datasets, resolves those that are not, filters, converts and splits by game.
-///
-/// `item` turns a kept sample, with the board to judge and its side to move, into what the fit takes, or names the
-/// reason why it cannot.
-///
-/// # Errors
-/// If a dataset cannot be read, a filter is unknown, or nothing is left.
-pub fn prepare<T>(
-    args: &DataArgs,
-    split: Split,
-    ui: &Ui,
-    item: impl Fn(&Sample, PackedBoard, Color) -> std::result::Result<T, &'static str>,
-) -> Result<Prepared<T>> {
-    let (mut train, mut validation) = (Vec::new(), Vec::new());
-    let account = stream(args, split, ui, &mut |offer| {
-        match item(&offer.sample, offer.board, offer.turn) {
-            Ok(item) if offer.held_out => validation.push(item),
-            Ok(item) => train.push(item),
-            Err(reason) => return Ok(Some(reason)),
-        }
-        Ok(None)
-    })?;
-    let Account { sources, read, dropped, .. } = account;
-    let out = Prepared { train, validation, sources, read, dropped };
-    if out.train.is_empty() {
-        return Err(Error::usage(format!("no positions are left to learn from: {}", out.summary())));
+impl Account {
+    /// One line for people.
+    pub fn summary(&self, train: usize, validation: usize) -> String {
+        summary(self.read, &self.dropped, train, validation)
     }
-    Ok(out)
 }
+
+/// A sample of which nothing is known.
+const EMPTY: Sample = Sample {
+    board: PackedBoard([0; 24]),
+    turn: Color::White,
+    ep: NO_EP,
+    halfmove: 0,
+    fullmove: 1,
+    ply: 0,
+    game: 0,
+    result: 0,
+    score: None,
+    depth: None,
+    played: PackedMove::NONE,
+    flags: 0,
+    to_capture: FAR,
+    to_check: FAR,
+    to_end: FAR,
+    leaf: None,
+    mean: None,
+};
 
 /// What takes positions: it gives the reason why it does not take one.
 pub type Take<'a> = dyn FnMut(&Offer) -> Result<Option<&'static str>> + 'a;
@@ -448,51 +311,4 @@ pub fn warn_of_bad_lines(path: &Path, account: &lines::Account, ui: &Ui) {
     if account.bad > account.first_bad.len() as u64 {
         ui.warn(format!("{}: {} of {} lines are bad", path.display(), account.bad, account.read));
     }
-}
-
-/// The bundled engine's own quiescence search.
-fn qsearch() -> Settings {
-    let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
-    Settings { method: Method::Quiescence, rescore: false, evaluation, name }
-}
-
-/// The dataset itself if it is resolved or need not be, else its labelled twin, made now if it is not there.
-fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<AnyReader> {
-    let data = AnyReader::open(path, None)?;
-    if as_it_is || data.metadata().resolved.is_some() {
-        return Ok(data);
-    }
-    let twin = twin(path);
-    if let Some(labelled) = current_twin(&data, &twin) {
-        let how = labelled.metadata().resolved.as_deref().unwrap_or_default();
-        let (path, twin) = (path.display(), twin.display());
-        ui.note(format!("{path} is not resolved; taking {twin}, made from it ({how})"));
-        return Ok(labelled);
-    }
-    let output = twin.display();
-    ui.note(format!("{} is not resolved; labelling it by qsearch → {output}", path.display()));
-    label_file(data, &twin, &qsearch(), ui)?;
-    AnyReader::open(&twin, None)
-}
-
-/// Where the labelled form of a dataset lies.
-fn twin(path: &Path) -> PathBuf {
-    match path.file_stem().and_then(|stem| stem.to_str()) {
-        Some("positions") | None => path.with_file_name("labelled.parquet"),
-        Some(stem) => path.with_file_name(format!("{stem}.labelled.parquet")),
-    }
-}
-
-/// The twin, if it was made from this very dataset: newer, and saying the same of itself.
-fn current_twin(data: &AnyReader, twin: &Path) -> Option<AnyReader> {
-    if modified(twin)? < modified(data.path())? {
-        return None;
-    }
-    let labelled = AnyReader::open(twin, None).ok()?;
-    let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
-    ours.resolved.clone_from(&theirs.resolved);
-    (&ours == theirs
-        && (data.rows().is_none() || data.rows() == labelled.rows())
-        && theirs.resolved.is_some())
-    .then_some(labelled)
 }
