@@ -113,8 +113,8 @@ fn piece(text: &[u8]) -> Option<Wanted> {
         _ => (before, None),
     };
     let from = match before {
-        // A mark needs something before it, but for `Nxf3` and the like; `-e4` is nothing.
-        [] if mark == Some(b'-') || (mark.is_some() && named_role.is_none()) => return None,
+        // `Nxf3`, and `xb4` where only one pawn can; `-e4` is nothing.
+        [] if mark == Some(b'-') => return None,
         [] => u64::MAX,
         [one] => named(*one)?,
         [file, rank] => {
