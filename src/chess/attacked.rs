@@ -6,8 +6,6 @@
 
 use shakmaty::{Bitboard, Board, Color, attacks};
 
-use super::captures::pawn_span;
-
 /// All squares, and those that a step to the right and a step to the left can end on.
 const ALL: Bitboard = Bitboard::FULL;
 const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
@@ -33,6 +31,13 @@ pub fn attacked(board: &Board, by: Color) -> Bitboard {
         squares |= attacks::king_attacks(king);
     }
     squares
+}
+
+/// All squares that these pawns attack.
+#[inline]
+pub(super) fn pawn_span(pawns: Bitboard, side: Color) -> Bitboard {
+    let forward = pawns.shift(side.fold_wb(8, -8));
+    forward.shift(1) & NOT_A | forward.shift(-1) & NOT_H
 }
 
 /// The squares that these sliders see in one direction. `within` are those that a step can end on without leaving the

@@ -6,6 +6,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
+use super::attacked::pawn_span;
 use super::sliders;
 
 /// Appends the legal captures and queen promotions of a side that is not in check. Captures that promote are
@@ -92,13 +93,6 @@ fn pawns(position: &Chess, king: Square, target: Bitboard, pinned: Bitboard, mov
             push(from, to, None);
         }
     }
-}
-
-/// All squares that these pawns attack.
-#[inline]
-pub(super) fn pawn_span(pawns: Bitboard, turn: Color) -> Bitboard {
-    let forward = pawns.shift(turn.fold_wb(8, -8));
-    Bitboard((forward.0 & !0x8080_8080_8080_8080) << 1 | (forward.0 & !0x0101_0101_0101_0101) >> 1)
 }
 
 fn en_passant(position: &Chess, king: Square, moves: &mut MoveList) {

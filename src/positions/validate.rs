@@ -13,9 +13,9 @@ use shakmaty::{Chess, Move, Position};
 use super::format::registry::Format;
 use super::parts::{Part, Parts};
 use super::{Leaf, Sample, flags};
-use crate::chess::PackedMove;
 use crate::chess::packed::NO_EP;
 use crate::chess::score::{MATE, is_mate};
+use crate::chess::{PackedMove, played};
 use crate::error::Result;
 
 /// What can be wrong with a record, with what it means.
@@ -243,8 +243,7 @@ pub fn check(sample: &Sample, tell: &mut dyn FnMut(&'static str, String)) {
 
 /// What the move says must be what flags and distances say.
 fn check_move(sample: &Sample, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
-    let mut after = position.clone();
-    after.play_unchecked(m);
+    let after = played(position, m);
     let check = after.is_check();
     for (bit, holds, what) in [
         (flags::CAPTURE, m.is_capture(), "captures"),

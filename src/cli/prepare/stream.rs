@@ -10,16 +10,15 @@ use shakmaty::Color;
 
 use super::twin::{qsearch, resolved};
 use super::{DataArgs, Split, default_dataset, summary};
-use crate::chess::packed::NO_EP;
-use crate::chess::{PackedBoard, PackedMove};
+use crate::chess::PackedBoard;
 use crate::cli::Ui;
 use crate::error::{Error, Result};
 use crate::label::{judged, label};
 use crate::positions::filter::Pipeline;
-use crate::positions::format::epd;
 use crate::positions::format::facts::Facts;
 use crate::positions::format::metadata::Source;
-use crate::positions::{AnyReader, FAR, Metadata, Sample};
+use crate::positions::format::{UNKNOWN, epd};
+use crate::positions::{AnyReader, Metadata, Sample};
 use crate::tune::lines;
 use crate::{interrupt, io, rng};
 
@@ -59,27 +58,6 @@ impl Account {
         summary(self.read, &self.dropped, train, validation)
     }
 }
-
-/// A sample of which nothing is known.
-const EMPTY: Sample = Sample {
-    board: PackedBoard([0; 24]),
-    turn: Color::White,
-    ep: NO_EP,
-    halfmove: 0,
-    fullmove: 1,
-    ply: 0,
-    game: 0,
-    result: 0,
-    score: None,
-    depth: None,
-    played: PackedMove::NONE,
-    flags: 0,
-    to_capture: FAR,
-    to_check: FAR,
-    to_end: FAR,
-    leaf: None,
-    mean: None,
-};
 
 /// What takes positions: it gives the reason why it does not take one.
 pub type Take<'a> = dyn FnMut(&Offer) -> Result<Option<&'static str>> + 'a;
@@ -248,7 +226,7 @@ impl Stream<'_, '_> {
             let score =
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
-            let sample = Sample { board: line.board, turn: line.turn, result, score, ..EMPTY };
+            let sample = Sample { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
             let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
             self.give(Offer { sample, result: line.result, board, turn, group, held_out: false })
         })?;

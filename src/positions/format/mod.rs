@@ -29,4 +29,5 @@ pub mod viri;
 mod writer;
 
 pub use columns::EMPTY;
+pub use replay::UNKNOWN;
 pub use writer::LEVEL;

@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
 use super::columns::EMPTY;
 use super::nibbles::Following;
 use crate::chess::packed::{NO_EP, castling_side, ep_code};
-use crate::chess::{PackedBoard, PackedMove, score};
+use crate::chess::{PackedBoard, PackedMove, played, score};
 use crate::positions::{FAR, Sample, flags};
 
 /// A game under way.
@@ -121,9 +121,7 @@ pub fn annotate(sample: &mut Sample, position: &Chess, m: Option<Move>, score: O
     sample.score = score;
     sample.flags |= score_flag(score);
     let Some(m) = m else { return };
-    let mut after = position.clone();
-    after.play_unchecked(m);
-    let check = after.is_check();
+    let check = played(position, m).is_check();
     sample.played = PackedMove::pack(m);
     sample.flags |= move_flags(m) | if check { flags::GIVES_CHECK } else { 0 };
     sample.to_capture = if m.is_capture() { 0 } else { FAR };
