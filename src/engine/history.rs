@@ -44,6 +44,7 @@ pub const NOTHING: Before = Before { moves: [NO_MOVE; 3], attacked: Bitboard::EM
 #[derive(Debug)]
 pub struct History {
     butterfly: Box<[i16]>,
+    /// A row for each earlier move; that of [`NO_MOVE`] stays zero, so that no look has to ask.
     follow: Box<[i16]>,
     counter: Box<[PackedMove]>,
     capture: Box<[i16]>,
@@ -54,7 +55,7 @@ impl History {
     pub fn new() -> History {
         History {
             butterfly: vec![0; 8 * 64 * 64].into_boxed_slice(),
-            follow: vec![0; PIECE_SQUARES * PIECE_SQUARES].into_boxed_slice(),
+            follow: vec![0; (PIECE_SQUARES + 1) * PIECE_SQUARES].into_boxed_slice(),
             counter: vec![PackedMove::NONE; PIECE_SQUARES].into_boxed_slice(),
             capture: vec![0; PIECE_SQUARES * Role::ALL.len()].into_boxed_slice(),
         }
@@ -70,20 +71,18 @@ impl History {
 
     /// How good a quiet move has been, within ±4 × 16,384.
     #[inline]
-    pub fn score(&self, turn: Color, m: Move, before: Before) -> i32 {
+    pub fn score(&self, turn: Color, m: Move, before: &Before) -> i32 {
         let moved = piece_to(turn, m);
         let mut score = i32::from(self.butterfly[from_to(turn, m, before.attacked)]);
         for earlier in before.moves {
-            if earlier != NO_MOVE {
-                score += i32::from(self.follow[follow_index(earlier, moved)]);
-            }
+            score += i32::from(self.follow[follow_index(earlier, moved)]);
         }
         score
     }
 
     /// Raises (`bonus` above 0) or lowers what is thought of a quiet move.
     #[inline]
-    pub fn learn(&mut self, turn: Color, m: Move, before: Before, bonus: i32) {
+    pub fn learn(&mut self, turn: Color, m: Move, before: &Before, bonus: i32) {
         let moved = piece_to(turn, m);
         nudge(&mut self.butterfly[from_to(turn, m, before.attacked)], bonus);
         for earlier in before.moves {
@@ -166,16 +165,16 @@ mod tests {
         let moves = Chess::default().legal_moves();
         let before = Before { moves: [3, NO_MOVE, NO_MOVE], ..NOTHING };
         for _ in 0..10_000 {
-            history.learn(Color::White, moves[0], before, 1500);
-            history.learn(Color::White, moves[1], before, -1500);
+            history.learn(Color::White, moves[0], &before, 1500);
+            history.learn(Color::White, moves[1], &before, -1500);
         }
-        let good = history.score(Color::White, moves[0], before);
-        let bad = history.score(Color::White, moves[1], before);
+        let good = history.score(Color::White, moves[0], &before);
+        let bad = history.score(Color::White, moves[1], &before);
         assert!((MAX..=2 * MAX).contains(&good), "{good}");
         assert!((-2 * MAX..-MAX).contains(&bad), "{bad}");
-        assert_eq!(history.score(Color::Black, moves[0], NOTHING), 0);
+        assert_eq!(history.score(Color::Black, moves[0], &NOTHING), 0);
         history.clear();
-        assert_eq!(history.score(Color::White, moves[0], before), 0);
+        assert_eq!(history.score(Color::White, moves[0], &before), 0);
     }
 
     #[test]
@@ -183,10 +182,10 @@ mod tests {
         let mut history = History::new();
         let m = Chess::default().legal_moves()[3];
         let [from, to] = [m.from().unwrap(), m.to()].map(Bitboard::from);
-        history.learn(Color::White, m, Before { attacked: from, ..NOTHING }, 900);
-        assert!(history.score(Color::White, m, Before { attacked: from, ..NOTHING }) > 0);
+        history.learn(Color::White, m, &Before { attacked: from, ..NOTHING }, 900);
+        assert!(history.score(Color::White, m, &Before { attacked: from, ..NOTHING }) > 0);
         for attacked in [Bitboard::EMPTY, to, from | to] {
-            assert_eq!(history.score(Color::White, m, Before { attacked, ..NOTHING }), 0);
+            assert_eq!(history.score(Color::White, m, &Before { attacked, ..NOTHING }), 0);
         }
     }
 

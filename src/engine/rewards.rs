@@ -28,9 +28,9 @@ impl<E: Evaluator> Search<'_, E> {
             if self.params.counters > 0 {
                 self.history.learn_counter(self.stack.moved(node.ply, 1), m);
             }
-            self.history.learn(turn, m, before, bonus);
+            self.history.learn(turn, m, &before, bonus);
             for &other in quiets.iter().filter(|&&other| other != m) {
-                self.history.learn(turn, other, before, -bonus);
+                self.history.learn(turn, other, &before, -bonus);
             }
         }
         for &other in noisy.iter().filter(|&&other| other != m) {
@@ -60,7 +60,7 @@ impl<E: Evaluator> Search<'_, E> {
         {
             let before = self.before(above);
             let bonus = (self.params.bonus_slope * depth / 2).min(self.params.bonus_max / 2);
-            self.history.learn(!node.position.turn(), m, before, bonus);
+            self.history.learn(!node.position.turn(), m, &before, bonus);
         }
     }
 }

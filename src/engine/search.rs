@@ -348,7 +348,7 @@ impl<E: Evaluator> Search<'_, E> {
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {
-            self.history.score(turn, m, stages.hints().before)
+            self.history.score(turn, m, &stages.hints().before)
         } else {
             self.history.capture_score(turn, m)
         };

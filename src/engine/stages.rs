@@ -193,7 +193,7 @@ impl Stages {
                 + history.capture_score(turn, m)
         };
         let quiet = |m: Move| match hints.rank(m) {
-            0 => history.score(turn, m, hints.before),
+            0 => history.score(turn, m, &hints.before),
             rank => KILLER + rank,
         };
         if self.stage == Stage::Captures {
@@ -222,24 +222,35 @@ impl Stages {
     #[inline]
     fn take_best(&mut self) -> Option<Move> {
         let next = self.next;
-        // Lane by lane, from the lanes that hold the next move: what is handed out counts for nothing any more.
-        let mut most = [TAKEN; LANES];
-        for lanes in self.scores[next - next % LANES..].as_chunks::<LANES>().0 {
-            for (most, &score) in most.iter_mut().zip(lanes) {
-                *most = score.max(*most);
-            }
-        }
-        let greatest = most.into_iter().fold(TAKEN, i32::max);
+        // From the lanes that hold the next move: what is handed out counts for nothing any more.
+        let lanes = self.scores[next - next % LANES..].as_chunks().0.iter();
+        let greatest = lanes.fold(TAKEN, |most, &lanes| most.max(greatest(lanes)));
         if greatest == TAKEN {
             return None;
         }
         let best = (PLACES - 1 - greatest.rem_euclid(PLACES)) as usize;
-        self.moves.swap(next, best);
+        // Taken before anything is written: to read at once what has just been written takes long.
+        let m = self.moves[best];
+        self.moves[best] = self.moves[next];
+        self.moves[next] = m;
         self.scores[best] = at(best, self.scores[next].div_euclid(PLACES));
         self.scores[next] = TAKEN;
         self.next += 1;
-        Some(self.moves[next])
+        Some(m)
     }
+}
+
+/// The greatest of the lanes, by halves.
+#[inline]
+fn greatest(mut lanes: [i32; LANES]) -> i32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = lanes[i].max(lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// Scores, in whole lanes: a list never has more.
@@ -302,7 +313,7 @@ mod tests {
         let moves = position.legal_moves();
         let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
         let mut history = History::new();
-        history.learn(position.turn(), quiet[5], NOTHING, 900);
+        history.learn(position.turn(), quiet[5], &NOTHING, 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
         let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING);

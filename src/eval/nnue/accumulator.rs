@@ -1,58 +1,83 @@
 //! The hidden layer of networks that see the squares of the pieces, with any mirroring and input buckets, kept up to
 //! date by what differs from a position seen before.
 //!
-//! In: the pieces of a board, the side that looks, and the distance from the root. Out: the sums of the hidden layer
-//! for that side. Each ply keeps the pieces that its sums stand for, and the angle from which they were seen. A new
-//! position differs from that of the ply before by a move, as a rule, and only the difference is added and removed.
-//! Where it does not, as after a king's move that turns the board, it is compared with its own ply and with the last
-//! position seen from the same angle too (the idea of Koivisto's refresh tables), and whichever differs least is
+//! In: a board, the sides that look, and the distance from the root. Out: the sums of the hidden layer for those sides.
+//! Each ply keeps the pieces that its sums stand for, and the angles from which they were seen. A new position differs
+//! from that of the ply before by a move, as a rule, and only the difference is added and removed; it is listed once for
+//! both sides. Where it does not, as after a king's move that turns the board, it is compared with its own ply and with
+//! the last position seen from the same angle too (the idea of Koivisto's refresh tables), and whichever differs least is
 //! changed. Sums are integers that wrap, so the result is that of adding everything anew, whatever was stored. The
 //! search needs no hook in making and unmaking moves (the idea of akimbo's accumulator cache).
 
 use arrayvec::ArrayVec;
-use shakmaty::{Board, Color, Piece, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Square};
 
 use super::architecture::Architecture;
 use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
 use super::slots::{PLIES, Slots, slot};
-
-/// The squares of each kind of piece: pawn to king of White, then of Black.
-pub type Pieces = [u64; 12];
+use crate::chess::score::MAX_PLY;
 
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
 const A_MOVE: u32 = 4;
+/// Farther than any two boards are from each other.
+const NEVER: u32 = 1 << 16;
 
 /// From where a side sees the board, by its king's square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Angle {
-    side: Color,
     /// What turns the files of squares.
-    flip: usize,
+    flip: u16,
     /// First row of the input bucket.
-    base: usize,
+    base: u16,
 }
 
 impl Angle {
     fn new(architecture: &Architecture, side: Color, king: Square) -> Angle {
         let king = if side.is_white() { king } else { king.flip_vertical() } as usize;
         let (flip, bucket) = architecture.orientation(king);
-        Angle { side, flip, base: bucket * all::COUNT }
+        Angle { flip: flip as u16, base: (bucket * all::COUNT) as u16 }
     }
 
-    /// The row of a piece on a square.
+    /// The row of a feature that a side sees.
     #[inline]
-    fn row(&self, kind: usize, square: Square) -> u16 {
-        let piece = Piece { color: Color::from_white(kind < 6), role: Role::ALL[kind % 6] };
-        (self.base + (all::index(self.side, piece, square) ^ self.flip)) as u16
+    fn row(self, feature: usize) -> u16 {
+        self.base + (feature as u16 ^ self.flip)
     }
 
-    /// Where the last position seen from here is kept.
+    /// Where the last position that a side saw from here is kept.
     #[inline]
-    fn place(&self) -> usize {
-        4 * (self.base / all::COUNT) + 2 * (self.flip & 1) + usize::from(self.side.is_black())
+    fn place(self, side: Color) -> usize {
+        4 * (usize::from(self.base) / all::COUNT)
+            + 2 * usize::from(self.flip & 1)
+            + usize::from(side.is_black())
     }
+}
+
+/// What a ply's sums stand for: those of a side that did not look stand for nothing.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    pieces: Pieces,
+    angles: [Option<Angle>; 2],
+}
+
+/// The rows in which a new position differs.
+#[derive(Debug, Clone)]
+struct Change {
+    added: ArrayVec<u16, 64>,
+    removed: ArrayVec<u16, 64>,
+}
+
+/// The sums from which those of a new position are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The ply before.
+    Before,
+    /// The same ply, in another line.
+    Here,
+    /// The last position that the side saw from this angle.
+    Place(usize),
 }
 
 /// The sums of every ply for both sides, and of every angle.
@@ -60,130 +85,182 @@ impl Angle {
 pub struct Stack {
     /// For White and for Black, by the king's square.
     angles: Box<[[Angle; 64]; 2]>,
-    plies: Store,
-    places: Store,
-    added: Rows,
-    removed: Rows,
-}
-
-/// Rows to add or to remove: no more than two boards have pieces.
-type Rows = ArrayVec<u16, 64>;
-
-/// Sums with the pieces that they stand for.
-#[derive(Debug, Clone)]
-struct Store {
-    seen: Vec<(Pieces, Angle)>,
+    seen: Vec<Seen>,
     sums: Slots,
-}
-
-impl Store {
-    /// Of the empty board, seen from one angle.
-    fn new(network: &Network, slots: usize, angle: Angle) -> Store {
-        Store { seen: vec![([0; 12], angle); slots], sums: Slots::new(network, slots) }
-    }
-
-    /// How many pieces have to be added or removed, if the angle is the same.
-    #[inline]
-    fn distance(&self, slot: usize, pieces: &Pieces, angle: Angle) -> u32 {
-        let (from, seen) = &self.seen[slot];
-        if *seen != angle {
-            return u32::MAX;
-        }
-        // Most kinds have not moved, and where the processor counts no bits, counting them is the dearest part.
-        let differing = from.iter().zip(pieces).filter(|(a, b)| a != b);
-        differing.map(|(a, b)| (a ^ b).count_ones()).sum()
-    }
+    /// What was last seen from each angle.
+    places: Vec<Pieces>,
+    place_sums: Slots,
+    /// What differs, as White sees it and as Black does.
+    changes: Box<[Change; 2]>,
 }
 
 impl Stack {
     /// A stack that has seen the empty board everywhere.
     pub fn new(network: &Network) -> Stack {
         let architecture = network.architecture();
-        let angles = Color::ALL.map(|side| Square::ALL.map(|king| Angle::new(architecture, side, king)));
-        let mut places = Store::new(network, 4 * architecture.king_bucket_count(), angles[0][0]);
-        for angle in angles.as_flattened() {
-            places.seen[angle.place()].1 = *angle;
-        }
+        let places = 4 * architecture.king_bucket_count();
+        let change = Change { added: ArrayVec::new(), removed: ArrayVec::new() };
         Stack {
-            plies: Store::new(network, PLIES, angles[0][0]),
-            angles: Box::new(angles),
-            places,
-            added: Rows::new(),
-            removed: Rows::new(),
+            angles: Box::new(
+                Color::ALL.map(|side| Square::ALL.map(|king| Angle::new(architecture, side, king))),
+            ),
+            seen: vec![Seen { pieces: Pieces::NONE, angles: [None; 2] }; MAX_PLY + 1],
+            sums: Slots::new(network, PLIES),
+            places: vec![Pieces::NONE; places],
+            place_sums: Slots::new(network, places),
+            changes: Box::new([change.clone(), change]),
         }
     }
 
-    /// Brings one side's sums of a ply up to date; [`Stack::sums`] gives them.
-    pub fn update(&mut self, network: &Network, kernel: Kernel, pieces: &Pieces, side: Color, ply: usize) {
-        let slot = slot(side, ply);
-        let king = if side.is_white() { pieces[5] } else { pieces[11] };
-        let angle = self.angles[usize::from(side.is_black())][king.trailing_zeros() as usize % 64];
-        let before = if slot >= 2 { self.plies.distance(slot - 2, pieces, angle) } else { u32::MAX };
-        if before <= A_MOVE {
-            self.carry(network, kernel, slot, pieces, angle);
-        } else {
-            let here = self.plies.distance(slot, pieces, angle);
-            // To start from an angle's last position costs a copy more.
-            let place = angle.place();
-            let there = self.places.distance(place, pieces, angle) + 1;
-            if here <= before.min(there) {
-                self.list(self.plies.seen[slot].0, pieces, angle);
-                let sums = self.plies.sums.at_mut(slot);
-                kernel.change(network, sums, &self.added, &self.removed);
-            } else if before <= there {
-                self.carry(network, kernel, slot, pieces, angle);
-            } else {
-                self.list(self.places.seen[place].0, pieces, angle);
-                let sums = self.places.sums.at_mut(place);
-                kernel.change(network, sums, &self.added, &self.removed);
-                self.plies.sums.at_mut(slot).copy_from_slice(sums);
-                self.places.seen[place].0 = *pieces;
+    /// Brings the sums of a ply up to date for the sides that look; [`Stack::sums`] gives them.
+    #[inline]
+    pub fn update(
+        &mut self,
+        network: &Network,
+        kernel: Kernel,
+        board: &Board,
+        looking: &[Color],
+        ply: usize,
+    ) {
+        let ply = ply.min(MAX_PLY);
+        let pieces = Pieces::of(board);
+        let king = |side: Color| board.king_of(side).map_or(0, |square| square as usize);
+        let angles = [self.angles[0][king(Color::White)], self.angles[1][king(Color::Black)]];
+        let before = ply.checked_sub(1).map_or(NEVER, |before| self.seen[before].pieces.distance(&pieces));
+        let mut listed = None;
+        for &side in looking {
+            let angle = angles[usize::from(side.is_black())];
+            let origin = self.origin(&pieces, side, angle, ply, before);
+            if listed != Some(origin) {
+                let from = match origin {
+                    Origin::Before => self.seen[ply - 1].pieces,
+                    Origin::Here => self.seen[ply].pieces,
+                    Origin::Place(place) => self.places[place],
+                };
+                self.list(&from, &pieces, angles);
+                listed = Some(origin);
+            }
+            self.change(network, kernel, origin, side, ply);
+            if let Origin::Place(place) = origin {
+                self.places[place] = pieces;
             }
         }
-        self.plies.seen[slot] = (*pieces, angle);
+        let looked = |side: Color| looking.contains(&side).then_some(angles[usize::from(side.is_black())]);
+        self.seen[ply] = Seen { pieces, angles: [looked(Color::White), looked(Color::Black)] };
     }
 
     /// The sums of a ply as a side sees it, as they were brought up to date last.
     #[inline]
     pub fn sums(&self, side: Color, ply: usize) -> &[Block] {
-        self.plies.sums.at(slot(side, ply))
+        self.sums.at(slot(side, ply))
     }
 
-    /// Takes the sums of the ply before, but for what differs.
+    /// The sums from which a side's are made with the least work. `before` is how far the ply before is.
     #[inline]
-    fn carry(&mut self, network: &Network, kernel: Kernel, slot: usize, pieces: &Pieces, angle: Angle) {
-        self.list(self.plies.seen[slot - 2].0, pieces, angle);
-        let (from, to) = self.plies.sums.before_and_at(slot);
-        kernel.carry(network, from, to, &self.added, &self.removed);
+    fn origin(&self, pieces: &Pieces, side: Color, angle: Angle, ply: usize, before: u32) -> Origin {
+        let seen_so = |ply: usize| self.seen[ply].angles[usize::from(side.is_black())] == Some(angle);
+        let before = if before < NEVER && seen_so(ply - 1) { before } else { NEVER };
+        if before <= A_MOVE {
+            return Origin::Before;
+        }
+        let here = if seen_so(ply) { self.seen[ply].pieces.distance(pieces) } else { NEVER };
+        let place = angle.place(side);
+        // To start from an angle's last position costs a copy more.
+        let there = self.places[place].distance(pieces) + 1;
+        if here <= before.min(there) {
+            Origin::Here
+        } else if before <= there {
+            Origin::Before
+        } else {
+            Origin::Place(place)
+        }
     }
 
-    /// Lists the rows that differ.
+    /// Makes a side's sums of a ply from others by the rows that are listed.
     #[inline]
-    fn list(&mut self, from: Pieces, to: &Pieces, angle: Angle) {
-        self.added.clear();
-        self.removed.clear();
-        for (kind, (from, &to)) in from.into_iter().zip(to).enumerate() {
-            if from == to {
-                continue;
+    fn change(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
+        let Change { added, removed } = &self.changes[usize::from(side.is_black())];
+        let slot = slot(side, ply);
+        match origin {
+            Origin::Before => {
+                let (from, to) = self.sums.before_and_at(slot);
+                kernel.carry(network, from, to, added, removed);
             }
-            for (squares, list) in [(to & !from, &mut self.added), (from & !to, &mut self.removed)] {
-                for square in shakmaty::Bitboard(squares) {
-                    list.push(angle.row(kind, square));
-                }
+            Origin::Here => kernel.change(network, self.sums.at_mut(slot), added, removed),
+            Origin::Place(place) => {
+                let sums = self.place_sums.at_mut(place);
+                kernel.change(network, sums, added, removed);
+                self.sums.at_mut(slot).copy_from_slice(sums);
+            }
+        }
+    }
+
+    /// Lists the rows that differ, as both sides see them.
+    #[inline]
+    fn list(&mut self, from: &Pieces, to: &Pieces, angles: [Angle; 2]) {
+        let [white, black] = &mut *self.changes;
+        for change in [&mut *white, &mut *black] {
+            change.added.clear();
+            change.removed.clear();
+        }
+        let changed = from.changed(to);
+        for (pieces, [white, black]) in
+            [(to, [&mut white.added, &mut black.added]), (from, [&mut white.removed, &mut black.removed])]
+        {
+            for square in Bitboard(changed & pieces.taken()) {
+                let [seen_by_white, seen_by_black] = all::both_of(pieces.feature(square as usize));
+                white.push(angles[0].row(seen_by_white));
+                black.push(angles[1].row(seen_by_black));
             }
         }
     }
 }
 
-/// The pieces of a board.
-#[inline]
-pub fn pieces(board: &Board) -> Pieces {
-    let roles =
-        [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
-    let mut pieces = [0; 12];
-    for (role, squares) in roles.into_iter().enumerate() {
-        pieces[role] = (squares & board.white()).0;
-        pieces[6 + role] = (squares & board.black()).0;
+/// The pieces of a board: which squares are taken, which by Black, and the three digits of the kind of piece there, a
+/// bit for each square (the idea of quad-bitboards). So few words say quickly what differs.
+#[derive(Debug, Clone, Copy)]
+struct Pieces([u64; 5]);
+
+impl Pieces {
+    const NONE: Pieces = Pieces([0; 5]);
+
+    #[inline]
+    fn of(board: &Board) -> Pieces {
+        let (rooks, kings) = (board.rooks(), board.kings());
+        Pieces(
+            [
+                board.occupied(),
+                board.black(),
+                board.knights() | rooks | kings,
+                board.bishops() | rooks,
+                board.queens() | kings,
+            ]
+            .map(|squares| squares.0),
+        )
     }
-    pieces
+
+    #[inline]
+    fn taken(&self) -> u64 {
+        self.0[0]
+    }
+
+    /// The feature of the piece on a taken square, as White sees it.
+    #[inline]
+    fn feature(&self, square: usize) -> usize {
+        let [_, black, ones, twos, fours] = self.0.map(|squares| (squares >> square & 1) as usize);
+        64 * (6 * black + ones + 2 * twos + 4 * fours) + square
+    }
+
+    /// The squares on which not the same stands.
+    #[inline]
+    fn changed(&self, other: &Pieces) -> u64 {
+        self.0.iter().zip(&other.0).fold(0, |changed, (a, b)| changed | (a ^ b))
+    }
+
+    /// How many pieces have to be added or removed to come from one board to another.
+    #[inline]
+    fn distance(&self, other: &Pieces) -> u32 {
+        let changed = self.changed(other);
+        (changed & self.taken()).count_ones() + (changed & other.taken()).count_ones()
+    }
 }

@@ -26,7 +26,7 @@ pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
 pub use network::{About, Network};
 pub(crate) use sets::oriented;
 
-use self::accumulator::{Stack, pieces};
+use self::accumulator::Stack;
 use self::network::{Block, Head, QA, QB};
 use self::sets::SetStack;
 use self::simd::Kernel;
@@ -58,10 +58,7 @@ impl Sums {
     #[inline]
     fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, looking: &[Color], ply: usize) {
         match self {
-            Sums::Pieces(stack) => {
-                let pieces = pieces(board);
-                looking.iter().for_each(|&side| stack.update(network, kernel, &pieces, side, ply));
-            }
+            Sums::Pieces(stack) => stack.update(network, kernel, board, looking, ply),
             Sums::Sets(stack) => {
                 looking.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
             }

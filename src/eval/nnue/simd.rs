@@ -140,32 +140,48 @@ impl Kernel {
 
 #[inline(always)]
 fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-    for (i, sum) in sums.iter_mut().enumerate() {
-        *sum = changed(network, *sum, i, added, removed);
+    // As a rule pieces have moved, and as many squares are left as are come to.
+    let (added, come) = added.split_at(added.len().min(removed.len()));
+    let (removed, left) = removed.split_at(added.len());
+    for (&a, &b) in added.iter().zip(removed) {
+        for ((sum, a), b) in sums.iter_mut().zip(row(network, a)).zip(row(network, b)) {
+            *sum = sub(add(*sum, a), b);
+        }
+    }
+    for &feature in come {
+        sums.iter_mut().zip(row(network, feature)).for_each(|(sum, row)| *sum = add(*sum, row));
+    }
+    for &feature in left {
+        sums.iter_mut().zip(row(network, feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
     }
 }
 
 #[inline(always)]
 fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    let row = |feature: u16| network.row(usize::from(feature));
     // What a quiet move does, and what a capture does; all else is rare.
     match (added, removed) {
         (&[a], &[b]) => {
-            for (((from, to), a), b) in from.iter().zip(to).zip(row(a)).zip(row(b)) {
+            let rows = row(network, a).iter().zip(row(network, b));
+            for ((from, to), (a, b)) in from.iter().zip(to).zip(rows) {
                 *to = sub(add(*from, a), b);
             }
         }
         (&[a], &[b, c]) => {
-            for ((((from, to), a), b), c) in from.iter().zip(to).zip(row(a)).zip(row(b)).zip(row(c)) {
+            let rows = row(network, a).iter().zip(row(network, b)).zip(row(network, c));
+            for ((from, to), ((a, b), c)) in from.iter().zip(to).zip(rows) {
                 *to = sub(sub(add(*from, a), b), c);
             }
         }
         _ => {
-            for (i, (from, to)) in from.iter().zip(to).enumerate() {
-                *to = changed(network, *from, i, added, removed);
-            }
+            to.copy_from_slice(from);
+            change(network, to, added, removed);
         }
     }
+}
+
+#[inline(always)]
+fn row(network: &Network, feature: u16) -> &[Block] {
+    network.row(usize::from(feature))
 }
 
 #[inline(always)]
@@ -177,18 +193,6 @@ fn add(mut sum: Block, row: &Block) -> Block {
 #[inline(always)]
 fn sub(mut sum: Block, row: &Block) -> Block {
     sum.0.iter_mut().zip(&row.0).for_each(|(sum, weight)| *sum = sum.wrapping_sub(*weight));
-    sum
-}
-
-/// One block of sums, with block `i` of the rows added and removed. It stays in registers meanwhile.
-#[inline(always)]
-fn changed(network: &Network, mut sum: Block, i: usize, added: &[u16], removed: &[u16]) -> Block {
-    for &feature in added {
-        sum = add(sum, &network.row(usize::from(feature))[i]);
-    }
-    for &feature in removed {
-        sum = sub(sum, &network.row(usize::from(feature))[i]);
-    }
     sum
 }
 

@@ -33,9 +33,14 @@ pub fn index(perspective: Color, piece: Piece, square: Square) -> usize {
 #[inline]
 pub fn both(piece: Piece, square: Square) -> [usize; 2] {
     let plane = 64 * (piece.role as usize - 1);
-    let (white, black) = if piece.color.is_white() { (0, THEIRS) } else { (THEIRS, 0) };
-    let square = square as usize;
-    [white + plane + square, black + plane + (square ^ 56)]
+    both_of(if piece.color.is_white() { 0 } else { THEIRS } + plane + square as usize)
+}
+
+/// A feature that White sees, and what Black sees in its place.
+#[inline]
+pub fn both_of(white: usize) -> [usize; 2] {
+    let black = if white < THEIRS { white + THEIRS } else { white - THEIRS };
+    [white, black ^ 56]
 }
 
 #[cfg(test)]
