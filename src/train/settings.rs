@@ -280,7 +280,7 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    /// The network to start from, if one is named.
+    /// The network to start from, if one is named. One with a single output bucket may be the start of several.
     ///
     /// # Errors
     /// If it cannot be read, or is of another shape.
@@ -288,6 +288,9 @@ impl Settings {
         let Some(path) = &self.start else { return Ok(None) };
         let network = Network::load(path)?;
         let expected = self.architecture();
+        if let Some(network) = network.with_buckets(&expected) {
+            return Ok(Some(network));
+        }
         if *network.architecture() != expected {
             let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
             return Err(Error::data(path, reason));

@@ -40,6 +40,9 @@ fn moves_alone_are_enough_to_learn_from() {
     // From a checkpoint: it starts where the other ended.
     let on = tuned(&folder, &format!("{pqr} --set start=a.nnue -o c.nnue"));
     assert!(loss(&on, "train_loss_before") < loss(&all, "train_loss_before"));
+    // As do two output buckets, each with what the only one had learnt.
+    let two = tuned(&folder, &format!("{pqr} --set start=a.nnue --set output_buckets=2 -o d.nnue"));
+    assert!(loss(&two, "train_loss_before") < loss(&all, "train_loss_before"));
     assert!(fault(&folder, "--set loss=pqr").contains("--no-resolve"));
     assert!(fault(&folder, "--set start=a.nnue --hidden 32").contains("a.nnue: is (768->16)"));
 }

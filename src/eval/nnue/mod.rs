@@ -294,6 +294,22 @@ mod tests {
     }
 
     #[test]
+    fn output_buckets_begin_with_what_the_only_one_says() {
+        let mut single = Architecture::plain(24);
+        single.psqt = true;
+        let buckets = Architecture { output_buckets: 8, output_by: OutputBy::Phase, ..single.clone() };
+        let network = random_of(&single, 5);
+        let several = Arc::new(network.with_buckets(&buckets).unwrap());
+        let (mut one, mut many) = (Nnue::new(Arc::new(network)), Nnue::new(several.clone()));
+        along_random_games(8, 4, 80, |position| {
+            assert_eq!(many.evaluate(position, 0), one.evaluate(position, 0));
+        });
+        assert!(several.with_buckets(&buckets).is_none());
+        let wider = Architecture { hidden: 25, ..buckets };
+        assert!(one.network().with_buckets(&wider).is_none());
+    }
+
+    #[test]
     fn both_colours_are_evaluated_alike() {
         let network = Arc::new(network::tests::random(32, 4));
         along_random_games(8, 1, 80, |position| {

@@ -211,6 +211,20 @@ impl Network {
         Network { about, ..self }
     }
 
+    /// The same network with output buckets, all of which say what its only one says. `None` if it has several, or if
+    /// the architecture differs in anything else.
+    pub fn with_buckets(&self, architecture: &Architecture) -> Option<Network> {
+        let (by, count) = (self.architecture.output_by, architecture.output_buckets);
+        let single = Architecture { output_buckets: 1, output_by: by, ..architecture.clone() };
+        if self.architecture != single {
+            return None;
+        }
+        let mut weights = self.weights();
+        weights.dense = vec![weights.dense[0].clone(); count];
+        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, count)).collect();
+        Network::new(architecture.clone(), &weights, self.about.clone())
+    }
+
     /// Blocks in a row.
     #[inline]
     pub(super) fn blocks(&self) -> usize {
