@@ -231,8 +231,7 @@ impl Stages {
         let best = (PLACES - 1 - greatest.rem_euclid(PLACES)) as usize;
         // Taken before anything is written: to read at once what has just been written takes long.
         let m = self.moves[best];
-        self.moves[best] = self.moves[next];
-        self.moves[next] = m;
+        self.moves.swap(next, best);
         self.scores[best] = at(best, self.scores[next].div_euclid(PLACES));
         self.scores[next] = TAKEN;
         self.next += 1;

@@ -288,14 +288,11 @@ impl Settings {
         let Some(path) = &self.start else { return Ok(None) };
         let network = Network::load(path)?;
         let expected = self.architecture();
-        if let Some(network) = network.with_buckets(&expected) {
+        if *network.architecture() == expected {
             return Ok(Some(network));
         }
-        if *network.architecture() != expected {
-            let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
-            return Err(Error::data(path, reason));
-        }
-        Ok(Some(network))
+        let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
+        network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))
     }
 
     /// The loss, without its scale.

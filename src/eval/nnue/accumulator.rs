@@ -22,7 +22,7 @@ use crate::chess::score::MAX_PLY;
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
 const A_MOVE: u32 = 4;
 /// Farther than any two boards are from each other.
-const NEVER: u32 = 1 << 16;
+const NEVER: u32 = u32::MAX;
 
 /// From where a side sees the board, by its king's square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +127,7 @@ impl Stack {
         let king = |side: Color| board.king_of(side).map_or(0, |square| square as usize);
         let angles = [self.angles[0][king(Color::White)], self.angles[1][king(Color::Black)]];
         let before = ply.checked_sub(1).map_or(NEVER, |before| self.seen[before].pieces.distance(&pieces));
+        let mut seen = Seen { pieces, angles: [None; 2] };
         let mut listed = None;
         for &side in looking {
             let angle = angles[usize::from(side.is_black())];
@@ -144,9 +145,9 @@ impl Stack {
             if let Origin::Place(place) = origin {
                 self.places[place] = pieces;
             }
+            seen.angles[usize::from(side.is_black())] = Some(angle);
         }
-        let looked = |side: Color| looking.contains(&side).then_some(angles[usize::from(side.is_black())]);
-        self.seen[ply] = Seen { pieces, angles: [looked(Color::White), looked(Color::Black)] };
+        self.seen[ply] = seen;
     }
 
     /// The sums of a ply as a side sees it, as they were brought up to date last.

@@ -239,8 +239,8 @@ impl Network {
 
     /// The weights of a row of the feature table.
     #[inline]
-    pub(super) fn row(&self, row: usize) -> &[Block] {
-        let blocks = self.blocks();
+    pub(super) fn row(&self, row: u16) -> &[Block] {
+        let (blocks, row) = (self.blocks(), usize::from(row));
         &self.features[row * blocks..(row + 1) * blocks]
     }
 

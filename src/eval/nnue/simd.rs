@@ -144,15 +144,15 @@ fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16])
     let (added, come) = added.split_at(added.len().min(removed.len()));
     let (removed, left) = removed.split_at(added.len());
     for (&a, &b) in added.iter().zip(removed) {
-        for ((sum, a), b) in sums.iter_mut().zip(row(network, a)).zip(row(network, b)) {
+        for ((sum, a), b) in sums.iter_mut().zip(network.row(a)).zip(network.row(b)) {
             *sum = sub(add(*sum, a), b);
         }
     }
     for &feature in come {
-        sums.iter_mut().zip(row(network, feature)).for_each(|(sum, row)| *sum = add(*sum, row));
+        sums.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = add(*sum, row));
     }
     for &feature in left {
-        sums.iter_mut().zip(row(network, feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
+        sums.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
     }
 }
 
@@ -161,13 +161,13 @@ fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], rem
     // What a quiet move does, and what a capture does; all else is rare.
     match (added, removed) {
         (&[a], &[b]) => {
-            let rows = row(network, a).iter().zip(row(network, b));
+            let rows = network.row(a).iter().zip(network.row(b));
             for ((from, to), (a, b)) in from.iter().zip(to).zip(rows) {
                 *to = sub(add(*from, a), b);
             }
         }
         (&[a], &[b, c]) => {
-            let rows = row(network, a).iter().zip(row(network, b)).zip(row(network, c));
+            let rows = network.row(a).iter().zip(network.row(b)).zip(network.row(c));
             for ((from, to), ((a, b), c)) in from.iter().zip(to).zip(rows) {
                 *to = sub(sub(add(*from, a), b), c);
             }
@@ -177,11 +177,6 @@ fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], rem
             change(network, to, added, removed);
         }
     }
-}
-
-#[inline(always)]
-fn row(network: &Network, feature: u16) -> &[Block] {
-    network.row(usize::from(feature))
 }
 
 #[inline(always)]

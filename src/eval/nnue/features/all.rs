@@ -4,7 +4,7 @@
 //! king 5 and the board turned upside down for Black, so that both sides see themselves at the bottom. This is
 //! the field's plain layout (`Chess768` of the trainer bullet), so that weights can be exchanged.
 
-use shakmaty::{Color, Piece, Square};
+use shakmaty::{Piece, Square};
 
 use super::{Bits, View};
 
@@ -23,17 +23,11 @@ pub(super) fn write(view: &View, bits: &mut Bits<'_>) {
 /// Distance between a feature of one's own piece and the same feature of the opponent's.
 const THEIRS: usize = 384;
 
-/// The feature of a piece on a square, as one side sees it.
-#[inline]
-pub fn index(perspective: Color, piece: Piece, square: Square) -> usize {
-    both(piece, square)[usize::from(perspective.is_black())]
-}
-
 /// The feature of a piece on a square as White sees it, and as Black does.
 #[inline]
 pub fn both(piece: Piece, square: Square) -> [usize; 2] {
     let plane = 64 * (piece.role as usize - 1);
-    both_of(if piece.color.is_white() { 0 } else { THEIRS } + plane + square as usize)
+    both_of(if piece.color.is_white() { plane } else { THEIRS + plane } + square as usize)
 }
 
 /// A feature that White sees, and what Black sees in its place.
@@ -46,16 +40,16 @@ pub fn both_of(white: usize) -> [usize; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::Role;
+    use shakmaty::{Color, Role};
 
     #[test]
     fn the_layout_is_own_or_theirs_then_role_then_square() {
         let pawn = Piece { color: Color::White, role: Role::Pawn };
         let king = Piece { color: Color::Black, role: Role::King };
-        assert_eq!(index(Color::White, pawn, Square::A2), 8);
-        assert_eq!(index(Color::Black, pawn, Square::A2), 384 + 48);
-        assert_eq!(index(Color::Black, king, Square::E8), 5 * 64 + 4);
-        assert_eq!(index(Color::White, king, Square::H8), COUNT - 1);
+        assert_eq!(both(pawn, Square::A2)[0], 8);
+        assert_eq!(both(pawn, Square::A2)[1], 384 + 48);
+        assert_eq!(both(king, Square::E8)[1], 5 * 64 + 4);
+        assert_eq!(both(king, Square::H8)[0], COUNT - 1);
     }
 
     #[test]
@@ -65,8 +59,8 @@ mod tests {
                 for color in Color::ALL {
                     let mirrored = Piece { color: color.other(), role };
                     assert_eq!(
-                        index(Color::White, Piece { color, role }, square),
-                        index(Color::Black, mirrored, square.flip_vertical())
+                        both(Piece { color, role }, square)[0],
+                        both(mirrored, square.flip_vertical())[1]
                     );
                 }
             }

@@ -260,8 +260,8 @@ mod tests {
         let text = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
         let board = fen::position(text, false).unwrap().board().clone();
         for side in Color::ALL {
-            let mut expected: Vec<usize> =
-                board.clone().into_iter().map(|(square, piece)| all::index(side, piece, square)).collect();
+            let feature = |(square, piece)| all::both(piece, square)[usize::from(side.is_black())];
+            let mut expected: Vec<usize> = board.clone().into_iter().map(feature).collect();
             expected.sort_unstable();
             assert_eq!(seen("all", text, side), expected);
         }
