@@ -280,7 +280,8 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    /// The network to start from, if one is named. One with a single output bucket may be the start of several.
+    /// The network to start from, if one is named. One with a single input or output bucket may
+    /// be the start of several.
     ///
     /// # Errors
     /// If it cannot be read, or is of another shape.

@@ -294,17 +294,24 @@ mod tests {
     }
 
     #[test]
-    fn output_buckets_begin_with_what_the_only_one_says() {
-        let mut single = Architecture::plain(24);
-        single.psqt = true;
-        let buckets = Architecture { output_buckets: 8, output_by: OutputBy::Phase, ..single.clone() };
+    fn buckets_begin_with_what_the_only_one_says() {
+        let single = Architecture { psqt: true, mirror: true, ..Architecture::plain(24) };
+        let outputs = Architecture { output_buckets: 8, output_by: OutputBy::Phase, ..single.clone() };
+        let buckets = Architecture { king_buckets: KingBuckets::parse("five").unwrap(), ..outputs.clone() };
         let network = random_of(&single, 5);
         let several = Arc::new(network.with_buckets(&buckets).unwrap());
+        let by_steps = network.with_buckets(&outputs).unwrap().with_buckets(&buckets).unwrap();
+        assert_eq!(by_steps.weights(), several.weights());
         let (mut one, mut many) = (Nnue::new(Arc::new(network)), Nnue::new(several.clone()));
         along_random_games(8, 4, 80, |position| {
             assert_eq!(many.evaluate(position, 0), one.evaluate(position, 0));
         });
-        assert!(several.with_buckets(&buckets).is_none());
+        assert!(several.with_buckets(&Architecture { output_buckets: 4, ..buckets.clone() }).is_none());
+        assert!(
+            several
+                .with_buckets(&Architecture { king_buckets: KingBuckets::none(), ..buckets.clone() })
+                .is_none()
+        );
         let wider = Architecture { hidden: 25, ..buckets };
         assert!(one.network().with_buckets(&wider).is_none());
     }

@@ -211,17 +211,27 @@ impl Network {
         Network { about, ..self }
     }
 
-    /// The same network with output buckets, all of which say what its only one says. `None` if it has several, or if
-    /// the architecture differs in anything else.
+    /// The same network with input or output buckets, all of which say what its only one says. `None` if it has several
+    /// of a kind that the architecture has otherwise, or if that differs in anything else.
     pub fn with_buckets(&self, architecture: &Architecture) -> Option<Network> {
-        let (by, count) = (self.architecture.output_by, architecture.output_buckets);
-        let single = Architecture { output_buckets: 1, output_by: by, ..architecture.clone() };
-        if self.architecture != single {
+        let own = &self.architecture;
+        let (mut whole, mut copies, mut heads) = (architecture.clone(), 1, 1);
+        if own.king_bucket_count() == 1 {
+            whole.king_buckets = own.king_buckets.clone();
+            copies = architecture.king_bucket_count();
+        }
+        if own.output_buckets == 1 {
+            (whole.output_buckets, whole.output_by) = (1, own.output_by);
+            heads = architecture.output_buckets;
+        }
+        if *own != whole {
             return None;
         }
         let mut weights = self.weights();
-        weights.dense = vec![weights.dense[0].clone(); count];
-        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, count)).collect();
+        weights.features = weights.features.repeat(copies);
+        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, heads)).collect();
+        weights.psqt = weights.psqt.repeat(copies);
+        weights.dense = std::iter::repeat_n(weights.dense, heads).flatten().collect();
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
 
