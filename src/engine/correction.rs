@@ -7,12 +7,13 @@
 use shakmaty::{Bitboard, Chess, Color, Position};
 
 use super::params::Params;
+use super::tallies::Tallies;
 use crate::chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
 /// Entries count in 1/GRAIN centipawn.
 const GRAIN: i32 = 256;
-/// Entries stay within this, by gravity.
+/// Entries stay within this.
 const MAX: i32 = 96 * GRAIN;
 /// No correction is greater, in centipawns.
 const MOST: i32 = 150;
@@ -21,7 +22,7 @@ const MOST: i32 = 150;
 #[derive(Debug)]
 pub struct Correction {
     /// For each side to move, by pawns; by White's pieces; by Black's pieces.
-    tables: [Box<[i16]>; 3],
+    tables: [Tallies; 3],
 }
 
 /// Where a position's corrections are.
@@ -57,12 +58,12 @@ fn hash(squares: Bitboard, salt: u32) -> u64 {
 impl Correction {
     /// Nothing known yet.
     pub fn new() -> Correction {
-        Correction { tables: std::array::from_fn(|_| vec![0; 2 * ENTRIES].into_boxed_slice()) }
+        Correction { tables: std::array::from_fn(|_| Tallies::new(2 * ENTRIES)) }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.tables.iter_mut().for_each(|table| table.fill(0));
+        self.tables.iter_mut().for_each(Tallies::clear);
     }
 
     /// What to add to the evaluation of a position at this place, in centipawns.
@@ -77,8 +78,7 @@ impl Correction {
     pub fn learn(&mut self, place: Place, difference: Score, depth: i32) {
         let bonus = (difference * depth * 3).clamp(-MAX / 4, MAX / 4);
         for (table, at) in self.tables.iter_mut().zip(place.0) {
-            let value = i32::from(table[at]);
-            table[at] = (value + bonus - value * bonus.abs() / MAX) as i16;
+            table.nudge(at, bonus, MAX);
         }
     }
 }

@@ -140,12 +140,13 @@ fn balanced(position: &Chess, engine: &mut dyn Engine, stop: &AtomicBool) -> boo
 mod tests {
     use super::*;
     use crate::engine::searcher::Searcher;
+    use crate::engine::table::Table;
     use crate::engine::testing::Simple;
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();
         let mut fens = Vec::new();
-        let mut engine = Searcher::new(Simple, 1);
+        let mut engine = Searcher::new(Simple, Table::least());
         generate(&request, &mut engine, &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned()))
             .unwrap();
         fens
@@ -181,7 +182,7 @@ mod tests {
         let fens = fens(&format!("2 seed 1 book {} plies 0", book.display()));
         assert!(fens.iter().all(|fen| fen.contains('P') || fen.contains('k')), "{fens:?}");
         let missing = Request::parse("2 seed 1 book no-such.epd").unwrap();
-        let mut engine = Searcher::new(Simple, 1);
+        let mut engine = Searcher::new(Simple, Table::least());
         assert!(generate(&missing, &mut engine, &AtomicBool::new(false), &mut |_| ()).is_err());
     }
 }

@@ -8,9 +8,10 @@
 
 use shakmaty::{Bitboard, Color, Move, Role, Square};
 
+use super::tallies::Tallies;
 use crate::chess::PackedMove;
 
-/// Entries stay within this, by gravity: the nearer to the end, the smaller the step towards it.
+/// Entries stay within this.
 const MAX: i32 = 16_384;
 const PIECE_SQUARES: usize = 12 * 64;
 
@@ -43,30 +44,30 @@ pub const NOTHING: Before = Before { moves: [NO_MOVE; 3], attacked: Bitboard::EM
 /// The tables.
 #[derive(Debug)]
 pub struct History {
-    butterfly: Box<[i16]>,
+    butterfly: Tallies,
     /// A row for each earlier move; that of [`NO_MOVE`] stays zero, so that no look has to ask.
-    follow: Box<[i16]>,
+    follow: Tallies,
     counter: Box<[PackedMove]>,
-    capture: Box<[i16]>,
+    capture: Tallies,
 }
 
 impl History {
     /// Empty tables.
     pub fn new() -> History {
         History {
-            butterfly: vec![0; 8 * 64 * 64].into_boxed_slice(),
-            follow: vec![0; (PIECE_SQUARES + 1) * PIECE_SQUARES].into_boxed_slice(),
+            butterfly: Tallies::new(8 * 64 * 64),
+            follow: Tallies::new((PIECE_SQUARES + 1) * PIECE_SQUARES),
             counter: vec![PackedMove::NONE; PIECE_SQUARES].into_boxed_slice(),
-            capture: vec![0; PIECE_SQUARES * Role::ALL.len()].into_boxed_slice(),
+            capture: Tallies::new(PIECE_SQUARES * Role::ALL.len()),
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.butterfly.fill(0);
-        self.follow.fill(0);
+        self.butterfly.clear();
+        self.follow.clear();
         self.counter.fill(PackedMove::NONE);
-        self.capture.fill(0);
+        self.capture.clear();
     }
 
     /// How good a quiet move has been, within ±4 × 16,384.
@@ -84,10 +85,10 @@ impl History {
     #[inline]
     pub fn learn(&mut self, turn: Color, m: Move, before: &Before, bonus: i32) {
         let moved = piece_to(turn, m);
-        nudge(&mut self.butterfly[from_to(turn, m, before.attacked)], bonus);
+        self.butterfly.nudge(from_to(turn, m, before.attacked), bonus, MAX);
         for earlier in before.moves {
             if earlier != NO_MOVE {
-                nudge(&mut self.follow[follow_index(earlier, moved)], bonus);
+                self.follow.nudge(follow_index(earlier, moved), bonus, MAX);
             }
         }
     }
@@ -95,7 +96,7 @@ impl History {
     /// Raises or lowers what is thought of a quiet move whatever it follows.
     #[inline]
     pub fn learn_alone(&mut self, turn: Color, m: Move, attacked: Bitboard, bonus: i32) {
-        nudge(&mut self.butterfly[from_to(turn, m, attacked)], bonus);
+        self.butterfly.nudge(from_to(turn, m, attacked), bonus, MAX);
     }
 
     /// How good a capture or promotion has been, within ±16,384.
@@ -107,7 +108,7 @@ impl History {
     /// Raises (`bonus` above 0) or lowers what is thought of a capture or promotion.
     #[inline]
     pub fn learn_capture(&mut self, turn: Color, m: Move, bonus: i32) {
-        nudge(&mut self.capture[capture_index(turn, m)], bonus);
+        self.capture.nudge(capture_index(turn, m), bonus, MAX);
     }
 
     /// The quiet reply that last cut off after a move.
@@ -145,12 +146,6 @@ fn follow_index(earlier: PieceTo, moved: PieceTo) -> usize {
 fn capture_index(turn: Color, m: Move) -> usize {
     let victim = m.capture().unwrap_or(Role::King) as usize - 1;
     usize::from(piece_to(turn, m)) * Role::ALL.len() + victim
-}
-
-#[inline]
-fn nudge(entry: &mut i16, bonus: i32) {
-    let value = i32::from(*entry);
-    *entry = (value + bonus - value * bonus.abs() / MAX) as i16;
 }
 
 #[cfg(test)]

@@ -167,6 +167,7 @@ mod tests {
     use super::*;
     use crate::chess::score::Score;
     use crate::chess::{Line, fen};
+    use crate::engine::table::Table;
     use crate::engine::testing::Simple;
     use crate::engine::{Engine, Limits, Report, Searcher};
     use crate::rng::Rng;
@@ -174,7 +175,12 @@ mod tests {
     fn go_mate(position: &Chess, moves: u32) -> Report {
         let limits = Limits { mate: Some(moves), depth: Some(4 * moves as i32 - 3), ..Limits::default() };
         let stop = AtomicBool::new(false);
-        Searcher::new(Simple, 1).search(&Line::new(position.clone()), &limits, &stop, &mut |_| {})
+        Searcher::new(Simple, Table::least()).search(
+            &Line::new(position.clone()),
+            &limits,
+            &stop,
+            &mut |_| {},
+        )
     }
 
     fn exhaustive(position: &Chess, plies: i32) -> Score {

@@ -24,6 +24,7 @@ mod searcher;
 mod stack;
 mod stages;
 mod table;
+mod tallies;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -36,12 +37,13 @@ use std::time::Duration;
 
 use shakmaty::{Chess, Move};
 
+use self::searcher::Searcher;
+use self::table::Table;
 use crate::chess::Line;
 use crate::chess::score::Score;
 use crate::eval::Evaluation;
 use crate::eval::hce::Hce;
 use crate::eval::nnue::Nnue;
-pub use searcher::Searcher;
 
 /// The stack of a thread that searches: enough for the deepest line that may be looked at, several times over.
 pub(crate) const STACK_BYTES: usize = 32 << 20;
@@ -180,10 +182,21 @@ pub trait Engine: Send {
     fn set_threads(&mut self, threads: usize);
 }
 
-/// An engine with this evaluation and a transposition table of this many MiB.
+/// An engine with this evaluation and a transposition table of this many MiB. Without the memory for that, the table has
+/// the least size.
 pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
+    with_table(evaluation, Table::new(hash_mb).unwrap_or_else(|_| Table::least()))
+}
+
+/// An engine for searches of at most so many nodes, each from nothing: its table holds all that such a search finds out,
+/// up to a MiB, and is soon cleared.
+pub fn engine_for(evaluation: &Evaluation, nodes: u64) -> Box<dyn Engine> {
+    with_table(evaluation, Table::for_nodes(nodes))
+}
+
+fn with_table(evaluation: &Evaluation, table: Table) -> Box<dyn Engine> {
     match evaluation {
-        Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), hash_mb)),
-        Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), hash_mb)),
+        Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), table)),
+        Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), table)),
     }
 }

@@ -72,10 +72,8 @@ pub struct Searcher<E: Evaluator> {
 }
 
 impl<E: Evaluator> Searcher<E> {
-    /// An engine of one thread with a table of this many MiB, at least one. Without the memory for that, the table
-    /// has the least size.
-    pub fn new(evaluator: E, hash_mb: usize) -> Searcher<E> {
-        let table = Table::new(hash_mb).unwrap_or_else(|_| Table::least());
+    /// An engine of one thread with this table.
+    pub fn new(evaluator: E, table: Table) -> Searcher<E> {
         let shared = Shared { table, params: Params::default(), selective: true };
         Searcher { shared, first: Worker::new(evaluator), helpers: Vec::new() }
     }
@@ -83,7 +81,7 @@ impl<E: Evaluator> Searcher<E> {
     /// An engine that looks at everything: no pruning, no reductions, no cut-offs by the table.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
-        let mut searcher = Searcher::new(evaluator, 1);
+        let mut searcher = Searcher::new(evaluator, Table::least());
         searcher.shared.selective = false;
         searcher
     }

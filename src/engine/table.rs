@@ -171,6 +171,8 @@ impl Slot {
 #[repr(align(64))]
 struct Cluster([Slot; 4]);
 
+/// Clusters in a MiB.
+const LEAST: usize = (1 << 20) / size_of::<Cluster>();
 /// Clusters that one thread clears at a time.
 const CLEAR_AT_ONCE: usize = 1 << 16;
 
@@ -195,10 +197,19 @@ impl Table {
         Ok(Table { clusters, age: AtomicU8::new(0) })
     }
 
-    /// The smallest table there is.
+    /// A table of one MiB.
     pub fn least() -> Table {
-        let clusters = (0..(1 << 20) / size_of::<Cluster>()).map(|_| Cluster::default()).collect();
-        Table { clusters, age: AtomicU8::new(0) }
+        Table::of(LEAST)
+    }
+
+    /// A table for one search of at most this many nodes: sixteen places for each, so that hardly anything is replaced,
+    /// as far as a MiB goes.
+    pub fn for_nodes(nodes: u64) -> Table {
+        Table::of(nodes.saturating_mul(4).clamp(256, LEAST as u64) as usize)
+    }
+
+    fn of(clusters: usize) -> Table {
+        Table { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU8::new(0) }
     }
 
     /// Forgets everything.

@@ -7,6 +7,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::searcher::Searcher;
+use super::table::Table;
 use super::testing::Simple;
 use super::{Clock, Engine, Limits, Report};
 use crate::chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
@@ -32,7 +33,7 @@ fn line(text: &str, moves: &str) -> Line {
 }
 
 fn engine() -> Searcher<Simple> {
-    Searcher::new(Simple, 1)
+    Searcher::new(Simple, Table::least())
 }
 
 fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
@@ -222,6 +223,22 @@ fn the_same_search_finds_the_same() {
         assert_eq!((first.best, first.score, &first.pv), (other.best, other.score, &other.pv));
         assert_eq!((first.nodes, first.depth, first.seldepth), (other.nodes, other.depth, other.seldepth));
     }
+}
+
+#[test]
+fn a_table_made_for_few_nodes_is_as_good_as_a_large_one() {
+    let (mut small, mut large) = (Searcher::new(Simple, Table::for_nodes(300)), engine());
+    along_random_games(9, 4, 80, |position| {
+        let [small, large] = [&mut small, &mut large].map(|engine| {
+            engine.new_game();
+            search(engine, &Line::new(position.clone()), nodes(300))
+        });
+        assert_eq!(
+            (small.score, small.depth, small.pv),
+            (large.score, large.depth, large.pv),
+            "{position:?}"
+        );
+    });
 }
 
 #[test]

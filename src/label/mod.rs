@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, Position};
 use crate::chess::score::Score;
 use crate::chess::{Line, PackedBoard};
 use crate::engine::resolve::{Resolve, resolver};
-use crate::engine::{self, Engine, Limits};
+use crate::engine::{Engine, Limits, engine_for};
 use crate::eval::Evaluation;
 use crate::positions::{Leaf, Sample, flags};
 use crate::{chess::score, error::Error, error::Result};
@@ -76,10 +76,6 @@ pub fn judged(sample: &Sample, resolved: bool) -> std::result::Result<(PackedBoa
 /// Samples that one engine labels before it is asked whether to go on.
 const CHUNK: usize = 1024;
 
-/// A search to resolve one position needs little memory, and a fresh table for each keeps results the same for
-/// any number of threads.
-const SEARCH_HASH_MB: usize = 1;
-
 /// Finds the leaf of every sample, on all threads. `done` is called with the number of samples just labelled.
 /// Returns false if `stop` turned true before the end.
 ///
@@ -120,7 +116,10 @@ impl Labeller<'_> {
             Method::Depth(depth) => Some(Limits { depth: Some(depth), ..Limits::default() }),
             Method::Nodes(nodes) => Some(Limits { nodes: Some(nodes), ..Limits::default() }),
         };
-        let engine = limits.map(|limits| (engine::engine(&settings.evaluation, SEARCH_HASH_MB), limits));
+        // A search to resolve one position needs little memory, and that is empty before each, so that results are the
+        // same for any number of threads.
+        let engine =
+            limits.map(|limits| (engine_for(&settings.evaluation, limits.nodes.unwrap_or(u64::MAX)), limits));
         Labeller { settings, engine, resolver: resolver(&settings.evaluation) }
     }
 
