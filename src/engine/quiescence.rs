@@ -20,8 +20,8 @@ impl<E: Evaluator> Search<'_, E> {
     /// of a side in check. A side that is not in check may also stand pat, so every line ends in a position that is
     /// not a check, unless it is mate or [`MAX_PLY`] long.
     ///
-    /// With an open window (`PV`) the table is neither read nor written: the line is complete, and depends on
-    /// nothing but the position.
+    /// With an open window (`PV`) no score of the table ends the line. A search that is not selective neither reads nor
+    /// writes the table and looks at every move: its line is complete, and depends on nothing but the position.
     pub(super) fn quiesce<const PV: bool>(&mut self, node: &Node, mut alpha: Score, beta: Score) -> Score {
         if PV {
             self.stack.clear_line(node.ply);
@@ -34,22 +34,23 @@ impl<E: Evaluator> Search<'_, E> {
         if node.ply >= MAX_PLY {
             return self.evaluator.evaluate(node.position, node.ply);
         }
-        let entry = if PV { None } else { self.table.probe(node.key, node.ply) };
+        let entry = if self.selective { self.table.probe(node.key, node.ply) } else { None };
         if let Some(entry) = entry
-            && self.selective
+            && !PV
             && entry.decides(alpha, beta)
         {
             return entry.score;
         }
 
+        let start = alpha;
         let mut best = -INFINITE;
         let mut eval = None;
         if !node.in_check {
             let stored = entry.and_then(|entry| entry.eval);
             let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
             eval = Some(raw);
-            let standing = if PV { raw } else { self.corrected(node, raw) };
-            best = entry.filter(|_| self.selective).map_or(standing, |entry| entry.refine(standing));
+            let standing = self.corrected(node, raw);
+            best = entry.map_or(standing, |entry| entry.refine(standing));
             alpha = alpha.max(best);
         }
         let mut best_move = PackedMove::NONE;
@@ -59,8 +60,12 @@ impl<E: Evaluator> Search<'_, E> {
                 return 0;
             }
         }
-        if !PV {
-            let bound = if best >= beta { Bound::Lower } else { Bound::Upper };
+        if self.selective {
+            let bound = match best {
+                _ if best >= beta => Bound::Lower,
+                _ if PV && best > start => Bound::Exact,
+                _ => Bound::Upper,
+            };
             self.table.store(
                 node.key,
                 node.ply,
@@ -70,7 +75,7 @@ impl<E: Evaluator> Search<'_, E> {
                     eval,
                     depth: 0,
                     bound,
-                    pv: entry.is_some_and(|entry| entry.pv),
+                    pv: PV || entry.is_some_and(|entry| entry.pv),
                 },
             );
         }
@@ -92,7 +97,7 @@ impl<E: Evaluator> Search<'_, E> {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
         let mut best_move = PackedMove::NONE;
-        let futile = self.futility_in_quiescence::<PV>(node, best);
+        let futile = self.futility_in_quiescence(node, best);
         let mut replies = 0;
         while let Some((m, losing)) = picker.next(node) {
             // Ordered last, so all that follow lose material too.
@@ -100,7 +105,7 @@ impl<E: Evaluator> Search<'_, E> {
                 break;
             }
             // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.
-            if !PV && self.selective && best > -MATE_IN_MAX && !is_noisy(m) {
+            if self.selective && best > -MATE_IN_MAX && !is_noisy(m) {
                 replies += 1;
                 if replies > self.params.quiescence_replies {
                     continue;
@@ -113,11 +118,11 @@ impl<E: Evaluator> Search<'_, E> {
                     continue;
                 }
             }
-            if !PV {
+            if self.selective {
                 self.table.prefetch(key::nearly_after(node.position, node.key, m));
             }
             let after = played(node.position, m);
-            let key = if PV { 0 } else { key::after(node.position, node.key, m, &after) };
+            let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, NO_MOVE, key);
             let score = -self.quiesce::<PV>(&child, -beta, -alpha);
@@ -146,7 +151,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// Schaeffer's "futility cut-off" in quiescence). `None` where everything is to be looked at: for labels, and in
     /// check.
     #[inline]
-    fn futility_in_quiescence<const PV: bool>(&self, node: &Node, standing: Score) -> Option<Score> {
-        (!PV && self.selective && !node.in_check).then_some(standing + self.params.quiescence_margin)
+    fn futility_in_quiescence(&self, node: &Node, standing: Score) -> Option<Score> {
+        (self.selective && !node.in_check).then_some(standing + self.params.quiescence_margin)
     }
 }

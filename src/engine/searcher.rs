@@ -137,6 +137,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
         let budget = Budget::new(&Limits::default(), &NEVER, &told);
         let mut search = self.first.begin(&self.shared, budget);
+        search.selective = false;
         let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
         let line = self.first.stack.line(0);
         let mut leaf = position.clone();
