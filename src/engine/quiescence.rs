@@ -1,9 +1,9 @@
 //! Quiescence: plays out captures, promotions and replies to checks until the evaluation can be trusted.
 //!
 //! In: a node with no depth left. Out: its score; with an open window also the line by which it comes about. The
-//! labelling resolves positions by this same function, so a position is judged in training exactly where it is
-//! judged in play. Source: Shannon (1950), "Programming a Computer for Playing Chess"; for stand pat and pruning
-//! by static exchange, any engine since Crafty.
+//! labelling resolves positions by this same function, only without what a selective search leaves out, so a position
+//! is judged in training where it is judged in play. Source: Shannon (1950), "Programming a Computer for Playing
+//! Chess"; for stand pat and pruning by static exchange, any engine since Crafty.
 
 use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
