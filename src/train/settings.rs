@@ -280,8 +280,8 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    /// The network to start from, if one is named. One with a single input or output bucket may
-    /// be the start of several.
+    /// The network to start from, if one is named. One with a single input or output bucket may be the
+    /// start of several.
     ///
     /// # Errors
     /// If it cannot be read, or is of another shape.
@@ -289,9 +289,6 @@ impl Settings {
         let Some(path) = &self.start else { return Ok(None) };
         let network = Network::load(path)?;
         let expected = self.architecture();
-        if *network.architecture() == expected {
-            return Ok(Some(network));
-        }
         let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
         network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))
     }

@@ -302,6 +302,7 @@ mod tests {
         let several = Arc::new(network.with_buckets(&buckets).unwrap());
         let by_steps = network.with_buckets(&outputs).unwrap().with_buckets(&buckets).unwrap();
         assert_eq!(by_steps.weights(), several.weights());
+        assert_eq!(several.with_buckets(&buckets).unwrap().weights(), several.weights());
         let (mut one, mut many) = (Nnue::new(Arc::new(network)), Nnue::new(several.clone()));
         along_random_games(8, 4, 80, |position| {
             assert_eq!(many.evaluate(position, 0), one.evaluate(position, 0));

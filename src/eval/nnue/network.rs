@@ -211,8 +211,8 @@ impl Network {
         Network { about, ..self }
     }
 
-    /// The same network with input or output buckets, all of which say what its only one says. `None` if it has several
-    /// of a kind that the architecture has otherwise, or if that differs in anything else.
+    /// The same network in this architecture, which may have input or output buckets where it has only one of the kind:
+    /// they all say what that says. `None` if the architecture differs in anything else.
     pub fn with_buckets(&self, architecture: &Architecture) -> Option<Network> {
         let own = &self.architecture;
         let (mut whole, mut copies, mut heads) = (architecture.clone(), 1, 1);
