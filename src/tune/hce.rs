@@ -7,7 +7,8 @@ use shakmaty::Color;
 
 use super::chunk::{Counts, Facts};
 use super::model::{Feature, Model, Part, Slot};
-use super::terms::{self, Terms};
+use super::term;
+use super::terms::{Style, Terms};
 use super::text::Position;
 use super::traces::Tracer;
 use crate::chess::PackedBoard;
@@ -107,17 +108,17 @@ pub fn terms(start: &Weights) -> Terms {
     let entries = parts().map(|(term, part, range)| {
         let pair = |index: usize| start.pairs()[index].map(|value| toml::Value::Integer(value.into()));
         let pairs = range.map(|index| toml::Value::Array(pair(index).to_vec()));
-        terms::Term {
+        term::Term {
             name: part.name.to_string(),
             group: term.name.to_string(),
             about: part.about.to_string(),
             shape: match part.shape {
-                Shape::Single => terms::Shape::List(1),
-                Shape::List(length) => terms::Shape::List(length),
-                Shape::Grid { rows, columns } => terms::Shape::Grid([rows, columns]),
-                Shape::Board => terms::Shape::Board(terms::Board::A1),
+                Shape::Single => term::Shape::List(1),
+                Shape::List(length) => term::Shape::List(length),
+                Shape::Grid { rows, columns } => term::Shape::Grid([rows, columns]),
+                Shape::Board => term::Shape::Board(term::Board::A1),
             },
-            kind: terms::Kind::Pair,
+            kind: term::Kind::Pair,
             part: Part::Linear,
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,
@@ -131,7 +132,7 @@ pub fn terms(start: &Weights) -> Terms {
         k: None,
         full_phase: FULL_PHASE.into(),
         safety_divisors: None,
-        output: terms::Style::default(),
+        output: Style::default(),
         terms: entries.collect(),
     }
 }

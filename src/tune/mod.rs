@@ -24,6 +24,7 @@ pub mod plain;
 pub mod precision;
 mod second_order;
 mod settings;
+pub mod term;
 pub mod terms;
 pub mod text;
 pub mod traces;

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::model::Model;
-use super::terms::{Kind, Shape, Term, Terms};
+use super::term::{Kind, Shape, Term};
+use super::terms::Terms;
 use crate::error::{Error, Result};
 
 /// A language or format to write.

@@ -9,8 +9,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Feature, Model, Part, Slot};
+use super::model::{Feature, Model};
 use super::plain;
+use super::term::{Kind, Shape, Term, is_default};
 use crate::error::{Error, Result};
 use crate::io;
 
@@ -19,134 +20,6 @@ const VERSION: u32 = 1;
 
 /// Most features: traces number them with 16 bits.
 const MOST: usize = 1 << 16;
-
-/// How an entry's midgame and endgame value belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Two values.
-    #[default]
-    Pair,
-    /// One value that counts the same in both.
-    Single,
-    /// One value that counts in the midgame alone.
-    Midgame,
-    /// One value that counts in the endgame alone.
-    Endgame,
-}
-
-/// How the entries of a term are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Shape {
-    /// A list; of one entry, if it stands alone.
-    List(usize),
-    /// Rows and columns.
-    Grid([usize; 2]),
-    /// One entry a square.
-    Board(Board),
-}
-
-/// Which square of a board is number 0; rows go from there file by file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Board {
-    /// a1, b1, … h8.
-    #[serde(rename = "board", alias = "board-a1")]
-    A1,
-    /// a8, b8, … h1.
-    #[serde(rename = "board-a8")]
-    A8,
-}
-
-impl Shape {
-    /// Number of entries.
-    pub fn len(self) -> usize {
-        let [rows, columns] = self.grid();
-        rows * columns
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
-    /// Rows and columns; a list is one row.
-    pub fn grid(self) -> [usize; 2] {
-        match self {
-            Shape::List(length) => [1, length],
-            Shape::Grid(grid) => grid,
-            Shape::Board(_) => [8, 8],
-        }
-    }
-
-    /// What is behind the term's name for an entry: `[e4]`, `[2][3]`, `[5]`, or nothing.
-    fn suffix(self, entry: usize) -> String {
-        let [_, columns] = self.grid();
-        match self {
-            Shape::List(1) => String::new(),
-            Shape::List(_) => format!("[{entry}]"),
-            Shape::Grid(_) => format!("[{}][{}]", entry / columns, entry % columns),
-            Shape::Board(board) => {
-                let square = if board == Board::A8 { entry ^ 56 } else { entry };
-                format!("[{}{}]", char::from(b'a' + (square % 8) as u8), square / 8 + 1)
-            }
-        }
-    }
-}
-
-/// A term: a table of entries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Term {
-    /// Its name, of letters, digits, `_` and `.`.
-    pub name: String,
-    /// Terms of one group stand together in the output: a namespace, a module, an object.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub group: String,
-    /// What it is about, for a comment.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub about: String,
-    /// How its entries are laid out.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub shape: Shape,
-    /// What an entry is.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub kind: Kind,
-    /// The part of the evaluation that it belongs to.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub part: Part,
-    /// The values to start from, row by row: of every entry, of one for all, or one number for all.
-    #[serde(default = "zero")]
-    pub initial: toml::Value,
-    /// Whether it keeps them.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub fixed: bool,
-    /// The least and the largest value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bounds: Option<[f64; 2]>,
-    /// Whether each row is the same from both ends: files a to d as h to e.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub mirror: bool,
-    /// The name of an earlier term of the same shape and kind whose values it shares.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub same_as: String,
-}
-
-fn one() -> Shape {
-    Shape::List(1)
-}
-
-fn is_one(shape: &Shape) -> bool {
-    *shape == one()
-}
-
-fn zero() -> toml::Value {
-    toml::Value::Integer(0)
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
 
 /// How values are written as source code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -331,72 +204,6 @@ impl Terms {
         }
         terms
     }
-}
-
-impl Term {
-    /// The initial values of every entry, midgame and endgame.
-    fn values(&self) -> std::result::Result<Vec<[f64; 2]>, String> {
-        let mut numbers = Vec::new();
-        flatten(&self.initial, &mut numbers)?;
-        let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
-        let all = match numbers.len() {
-            1 => vec![numbers[0]; length * width],
-            2 if width == 2 => numbers.repeat(length),
-            given if given == length * width => numbers,
-            given => {
-                return Err(format!(
-                    "`initial` has {given} numbers; it needs {}, {width} or 1",
-                    length * width
-                ));
-            }
-        };
-        let pair = |entry: &[f64]| match self.kind {
-            Kind::Pair => [entry[0], entry[1]],
-            Kind::Single => [entry[0]; 2],
-            Kind::Midgame => [entry[0], 0.0],
-            Kind::Endgame => [0.0, entry[0]],
-        };
-        Ok(all.chunks_exact(width).map(pair).collect())
-    }
-
-    fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
-        let values = self.values().map_err(|reason| Error::usage(format!("`{}`: {reason}", self.name)))?;
-        let [_, columns] = self.shape.grid();
-        let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
-        for (entry, [mg, eg]) in values.into_iter().enumerate() {
-            let (column, row) = (entry % columns, entry / columns * columns);
-            let twin = columns - 1 - column;
-            if self.mirror && twin < column {
-                model.features.push(model.features[start + row + twin]);
-                continue;
-            }
-            let name = format!("{prefix}{}{}", self.name, self.shape.suffix(entry));
-            let bounds = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-            let mut slot = |half: &str, start: f64, fixed: bool| {
-                model.slots.push(Slot { name: format!("{name}{half}"), start, fixed, bounds });
-                model.slots.len() - 1
-            };
-            let slots = match self.kind {
-                Kind::Pair => [slot(" midgame", mg, fixed), slot(" endgame", eg, fixed)],
-                Kind::Single => [slot("", mg, fixed); 2],
-                Kind::Midgame => [slot("", mg, fixed), slot(" endgame", 0.0, true)],
-                Kind::Endgame => [slot(" midgame", 0.0, true), slot("", eg, fixed)],
-            };
-            model.features.push(Feature { part: self.part, slots });
-        }
-        Ok(())
-    }
-}
-
-/// All numbers of nested lists, in order.
-fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), String> {
-    match value {
-        toml::Value::Integer(number) => numbers.push(*number as f64),
-        toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
-        toml::Value::Array(list) => list.iter().try_for_each(|value| flatten(value, numbers))?,
-        other => return Err(format!("`initial` has {other}, which is not a number")),
-    }
-    Ok(())
 }
 
 #[cfg(test)]
