@@ -9,7 +9,7 @@ use super::captures::screens;
 use super::{legal, played, sliders};
 
 /// From where the enemy king of a position is attacked.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Checks {
     king: Square,
     pawn: Bitboard,

@@ -53,19 +53,19 @@ macro_rules! parameters {
 
 parameters! {
     /// Aspiration: half the first window.
-    window = 14, 5 to 50, off 32000;
+    window = 11, 5 to 50, off 32000;
     /// Whether positions that have improved since the last move are pruned by other margins.
     improving = 1, 0 to 1;
     /// Reverse futility: deepest.
     reverse_depth = 8, 1 to 12, off 0;
     /// Reverse futility: margin per ply.
-    reverse_margin = 80, 30 to 150;
+    reverse_margin = 74, 30 to 150;
     /// Razoring: deepest.
     razor_depth = 3, 1 to 6, off 0;
     /// Razoring: margin.
     razor_base = 250, 50 to 600;
     /// Razoring: margin per square of the depth.
-    razor_margin = 250, 50 to 500;
+    razor_margin = 200, 50 to 500;
     /// Null move: shallowest.
     null_depth = 3, 1 to 8, off 1000;
     /// Null move: reduction.
@@ -73,7 +73,7 @@ parameters! {
     /// Null move: plies for one more of reduction.
     null_slope = 3, 2 to 8;
     /// Null move: centipawns above beta for one more of reduction.
-    null_eval = 200, 80 to 400;
+    null_eval = 190, 80 to 400;
     /// ProbCut: shallowest.
     probcut_depth = 5, 3 to 12, off 1000;
     /// ProbCut: how far above beta.
@@ -83,9 +83,9 @@ parameters! {
     /// Singular extension: shallowest.
     singular_depth = 6, 4 to 12, off 1000;
     /// Singular extension: how far below the table's score the others must stay, in 1/16 centipawn per ply.
-    singular_margin = 20, 4 to 80;
+    singular_margin = 17, 4 to 80;
     /// Singular extension: how much farther below for two plies.
-    double_margin = 20, 0 to 80;
+    double_margin = 25, 0 to 80;
     /// Late move pruning: deepest.
     late_depth = 8, 1 to 16, off 0;
     /// Pruning by exchange: deepest.
@@ -95,13 +95,17 @@ parameters! {
     /// Futility: deepest, in plies left after the reduction.
     futility_depth = 8, 0 to 16, off -1;
     /// Futility: margin.
-    futility_base = 100, 20 to 300;
+    futility_base = 60, 20 to 300;
     /// Futility: margin per ply left after the reduction.
-    futility_margin = 80, 30 to 200;
+    futility_margin = 85, 30 to 200;
     /// Pruning by exchange, quiet moves: what may be lost per square of the plies left after the reduction.
-    see_quiet = 25, 10 to 150;
+    see_quiet = 30, 10 to 150;
     /// Pruning by exchange, captures: what may be lost per ply.
     see_capture = 100, 30 to 200;
+    /// Pruning by exchange: whether moves that give check are pruned, as captures are.
+    see_checks = 1, 0 to 1;
+    /// Whether replies to a check are pruned as other moves are, but for futility.
+    prune_replies = 1, 0 to 1;
     /// History pruning: deepest.
     history_depth = 4, 1 to 8, off 0;
     /// History pruning: how bad per ply.
@@ -109,9 +113,9 @@ parameters! {
     /// Late move reduction: shallowest.
     reduction_depth = 2, 2 to 6, off 1000;
     /// Late move reduction: constant.
-    reduction_base = 1300, 0 to 2500;
+    reduction_base = 1250, 0 to 2500;
     /// Late move reduction: divisor of the logarithms' product, in hundredths.
-    reduction_slope = 220, 120 to 400;
+    reduction_slope = 240, 120 to 400;
     /// Late move reduction: less in nodes with an open window.
     reduction_pv = 1024, 0 to 3000;
     /// Late move reduction: more where a cut-off is expected.
@@ -119,9 +123,9 @@ parameters! {
     /// Late move reduction: less for a move that gives check.
     reduction_check = 1024, 0 to 3000;
     /// Late move reduction: more where the position does not improve.
-    reduction_worse = 1024, 0 to 3000;
+    reduction_worse = 750, 0 to 3000;
     /// Late move reduction: more where the table's move is a capture.
-    reduction_noisy = 700, 0 to 3000;
+    reduction_noisy = 1000, 0 to 3000;
     /// Late move reduction: less for killers and the counter move.
     reduction_killer = 800, 0 to 3000;
     /// Late move reduction: less in nodes that have been part of a principal variation.
@@ -129,17 +133,19 @@ parameters! {
     /// Late move reduction: more where several moves of the child's siblings were cut off.
     reduction_cutoffs = 800, 0 to 3000;
     /// Late move reduction: less for captures that do not lose material.
-    reduction_capture = 1500, 0 to 6000;
+    reduction_capture = 1600, 0 to 6000;
     /// Late move reduction: history for one ply less.
-    reduction_history = 11000, 3000 to 30000;
+    reduction_history = 10500, 3000 to 30000;
     /// In a node with an open window: plies less for the moves after one that raised alpha.
     raised = 1, 0 to 3;
     /// After a reduced search: how much better than the best for a ply more.
-    deeper_margin = 50, 10 to 150;
+    deeper_margin = 42, 10 to 150;
     /// Killer moves.
     killers = 1, 0 to 1;
     /// Counter moves.
     counters = 1, 0 to 1;
+    /// Ordering: what a quiet move that gives check is worth beside its history.
+    order_checks = 8000, 0 to 20000;
     /// Continuation history: whether quiet moves are also known by what they follow.
     follow = 1, 0 to 1;
     /// Threats: whether histories tell moves from and to attacked squares from others.
@@ -151,19 +157,21 @@ parameters! {
     /// Capture history.
     captures = 1, 0 to 1;
     /// History: bonus per ply.
-    bonus_slope = 150, 50 to 400, off 0;
+    bonus_slope = 175, 50 to 400, off 0;
     /// History: greatest bonus.
-    bonus_max = 1500, 500 to 4000;
+    bonus_max = 1300, 500 to 4000;
     /// History: whether a quiet move that left no good reply is rewarded.
     bonus_before = 1, 0 to 1;
     /// Correction history: weight of the pawns', in 1/128.
     correct_pawns = 64, 10 to 200, off 0;
     /// Correction history: weight of each side's pieces', in 1/128.
-    correct_pieces = 48, 10 to 200, off 0;
+    correct_pieces = 50, 10 to 200, off 0;
     /// Quiescence: quiet replies to a check.
     quiescence_replies = 2, 1 to 200;
     /// Quiescence: futility margin.
-    quiescence_margin = 150, 20 to 500, off 10000;
+    quiescence_margin = 130, 20 to 500, off 10000;
+    /// Quiescence: whether only captures that win material are tried where the margin alone does not reach alpha.
+    quiescence_winning = 1, 0 to 1;
     /// Time: whether the best move's share of nodes counts.
     time_nodes = 1, 0 to 1;
 }
@@ -231,6 +239,6 @@ mod tests {
         assert!(matches!(params.set("null_depth", "999"), Some(Err(_))));
         let declared: Vec<String> = ROWS.iter().map(Row::declaration).collect();
         assert!(declared.contains(&"option name null_depth type spin default 3 min 1 max 1000".to_string()));
-        assert_eq!(ROWS[0].spsa().unwrap(), "window, int, 14, 5, 50, 2.25, 0.002");
+        assert_eq!(ROWS[0].spsa().unwrap(), "window, int, 11, 5, 50, 2.25, 0.002");
     }
 }

@@ -131,23 +131,28 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Whether a move is not worth a search: late and quiet at low depth, hopelessly below alpha, never any good
-    /// before, or losing more material than the remaining depth can be hoped to win back.
+    /// before, or losing more material than the remaining depth can be hoped to win back. Captures and moves that give
+    /// check are only asked the last.
     pub(super) fn futile(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let Prospect { alpha, depth, eval, .. } = *prospect;
         let params = self.params;
-        if node.in_check || tried.gives_check {
+        if node.in_check && params.prune_replies == 0 {
             return false;
         }
-        if !tried.quiet {
+        if tried.gives_check && params.see_checks == 0 {
+            return false;
+        }
+        if !tried.quiet || tried.gives_check {
             return depth <= params.see_depth
-                && tried.losing
+                && (tried.quiet || tried.losing)
                 && !see_ge(node.position, tried.m, -params.see_capture * depth);
         }
         // The depth that the move's search would have.
         let left = (depth - 1 - tried.reduction / 1024).max(0);
         // Futility: a quiet move does not lift the evaluation by this much.
         self.too_late(prospect, tried)
-            || (left <= params.futility_depth
+            || (!node.in_check
+                && left <= params.futility_depth
                 && eval + params.futility_base + params.futility_margin * left <= alpha)
             || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
             || (left <= params.see_depth && !see_ge(node.position, tried.m, -params.see_quiet * left * left))

@@ -5,13 +5,15 @@
 //! is judged in training where it is judged in play. Source: Shannon (1950), "Programming a Computer for Playing
 //! Chess"; for stand pat and pruning by static exchange, any engine since Crafty.
 
+use shakmaty::Move;
+
 use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
-use crate::chess::see::value;
+use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, key, legal, played};
 use crate::eval::Evaluator;
 
@@ -117,6 +119,10 @@ impl<E: Evaluator> Search<'_, E> {
                     best = best.max(most);
                     continue;
                 }
+                if limit <= alpha && !self.worth_a_try(node, m) {
+                    best = best.max(limit);
+                    continue;
+                }
             }
             if self.selective {
                 self.table.prefetch(key::nearly_after(node.position, node.key, m));
@@ -145,6 +151,11 @@ impl<E: Evaluator> Search<'_, E> {
             }
         }
         (best, best_move)
+    }
+
+    /// Whether a capture can help where an even exchange does not.
+    fn worth_a_try(&self, node: &Node, m: Move) -> bool {
+        self.params.quiescence_winning == 0 || see_ge(node.position, m, 1)
     }
 
     /// The most that a capture can be expected to lift the position to, short of the captured piece (delta pruning;

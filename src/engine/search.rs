@@ -215,19 +215,19 @@ impl<E: Evaluator> Search<'_, E> {
         if self.params.threats > 0 {
             self.stack.frame(node.ply).attacked = attacked(node.position.board(), !node.position.turn());
         }
-        let mut stages = Stages::new(node, self.hints(node, prospect.first));
+        let hints = self.hints(node, prospect.first);
+        let mut stages = Stages::new(node, &hints);
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
         let mut best_move = None;
         let (mut quiets, mut noisy) = (Vain::new(), Vain::new());
-        let checks = Checks::of(node.position);
         let mut earlier = 0;
         let mut no_quiets = false;
         while let Some((m, losing)) = stages.next(node, self.history, no_quiets) {
             if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
                 continue;
             }
-            let tried = self.tried(node, &prospect, &stages, &checks, (m, losing), earlier);
+            let tried = self.tried(node, &prospect, &hints, (m, losing), earlier);
             earlier += 1;
             if node.ply > 0 && self.selective && best > -MATE_IN_MAX && self.futile(node, &prospect, &tried) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
@@ -325,7 +325,8 @@ impl<E: Evaluator> Search<'_, E> {
     fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
         let killers = self.stack.frame(node.ply).killers;
         let counter = self.history.counter(self.stack.moved(node.ply, 1));
-        Hints::new(first, killers, counter, self.before(node.ply))
+        let checks = Checks::of(node.position);
+        Hints::new(first, killers, counter, self.before(node.ply), checks, self.params.order_checks)
     }
 
     /// What the moves of a ply answer.
@@ -338,8 +339,7 @@ impl<E: Evaluator> Search<'_, E> {
         &self,
         node: &Node,
         prospect: &Prospect,
-        stages: &Stages,
-        checks: &Checks,
+        hints: &Hints,
         (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
@@ -348,17 +348,17 @@ impl<E: Evaluator> Search<'_, E> {
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {
-            self.history.score(turn, m, &stages.hints().before)
+            self.history.score(turn, m, &hints.before)
         } else {
             self.history.capture_score(turn, m)
         };
-        let hinted = quiet && stages.hints().rank(m) > 0;
+        let hinted = quiet && hints.rank(m) > 0;
         let reduction = self.reduction(prospect, earlier, history);
         Tried {
             m,
             quiet,
             losing,
-            gives_check: checks.gives(node.position, m),
+            gives_check: hints.checks.gives(node.position, m),
             earlier,
             hinted,
             history,

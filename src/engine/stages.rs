@@ -2,7 +2,7 @@
 //!
 //! In: a node and what is known about its moves. Out: one after another, the most promising first: the table's
 //! move, captures that do not lose material by victim and history, killers and the counter move, quiet moves by
-//! history, captures that lose material. Most nodes are cut off by the first move or by a capture, and then the
+//! history and whether they give check, captures that lose material. Most nodes are cut off by the first move or by a capture, and then the
 //! others are never generated.
 
 use arrayvec::ArrayVec;
@@ -11,6 +11,8 @@ use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 use super::history::{Before, History};
 use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
+use crate::chess::checks::Checks;
+use crate::chess::score::Score;
 use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, captures, quiets};
 
@@ -18,6 +20,8 @@ use crate::chess::{PackedMove, captures, quiets};
 const KILLER: i32 = 1 << 17;
 /// Captures of a side in check come before all quiet replies.
 const NOISY: i32 = 1 << 18;
+/// A check may cost this much, in centipawns.
+const LITTLE: Score = -75;
 /// Beside its promise a score holds, in its low bits, how early its move stands in the list: then one look for the
 /// greatest number finds the most promising move, of equal ones the first, without branches.
 const PLACES: i32 = 1 << 9;
@@ -47,6 +51,10 @@ pub struct Hints {
     pub counter: PackedMove,
     /// What was played before.
     pub before: Before,
+    /// Which moves give check.
+    pub checks: Checks,
+    /// What it is worth to a quiet move that it gives check.
+    for_check: i32,
     /// Killers and counter move, packed.
     packed: [PackedMove; 3],
 }
@@ -59,9 +67,19 @@ impl Hints {
         killers: [Option<Move>; 2],
         counter: PackedMove,
         before: Before,
+        checks: Checks,
+        for_check: i32,
     ) -> Hints {
         let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
-        Hints { first, killers, counter, before, packed: [packed(killers[0]), packed(killers[1]), counter] }
+        let packed = [packed(killers[0]), packed(killers[1]), counter];
+        Hints { first, killers, counter, before, checks, for_check, packed }
+    }
+
+    /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
+    #[inline]
+    fn check(&self, position: &Chess, m: Move) -> i32 {
+        let good = self.for_check > 0 && self.checks.gives(position, m) && see_ge(position, m, LITTLE);
+        if good { self.for_check } else { 0 }
     }
 
     /// Whether a quiet move is a killer or the counter move: the greater, the more promising; 0 if it is neither.
@@ -82,8 +100,8 @@ impl Hints {
 }
 
 /// The moves of a node, handed out best first.
-pub struct Stages {
-    hints: Hints,
+pub struct Stages<'a> {
+    hints: &'a Hints,
     stage: Stage,
     /// Whether the moves of this stage are generated.
     filled: bool,
@@ -95,10 +113,10 @@ pub struct Stages {
     losing: usize,
 }
 
-impl Stages {
+impl<'a> Stages<'a> {
     /// The moves of a node, none of them generated yet.
     #[inline(always)]
-    pub fn new(node: &Node, hints: Hints) -> Stages {
+    pub fn new(node: &Node, hints: &'a Hints) -> Stages<'a> {
         let stage = match hints.first {
             Some(_) => Stage::First,
             None => after_first(node),
@@ -112,11 +130,6 @@ impl Stages {
             next: 0,
             losing: 0,
         }
-    }
-
-    /// What was known beforehand.
-    pub fn hints(&self) -> &Hints {
-        &self.hints
     }
 
     /// The next move, and whether it is a capture or promotion that loses material. With `no_quiets`, quiet moves and
@@ -185,7 +198,7 @@ impl Stages {
         self.filled = true;
         let position = node.position;
         let turn = position.turn();
-        let hints = &self.hints;
+        let hints = self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
             6 - m.role() as i32
@@ -193,7 +206,7 @@ impl Stages {
                 + history.capture_score(turn, m)
         };
         let quiet = |m: Move| match hints.rank(m) {
-            0 => history.score(turn, m, &hints.before),
+            0 => history.score(turn, m, &hints.before) + hints.check(position, m),
             rank => KILLER + rank,
         };
         if self.stage == Stage::Captures {
@@ -290,11 +303,11 @@ mod tests {
     use crate::engine::history::NOTHING;
     use crate::rng::Rng;
 
-    fn hints(first: Option<Move>) -> Hints {
-        Hints::new(first, [None; 2], PackedMove::NONE, NOTHING)
+    fn hints(position: &Chess, first: Option<Move>) -> Hints {
+        Hints::new(first, [None; 2], PackedMove::NONE, NOTHING, Checks::of(position), 8000)
     }
 
-    fn order(node: &Node, hints: Hints, history: &History) -> Vec<(Move, bool)> {
+    fn order(node: &Node, hints: &Hints, history: &History) -> Vec<(Move, bool)> {
         let mut stages = Stages::new(node, hints);
         std::iter::from_fn(|| stages.next(node, history, false)).collect()
     }
@@ -315,8 +328,8 @@ mod tests {
         history.learn(position.turn(), quiet[5], &NOTHING, 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
-        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING);
-        let order = order(&node, hints, &history);
+        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING, Checks::of(&position), 0);
+        let order = order(&node, &hints, &history);
         let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
         assert_eq!(at(quiet[7]), 0);
         assert_eq!(order[1].0.to_string(), "Be2xa6", "a bishop for a bishop is the best that does not lose");
@@ -324,6 +337,17 @@ mod tests {
         assert!(expected.is_sorted(), "{expected:?}");
         let last = order[order.len() - 1];
         assert!(last.1 && !see_ge(&position, last.0, 0));
+    }
+
+    #[test]
+    fn a_check_that_does_not_lose_the_piece_comes_before_other_quiet_moves() {
+        let position = fen::position("4k3/1p6/8/8/8/8/8/R3KB1R w KQ - 0 1", false).unwrap();
+        let order = order(&node(&position), &hints(&position, None), &History::new());
+        let first: Vec<String> = order[..3].iter().map(|(m, _)| m.to_string()).collect();
+        assert!(["Ra1-a8", "Rh1-h8", "Bf1-b5"].iter().all(|m| first.iter().any(|o| o == m)), "{first:?}");
+        let lost = fen::position("4k3/1p6/p7/8/8/8/8/R3KB1R w KQ - 0 1", false).unwrap();
+        let order = super::tests::order(&node(&lost), &hints(&lost, None), &History::new());
+        assert!(!order[..3].iter().any(|(m, _)| m.to_string() == "Bf1-b5"));
     }
 
     #[test]
@@ -344,7 +368,8 @@ mod tests {
                     }
                     let moves = position.legal_moves();
                     let first = (rng.below(3) > 0).then(|| moves[rng.below(moves.len())]);
-                    let order = order(&node(&position), hints(first), &history);
+                    let hints = hints(&position, first);
+                    let order = order(&node(&position), &hints, &history);
                     let mut given: Vec<String> = order.iter().map(|(m, _)| format!("{m:?}")).collect();
                     assert!(first.is_none() || order[0].0 == first.unwrap());
                     legal.sort();
@@ -360,7 +385,8 @@ mod tests {
     fn without_quiet_moves_only_those_that_change_material_are_left() {
         let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
         let node = node(&position);
-        let mut stages = Stages::new(&node, hints(None));
+        let hints = hints(&position, None);
+        let mut stages = Stages::new(&node, &hints);
         let history = History::new();
         let given: Vec<Move> =
             std::iter::from_fn(|| stages.next(&node, &history, true)).map(|(m, _)| m).collect();
