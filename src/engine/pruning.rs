@@ -136,10 +136,7 @@ impl<E: Evaluator> Search<'_, E> {
     pub(super) fn futile(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let Prospect { alpha, depth, eval, .. } = *prospect;
         let params = self.params;
-        if node.in_check && params.prune_replies == 0 {
-            return false;
-        }
-        if tried.gives_check && params.see_checks == 0 {
+        if (node.in_check && params.prune_replies == 0) || (tried.gives_check && params.see_checks == 0) {
             return false;
         }
         if !tried.quiet || tried.gives_check {

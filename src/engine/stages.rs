@@ -2,8 +2,8 @@
 //!
 //! In: a node and what is known about its moves. Out: one after another, the most promising first: the table's
 //! move, captures that do not lose material by victim and history, killers and the counter move, quiet moves by
-//! history and whether they give check, captures that lose material. Most nodes are cut off by the first move or by a capture, and then the
-//! others are never generated.
+//! history and whether they give check, captures that lose material. Most nodes are cut off by the first move or by a
+//! capture, and then the others are never generated.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
@@ -341,13 +341,15 @@ mod tests {
 
     #[test]
     fn a_check_that_does_not_lose_the_piece_comes_before_other_quiet_moves() {
-        let position = fen::position("4k3/1p6/8/8/8/8/8/R3KB1R w KQ - 0 1", false).unwrap();
-        let order = order(&node(&position), &hints(&position, None), &History::new());
-        let first: Vec<String> = order[..3].iter().map(|(m, _)| m.to_string()).collect();
+        let first_three = |text: &str| -> Vec<String> {
+            let position = fen::position(text, false).unwrap();
+            let order = order(&node(&position), &hints(&position, None), &History::new());
+            order[..3].iter().map(|(m, _)| m.to_string()).collect()
+        };
+        let first = first_three("4k3/1p6/8/8/8/8/8/R3KB1R w KQ - 0 1");
         assert!(["Ra1-a8", "Rh1-h8", "Bf1-b5"].iter().all(|m| first.iter().any(|o| o == m)), "{first:?}");
-        let lost = fen::position("4k3/1p6/p7/8/8/8/8/R3KB1R w KQ - 0 1", false).unwrap();
-        let order = super::tests::order(&node(&lost), &hints(&lost, None), &History::new());
-        assert!(!order[..3].iter().any(|(m, _)| m.to_string() == "Bf1-b5"));
+        let first = first_three("4k3/1p6/p7/8/8/8/8/R3KB1R w KQ - 0 1");
+        assert!(!first.iter().any(|m| m == "Bf1-b5"), "{first:?}");
     }
 
     #[test]
