@@ -174,6 +174,8 @@ parameters! {
     quiescence_winning = 1, 0 to 1;
     /// Time: whether the best move's share of nodes counts.
     time_nodes = 1, 0 to 1;
+    /// Time: whether a falling score counts.
+    time_scores = 1, 0 to 1;
 }
 
 impl Params {

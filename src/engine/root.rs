@@ -5,7 +5,7 @@
 
 use shakmaty::{Move, Position};
 
-use super::budget::USUAL_SHARE;
+use super::budget::Certainty;
 use super::mate;
 use super::search::Search;
 use super::stack::Node;
@@ -60,6 +60,7 @@ impl<E: Evaluator> Search<'_, E> {
         let deepest = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
         let first = 1 + (helper as i32 % 2);
         let mut stability = 0;
+        let mut scores = Vec::new();
         for depth in first.min(deepest)..=deepest {
             if let Some(moves) = limits.mate.and_then(|most| mate::due(depth, most))
                 && self.prove_mate(&root, moves)
@@ -80,11 +81,11 @@ impl<E: Evaluator> Search<'_, E> {
             if stopped || forced || enough(limits, report.score) {
                 break;
             }
-            let share = self.moves[0].nodes as f64 / self.nodes.max(1) as f64;
-            let share = if self.params.time_nodes > 0 && depth >= 6 { share } else { USUAL_SHARE };
-            if !self.budget.allows_another(report.nodes, stability, share) {
+            let certainty = self.certainty(depth, stability, &scores);
+            if !self.budget.allows_another(report.nodes, &certainty) {
                 break;
             }
+            scores.push(report.score);
         }
         report
     }
@@ -148,6 +149,25 @@ impl<E: Evaluator> Search<'_, E> {
             if delta > 1000 {
                 (alpha, beta) = (-INFINITE, INFINITE);
             }
+        }
+    }
+
+    /// What the iterations up to this depth say about the best move; those before it ended with these scores.
+    fn certainty(&self, depth: i32, stability: usize, scores: &[Score]) -> Certainty {
+        let usual = Certainty { stability, ..Certainty::default() };
+        // The first iterations are too short to tell.
+        if depth < 6 {
+            return usual;
+        }
+        let best = &self.moves[0];
+        let share = best.nodes as f64 / self.nodes.max(1) as f64;
+        let last = &scores[scores.len().saturating_sub(4)..];
+        let mean = last.iter().sum::<Score>() as f64 / last.len().max(1) as f64;
+        let drop = mean - f64::from(best.score);
+        Certainty {
+            share: if self.params.time_nodes > 0 { share } else { usual.share },
+            drop: if self.params.time_scores > 0 && !last.is_empty() { drop } else { usual.drop },
+            ..usual
         }
     }
 

@@ -107,7 +107,8 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let shared = &self.shared;
         shared.table.grow_older();
         let told = AtomicU64::new(0);
-        let mut search = self.first.begin(shared, Budget::new(limits, stop, &told));
+        let number = line.position().fullmoves().get();
+        let mut search = self.first.begin(shared, Budget::new(limits, number, stop, &told));
         if self.helpers.is_empty() {
             return search.run(line, limits, 0, info);
         }
@@ -115,7 +116,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
         std::thread::scope(|scope| {
             for (index, helper) in self.helpers.iter_mut().enumerate() {
-                let mut search = helper.begin(shared, Budget::new(&endless, &done, &told));
+                let mut search = helper.begin(shared, Budget::new(&endless, number, &done, &told));
                 let (endless, mut ignore) = (&endless, |_: &Report| {});
                 let work = move || search.run(line, endless, index + 1, &mut ignore);
                 // Without one of the helpers the others still search.
@@ -135,7 +136,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let told = AtomicU64::new(0);
         let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
-        let budget = Budget::new(&Limits::default(), &NEVER, &told);
+        let budget = Budget::new(&Limits::default(), 1, &NEVER, &told);
         let mut search = self.first.begin(&self.shared, budget);
         search.selective = false;
         let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
