@@ -9,23 +9,6 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Limits, Ponder};
 
-/// What is left of a search's limits.
-#[derive(Debug)]
-pub struct Budget<'a> {
-    stop: &'a AtomicBool,
-    /// Nodes of all threads, as far as they have told.
-    told: &'a AtomicU64,
-    /// How many nodes of this thread are told.
-    own: u64,
-    ponder: Option<Ponder>,
-    start: Instant,
-    nodes: u64,
-    soft_nodes: u64,
-    hard: Option<Duration>,
-    soft: Option<Duration>,
-    stopped: bool,
-}
-
 /// What the iterations so far say about the best move. The default says nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Certainty {
@@ -57,6 +40,23 @@ impl Certainty {
             * (1.0 + 1.6 * (USUAL_SHARE - self.share)).max(0.4)
             * (1.0 + if drop > 0.0 { 0.45 } else { 0.2 } * drop)
     }
+}
+
+/// What is left of a search's limits.
+#[derive(Debug)]
+pub struct Budget<'a> {
+    stop: &'a AtomicBool,
+    /// Nodes of all threads, as far as they have told.
+    told: &'a AtomicU64,
+    /// How many nodes of this thread are told.
+    own: u64,
+    ponder: Option<Ponder>,
+    start: Instant,
+    nodes: u64,
+    soft_nodes: u64,
+    hard: Option<Duration>,
+    soft: Option<Duration>,
+    stopped: bool,
 }
 
 const CHECK_EVERY: u64 = 256;
@@ -173,11 +173,14 @@ mod tests {
         for ms in [0, 1, 5, 11, 100, 1000, 60_000, 7_200_000] {
             for increment in [0, 80, 1000, 30_000] {
                 for moves in [None, Some(0), Some(1), Some(2), Some(40), Some(200)] {
-                    let (soft, hard) = allot(clock(ms, increment, moves), 1, overhead);
-                    assert!(soft <= hard);
                     let left = Duration::from_millis(ms).saturating_sub(overhead);
-                    assert!(hard <= left.max(Duration::from_millis(1)), "{ms} {increment} {moves:?}");
-                    assert!(hard > Duration::ZERO);
+                    // At the beginning of a game, and where the share is greatest.
+                    for number in [1, 300] {
+                        let (soft, hard) = allot(clock(ms, increment, moves), number, overhead);
+                        assert!(soft <= hard);
+                        assert!(hard <= left.max(Duration::from_millis(1)), "{ms} {increment} {moves:?}");
+                        assert!(hard > Duration::ZERO);
+                    }
                 }
             }
         }
@@ -200,7 +203,7 @@ mod tests {
         for (ms, increment) in [(200, 2), (1000, 10), (10_000, 100)] {
             let mut left = Duration::from_millis(ms);
             let overhead = Duration::from_millis(10);
-            for number in 1..300 {
+            for number in 1..=300 {
                 let (soft, _) = allot(clock(left.as_millis() as u64, increment, None), number, overhead);
                 left = left.saturating_sub(soft) + Duration::from_millis(increment);
                 assert!(left > 15 * overhead, "{ms} {increment} {left:?}");

@@ -156,17 +156,13 @@ impl<E: Evaluator> Search<'_, E> {
     fn certainty(&self, depth: i32, stability: usize, scores: &[Score]) -> Certainty {
         let usual = Certainty { stability, ..Certainty::default() };
         // The first iterations are too short to tell.
-        if depth < 6 {
-            return usual;
-        }
+        let Some(last) = scores.last_chunk::<4>().filter(|_| depth >= 6) else { return usual };
         let best = &self.moves[0];
         let share = best.nodes as f64 / self.nodes.max(1) as f64;
-        let last = &scores[scores.len().saturating_sub(4)..];
-        let mean = last.iter().sum::<Score>() as f64 / last.len().max(1) as f64;
-        let drop = mean - f64::from(best.score);
+        let drop = f64::from(last.iter().sum::<Score>()) / 4.0 - f64::from(best.score);
         Certainty {
             share: if self.params.time_nodes > 0 { share } else { usual.share },
-            drop: if self.params.time_scores > 0 && !last.is_empty() { drop } else { usual.drop },
+            drop: if self.params.time_scores > 0 { drop } else { usual.drop },
             ..usual
         }
     }
