@@ -57,6 +57,12 @@ impl Picker {
         }));
     }
 
+    /// The moves that are left, and all of them before the first is handed out.
+    #[inline]
+    pub fn left(&self) -> &[Move] {
+        &self.moves[self.next..]
+    }
+
     /// Whether there is no move at all.
     #[inline]
     pub fn is_empty(&self) -> bool {

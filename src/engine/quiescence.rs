@@ -5,7 +5,7 @@
 //! is judged in training where it is judged in play. Source: Shannon (1950), "Programming a Computer for Playing
 //! Chess"; for stand pat and pruning by static exchange, any engine since Crafty.
 
-use shakmaty::Move;
+use shakmaty::{Move, Position};
 
 use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
@@ -14,7 +14,7 @@ use super::stack::Node;
 use super::table::{Bound, Entry};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, key, legal, played};
+use crate::chess::{PackedMove, copied, key, legal};
 use crate::eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {
@@ -98,6 +98,12 @@ impl<E: Evaluator> Search<'_, E> {
         if node.in_check && picker.is_empty() {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
+        if self.selective {
+            // They are few, and what the table knows of the positions behind them takes long to come.
+            for &m in picker.left() {
+                self.table.prefetch(key::nearly_after(node.position, node.key, m));
+            }
+        }
         let mut best_move = PackedMove::NONE;
         let futile = self.futility_in_quiescence(node, best);
         let mut replies = 0;
@@ -124,10 +130,8 @@ impl<E: Evaluator> Search<'_, E> {
                     continue;
                 }
             }
-            if self.selective {
-                self.table.prefetch(key::nearly_after(node.position, node.key, m));
-            }
-            let after = played(node.position, m);
+            let mut after = copied(node.position);
+            after.play_unchecked(m);
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, NO_MOVE, key);

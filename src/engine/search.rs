@@ -21,7 +21,7 @@ use super::table::{Bound, Entry, Table};
 use crate::chess::attacked::attacked;
 use crate::chess::checks::Checks;
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{PackedMove, key, legal, played};
+use crate::chess::{PackedMove, copied, key, legal};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
@@ -212,6 +212,11 @@ impl<E: Evaluator> Search<'_, E> {
     /// Tries the moves of a node.
     fn expand<const PV: bool>(&mut self, node: &Node, mut prospect: Prospect) -> Score {
         let excluded = self.stack.frame(node.ply).excluded;
+        // What the table knows of the position after the first move is on its way while the node is made ready, of the
+        // others while they are judged.
+        if let Some(m) = prospect.first {
+            self.table.prefetch(key::nearly_after(node.position, node.key, m));
+        }
         if self.params.threats > 0 {
             self.stack.frame(node.ply).attacked = attacked(node.position.board(), !node.position.turn());
         }
@@ -343,8 +348,9 @@ impl<E: Evaluator> Search<'_, E> {
         (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
-        // What the table knows of the position after the move is on its way while the move is judged.
-        self.table.prefetch(key::nearly_after(node.position, node.key, m));
+        if Some(m) != hints.first {
+            self.table.prefetch(key::nearly_after(node.position, node.key, m));
+        }
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {
@@ -376,7 +382,8 @@ impl<E: Evaluator> Search<'_, E> {
         best: Score,
         extension: i32,
     ) -> Score {
-        let after = played(node.position, tried.m);
+        let mut after = copied(node.position);
+        after.play_unchecked(tried.m);
         let key = key::after(node.position, node.key, tried.m, &after);
         let (alpha, beta) = (prospect.alpha, prospect.beta);
         let full = prospect.depth - 1 + extension;
