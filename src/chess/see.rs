@@ -4,7 +4,7 @@
 //! sides taking with their least valuable piece and free to stop, wins at least the threshold. Pins are ignored.
 //! Source: the swap algorithm (Chess Programming Wiki, "SEE - The Swap Algorithm"), in its threshold form.
 
-use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 
 use super::score::Score;
 use super::sliders;
@@ -49,6 +49,11 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     }
     let mover = position.turn();
     let mut side = !mover;
+    // Nothing takes back before a pawn, and where that is already too much, nothing else needs to be found.
+    let pawns = attacks::pawn_attacks(mover, to) & board.pawns() & board.by_color(side) & occupied;
+    if pawns.any() && -balance - 1 - value(Role::Pawn) >= 0 {
+        return false;
+    }
     let mut attackers = sliders::attackers(board, to, occupied);
     // Invariant: `side` is to recapture, and the side that is not `side` stands at `balance` < 0 from the
     // view of the one who must improve it.

@@ -14,6 +14,9 @@ use crate::chess::PackedMove;
 /// Entries stay within this.
 const MAX: i32 = 16_384;
 const PIECE_SQUARES: usize = 12 * 64;
+const OF_A_SIDE: usize = PIECE_SQUARES / 2;
+/// From-and-to squares of one side, by whether each is attacked.
+const FROM_TOS: usize = 4 * 64 * 64;
 
 /// A piece and the square that it went to, as an index; [`NO_MOVE`] for a null move or none.
 pub type PieceTo = u16;
@@ -41,6 +44,24 @@ pub struct Before {
 #[cfg(test)]
 pub const NOTHING: Before = Before { moves: [NO_MOVE; 3], attacked: Bitboard::EMPTY };
 
+/// What the quiet moves of one side at one node are scored by, found once for all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    butterfly: &'a [i16; FROM_TOS],
+    follow: [&'a [i16; OF_A_SIDE]; 3],
+    attacked: Bitboard,
+}
+
+impl Rows<'_> {
+    /// How good a quiet move has been, within ±4 × 16,384.
+    #[inline]
+    pub fn score(&self, m: Move) -> i32 {
+        let moved = piece_to(Color::White, m) as usize;
+        let follow: i32 = self.follow.iter().map(|row| i32::from(row[moved])).sum();
+        follow + i32::from(self.butterfly[from_to(Color::White, m, self.attacked)])
+    }
+}
+
 /// The tables.
 #[derive(Debug)]
 pub struct History {
@@ -55,7 +76,7 @@ impl History {
     /// Empty tables.
     pub fn new() -> History {
         History {
-            butterfly: Tallies::new(8 * 64 * 64),
+            butterfly: Tallies::new(2 * FROM_TOS),
             follow: Tallies::new((PIECE_SQUARES + 1) * PIECE_SQUARES),
             counter: vec![PackedMove::NONE; PIECE_SQUARES].into_boxed_slice(),
             capture: Tallies::new(PIECE_SQUARES * Role::ALL.len()),
@@ -73,12 +94,20 @@ impl History {
     /// How good a quiet move has been, within ±4 × 16,384.
     #[inline]
     pub fn score(&self, turn: Color, m: Move, before: &Before) -> i32 {
-        let moved = piece_to(turn, m);
-        let mut score = i32::from(self.butterfly[from_to(turn, m, before.attacked)]);
-        for earlier in before.moves {
-            score += i32::from(self.follow[follow_index(earlier, moved)]);
+        self.rows(turn, before).score(m)
+    }
+
+    /// What the quiet moves of a side are scored by.
+    #[inline]
+    pub fn rows(&self, turn: Color, before: &Before) -> Rows<'_> {
+        let black = usize::from(turn == Color::Black);
+        let follow =
+            |earlier: PieceTo| self.follow.row(usize::from(earlier) * PIECE_SQUARES + black * OF_A_SIDE);
+        Rows {
+            butterfly: self.butterfly.row(black * FROM_TOS),
+            follow: before.moves.map(follow),
+            attacked: before.attacked,
         }
-        score
     }
 
     /// Raises (`bonus` above 0) or lowers what is thought of a quiet move.

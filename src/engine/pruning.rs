@@ -22,6 +22,12 @@ static LOGARITHMS: LazyLock<[[i32; 64]; 64]> = LazyLock::new(|| {
     std::array::from_fn(|depth| std::array::from_fn(|earlier| (1024.0 * log(depth) * log(earlier)) as i32))
 });
 
+/// The depth that the search of a quiet move would have, in plies.
+#[inline]
+fn depth_left(depth: i32, tried: &Tried) -> i32 {
+    (depth - 1 - tried.reduction / 1024).max(0)
+}
+
 impl<E: Evaluator> Search<'_, E> {
     /// The ways to give up a node without trying its moves, the cheapest first.
     pub(super) fn cut_off(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
@@ -69,9 +75,9 @@ impl<E: Evaluator> Search<'_, E> {
         let params = self.params;
         let reduction =
             params.null_base + depth / params.null_slope + ((eval - beta) / params.null_eval).min(3);
-        let after = null::pass(position)?;
         let key = key::after_null(position, node.key);
         self.table.prefetch(key);
+        let after = null::pass(position)?;
         self.stack.push(node.ply, NO_MOVE, key);
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: false };
         let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, !prospect.cut);
@@ -96,6 +102,9 @@ impl<E: Evaluator> Search<'_, E> {
         captures::generate(node.position, &mut moves);
         moves.retain(|&mut m| see_ge(node.position, m, target - prospect.eval));
         moves.sort_by_key(|&m| -m.capture().map_or(0, value));
+        for &m in &moves {
+            self.table.prefetch(key::nearly_after(node.position, node.key, m));
+        }
         for m in moves {
             let after = played(node.position, m);
             let key = key::after(node.position, node.key, m, &after);
@@ -130,29 +139,42 @@ impl<E: Evaluator> Search<'_, E> {
         depth <= self.params.late_depth && tried.earlier as i32 > enough
     }
 
-    /// Whether a move is not worth a search: late and quiet at low depth, hopelessly below alpha, never any good
-    /// before, or losing more material than the remaining depth can be hoped to win back. Captures and moves that give
-    /// check are only asked the last.
-    pub(super) fn futile(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+    /// Futility: a quiet move does not lift the evaluation by so much.
+    pub(super) fn out_of_reach(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let Prospect { alpha, depth, eval, .. } = *prospect;
-        let params = self.params;
+        let (left, params) = (depth_left(depth, tried), self.params);
+        !node.in_check
+            && left <= params.futility_depth
+            && eval + params.futility_base + params.futility_margin * left <= alpha
+    }
+
+    /// Whether a quiet move that gives no check is not worth a look: late at low depth, hopelessly below alpha, or never
+    /// any good before.
+    pub(super) fn hopeless(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+        let (depth, params) = (prospect.depth, self.params);
+        if !tried.quiet || tried.gives_check || (node.in_check && params.prune_replies == 0) {
+            return false;
+        }
+        self.too_late(prospect, tried)
+            || self.out_of_reach(node, prospect, tried)
+            || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
+    }
+
+    /// Whether a move loses more material than the remaining depth can be hoped to win back.
+    pub(super) fn loses_too_much(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+        let (depth, params) = (prospect.depth, self.params);
         if (node.in_check && params.prune_replies == 0) || (tried.gives_check && params.see_checks == 0) {
             return false;
         }
-        if !tried.quiet || tried.gives_check {
-            return depth <= params.see_depth
-                && (tried.quiet || tried.losing)
-                && !see_ge(node.position, tried.m, -params.see_capture * depth);
-        }
-        // The depth that the move's search would have.
-        let left = (depth - 1 - tried.reduction / 1024).max(0);
-        // Futility: a quiet move does not lift the evaluation by this much.
-        self.too_late(prospect, tried)
-            || (!node.in_check
-                && left <= params.futility_depth
-                && eval + params.futility_base + params.futility_margin * left <= alpha)
-            || (depth <= params.history_depth && tried.history < -params.history_margin * depth)
-            || (left <= params.see_depth && !see_ge(node.position, tried.m, -params.see_quiet * left * left))
+        let (depth, most) = if tried.quiet && !tried.gives_check {
+            let left = depth_left(depth, tried);
+            (left, params.see_quiet * left * left)
+        } else if tried.quiet || tried.losing {
+            (depth, params.see_capture * depth)
+        } else {
+            return false;
+        };
+        depth <= params.see_depth && !see_ge(node.position, tried.m, -most)
     }
 
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.

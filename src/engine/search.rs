@@ -234,7 +234,15 @@ impl<E: Evaluator> Search<'_, E> {
             }
             let tried = self.tried(node, &prospect, &hints, (m, losing), earlier);
             earlier += 1;
-            if node.ply > 0 && self.selective && best > -MATE_IN_MAX && self.futile(node, &prospect, &tried) {
+            let dispensable = node.ply > 0 && self.selective && best > -MATE_IN_MAX;
+            if dispensable && self.hopeless(node, &prospect, &tried) {
+                no_quiets |= self.too_late(&prospect, &tried) || self.out_of_reach(node, &prospect, &tried);
+                continue;
+            }
+            if Some(m) != prospect.first {
+                self.table.prefetch(key::nearly_after(node.position, node.key, m));
+            }
+            if dispensable && self.loses_too_much(node, &prospect, &tried) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
                 continue;
             }
@@ -348,9 +356,6 @@ impl<E: Evaluator> Search<'_, E> {
         (m, losing): (Move, bool),
         earlier: usize,
     ) -> Tried {
-        if Some(m) != hints.first {
-            self.table.prefetch(key::nearly_after(node.position, node.key, m));
-        }
         let turn = node.position.turn();
         let quiet = !is_noisy(m);
         let history = if quiet {

@@ -205,8 +205,9 @@ impl<'a> Stages<'a> {
                 + 16 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value))
                 + history.capture_score(turn, m)
         };
+        let rows = history.rows(turn, &hints.before);
         let quiet = |m: Move| match hints.rank(m) {
-            0 => history.score(turn, m, &hints.before) + hints.check(position, m),
+            0 => rows.score(m) + hints.check(position, m),
             rank => KILLER + rank,
         };
         if self.stage == Stage::Captures {

@@ -26,6 +26,12 @@ impl Tallies {
         }
     }
 
+    /// So many numbers in a row.
+    #[inline]
+    pub fn row<const N: usize>(&self, start: usize) -> &[i16; N] {
+        self.values[start..].first_chunk().expect("a row within the table")
+    }
+
     /// Raises (`bonus` above 0) or lowers a number that stays within ±`most`, by gravity: the nearer to the end, the
     /// smaller the step towards it.
     #[inline]

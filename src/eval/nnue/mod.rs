@@ -151,10 +151,8 @@ impl Nnue {
 #[inline]
 fn single(network: &Network, kernel: Kernel, head: &Head, views: &[&[Block]]) -> i64 {
     let hidden = network.hidden_blocks();
-    let mut sum = 0;
-    for (view, weights) in views.iter().zip(&head.first[0]) {
-        sum += kernel.output(network, &view[..hidden], weights);
-    }
+    let views = views.iter().map(|view| &view[..hidden]).zip(&head.first[0]);
+    let mut sum = kernel.output(network, views);
     if network.squares() {
         sum /= i64::from(QA);
     }

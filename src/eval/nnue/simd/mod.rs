@@ -5,6 +5,11 @@
 //! activations. All paths compute with integers, so they give the same numbers; which one runs is chosen once,
 //! when an evaluator is made.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
@@ -82,29 +87,33 @@ impl Kernel {
         }
     }
 
-    /// The weighted sum of activations: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
+    /// The weighted sum of the activations of all views: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
     #[inline]
-    pub fn output(self, network: &Network, sums: &[Block], weights: &[Block]) -> i64 {
+    pub fn output<'a>(
+        self,
+        network: &Network,
+        views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>,
+    ) -> i64 {
         let activation = network.architecture().activation;
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) if network.narrow() => unsafe {
-                match activation {
-                    Activation::Screlu => avx2::output(sums, weights),
-                    _ => avx2::narrow(activation, sums, weights),
-                }
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) if network.narrow() && activation == Activation::Screlu => unsafe {
+                avx512::output(views)
             },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) if network.narrow() => unsafe {
-                match activation {
-                    Activation::Screlu => avx512::output(sums, weights),
-                    _ => avx2::narrow(activation, sums, weights),
-                }
-            },
-            _ if network.narrow() => narrow(activation, sums, weights),
-            _ => wide(activation, sums, weights),
+            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow() => {
+                // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
+                let of = |(sums, weights): (&[Block], &Vec<Block>)| unsafe {
+                    match activation {
+                        Activation::Screlu => avx2::output(sums, weights),
+                        _ => avx2::narrow(activation, sums, weights),
+                    }
+                };
+                views.map(of).sum()
+            }
+            _ if network.narrow() => views.map(|(sums, weights)| narrow(activation, sums, weights)).sum(),
+            _ => views.map(|(sums, weights)| wide(activation, sums, weights)).sum(),
         }
     }
 
@@ -259,139 +268,6 @@ fn dot(active: &[Block], weights: &[Block]) -> i64 {
     active.iter().zip(weights).map(block).sum()
 }
 
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::{
-        __m256i, _mm256_add_epi32, _mm256_load_si256, _mm256_madd_epi16, _mm256_max_epi16, _mm256_min_epi16,
-        _mm256_mullo_epi16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_store_si256,
-    };
-
-    use super::super::architecture::Activation;
-    use super::super::network::{Block, Network, QA};
-
-    #[target_feature(enable = "avx2")]
-    pub fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
-        // Each alone, so that the choice is made before the loop.
-        match activation {
-            Activation::Relu => super::narrow(Activation::Relu, sums, weights),
-            Activation::Crelu => super::narrow(Activation::Crelu, sums, weights),
-            Activation::Screlu => super::narrow(Activation::Screlu, sums, weights),
-            Activation::Pairwise => super::narrow(Activation::Pairwise, sums, weights),
-        }
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
-        match activation {
-            Activation::Relu => super::activate(Activation::Relu, sums, active),
-            Activation::Crelu => super::activate(Activation::Crelu, sums, active),
-            Activation::Screlu => super::activate(Activation::Screlu, sums, active),
-            Activation::Pairwise => super::activate(Activation::Pairwise, sums, active),
-        }
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
-        super::dot(active, weights)
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-        super::change(network, sums, added, removed);
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-        super::carry(network, from, to, added, removed);
-    }
-
-    /// For weights of at most 128: then `active × weight` fits 16 bits, and multiplying it by `active` and adding
-    /// pairs is one instruction. A 32-bit lane takes at most 2048 / 8 products of 255² × 128, which is < 2^31.
-    #[target_feature(enable = "avx2")]
-    pub fn output(sums: &[Block], weights: &[Block]) -> i64 {
-        let (zero, top) = (_mm256_setzero_si256(), _mm256_set1_epi16(QA as i16));
-        let mut total = _mm256_setzero_si256();
-        for (sum, weight) in sums.iter().zip(weights) {
-            for half in 0..2 {
-                let active = _mm256_min_epi16(_mm256_max_epi16(load(sum, half), zero), top);
-                let weighted = _mm256_mullo_epi16(active, load(weight, half));
-                total = _mm256_add_epi32(total, _mm256_madd_epi16(weighted, active));
-            }
-        }
-        let mut lanes = Lanes([0; 8]);
-        // SAFETY: `lanes` is 32 bytes, aligned to 32.
-        unsafe { _mm256_store_si256((&raw mut lanes.0).cast(), total) };
-        lanes.0.iter().map(|&lane| i64::from(lane)).sum()
-    }
-
-    #[repr(C, align(32))]
-    struct Lanes([i32; 8]);
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn load(block: &Block, half: usize) -> __m256i {
-        debug_assert!(half < 2);
-        // SAFETY: a block is 64 bytes, aligned to 64, and `half` is 0 or 1.
-        unsafe { _mm256_load_si256((&raw const block.0).cast::<__m256i>().add(half)) }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    use std::arch::x86_64::{
-        __m512i, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16, _mm512_min_epi16,
-        _mm512_mullo_epi16, _mm512_set1_epi16, _mm512_setzero_si512, _mm512_store_si512,
-    };
-
-    use super::super::architecture::Activation;
-    use super::super::network::{Block, Network, QA};
-
-    #[target_feature(enable = "avx2,avx512f,avx512bw")]
-    pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-        super::change(network, sums, added, removed);
-    }
-
-    #[target_feature(enable = "avx2,avx512f,avx512bw")]
-    pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-        super::carry(network, from, to, added, removed);
-    }
-
-    #[target_feature(enable = "avx2,avx512f,avx512bw")]
-    pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
-        super::avx2::activate(activation, sums, active);
-    }
-
-    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
-    pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
-        super::dot(active, weights)
-    }
-
-    /// As that of AVX2: `active × weight` fits 16 bits; a 32-bit lane takes at most 2048 / 16 products of 255² × 128.
-    #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
-    pub fn output(sums: &[Block], weights: &[Block]) -> i64 {
-        let (zero, top) = (_mm512_setzero_si512(), _mm512_set1_epi16(QA as i16));
-        let mut total = _mm512_setzero_si512();
-        for (sum, weight) in sums.iter().zip(weights) {
-            let active = _mm512_min_epi16(_mm512_max_epi16(load(sum), zero), top);
-            total = _mm512_dpwssd_epi32(total, _mm512_mullo_epi16(active, load(weight)), active);
-        }
-        let mut lanes = Lanes([0; 16]);
-        // SAFETY: `lanes` is 64 bytes, aligned to 64.
-        unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), total) };
-        lanes.0.iter().map(|&lane| i64::from(lane)).sum()
-    }
-
-    #[repr(C, align(64))]
-    struct Lanes([i32; 16]);
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn load(block: &Block) -> __m512i {
-        // SAFETY: a block is 64 bytes, aligned to 64.
-        unsafe { _mm512_load_si512((&raw const block.0).cast()) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -420,7 +296,8 @@ mod tests {
                     kernel.change(&network, &mut changed, &rows[..2], &rows[2..]);
                     kernel.carry(&network, &from, &mut carried, &rows[..2], &rows[2..]);
                     assert_eq!(changed, carried);
-                    assert_eq!(kernel.output(&network, hidden, weights), expected, "{architecture}");
+                    let views = [(hidden, weights); 2];
+                    assert_eq!(kernel.output(&network, views.into_iter()), 2 * expected, "{architecture}");
                     let mut active = vec![Block::ZERO; weights.len()];
                     kernel.activate(architecture.activation, hidden, &mut active);
                     let dot = wide(Activation::Relu, &active, weights);
@@ -447,7 +324,8 @@ mod tests {
                 let expected = count as i64 * top * i64::from(weight);
                 for kernel in Kernel::all() {
                     let row = &network.head(0).first[0][0];
-                    assert_eq!(kernel.output(&network, network.bias(), row), expected);
+                    let views = [(network.bias(), row); 2];
+                    assert_eq!(kernel.output(&network, views.into_iter()), 2 * expected);
                 }
             }
         }

@@ -1,0 +1,127 @@
+//! The inner loops of inference with 512-bit integers.
+//!
+//! In and out: as in [`super`]. Left to itself the compiler prefers vectors of half the width.
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16,
+    _mm512_min_epi16, _mm512_mullo_epi16, _mm512_set1_epi16, _mm512_setzero_si512, _mm512_store_si512,
+    _mm512_sub_epi16,
+};
+
+use crate::eval::nnue::architecture::Activation;
+use crate::eval::nnue::network::{Block, Network, QA};
+
+/// So many blocks of sums are held in registers while rows are added and removed.
+const AT_ONCE: usize = 8;
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
+    let (many, rest) = sums.as_chunks_mut::<AT_ONCE>();
+    let start = AT_ONCE * many.len();
+    for (i, sums) in many.iter_mut().enumerate() {
+        store(sums, changed(network, sums, AT_ONCE * i, added, removed));
+    }
+    for (i, sum) in rest.iter_mut().enumerate() {
+        let changed = changed(network, &[*sum], start + i, added, removed);
+        store(std::array::from_mut(sum), changed);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
+    let ((from, last), (to, rest)) = (from.as_chunks::<AT_ONCE>(), to.as_chunks_mut::<AT_ONCE>());
+    let start = AT_ONCE * from.len();
+    for (i, (from, to)) in from.iter().zip(to).enumerate() {
+        store(to, changed(network, from, AT_ONCE * i, added, removed));
+    }
+    for (i, (from, to)) in last.iter().zip(rest).enumerate() {
+        store(std::array::from_mut(to), changed(network, &[*from], start + i, added, removed));
+    }
+}
+
+/// The sums of blocks that begin at a place of a row, changed by features.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn changed<const N: usize>(
+    network: &Network,
+    from: &[Block; N],
+    start: usize,
+    added: &[u16],
+    removed: &[u16],
+) -> [__m512i; N] {
+    let mut sums = [_mm512_setzero_si512(); N];
+    for (sum, from) in sums.iter_mut().zip(from) {
+        *sum = load(from);
+    }
+    for &feature in added {
+        for (sum, weights) in sums.iter_mut().zip(&network.row(feature)[start..][..N]) {
+            *sum = _mm512_add_epi16(*sum, load(weights));
+        }
+    }
+    for &feature in removed {
+        for (sum, weights) in sums.iter_mut().zip(&network.row(feature)[start..][..N]) {
+            *sum = _mm512_sub_epi16(*sum, load(weights));
+        }
+    }
+    sums
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store<const N: usize>(to: &mut [Block; N], sums: [__m512i; N]) {
+    for (block, sum) in to.iter_mut().zip(sums) {
+        // SAFETY: a block is 64 bytes, aligned to 64.
+        unsafe { _mm512_store_si512((&raw mut block.0).cast(), sum) };
+    }
+}
+
+#[target_feature(enable = "avx2,avx512f,avx512bw")]
+pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+    super::avx2::activate(activation, sums, active);
+}
+
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
+    super::dot(active, weights)
+}
+
+/// As that of AVX2: `active × weight` fits 16 bits; a 32-bit lane takes at most 2 × 2048 / 16 products of 255² × 128.
+/// Four totals, so that no product waits for the one before.
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
+pub fn output<'a>(views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>) -> i64 {
+    let mut totals = [_mm512_setzero_si512(); 4];
+    for (sums, weights) in views {
+        let ((sums, last), (weights, rest)) = (sums.as_chunks::<4>(), weights.as_chunks::<4>());
+        for (sums, weights) in sums.iter().zip(weights) {
+            add_products(&mut totals, sums, weights);
+        }
+        add_products(&mut totals, last, rest);
+    }
+    let [a, b, c, d] = totals;
+    let total = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+    let mut lanes = Lanes([0; 16]);
+    // SAFETY: `lanes` is 64 bytes, aligned to 64.
+    unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), total) };
+    lanes.0.iter().map(|&lane| i64::from(lane)).sum()
+}
+
+/// Adds the products of up to four blocks, each to its total.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn add_products(totals: &mut [__m512i; 4], sums: &[Block], weights: &[Block]) {
+    let (zero, top) = (_mm512_setzero_si512(), _mm512_set1_epi16(QA as i16));
+    for ((total, sum), weight) in totals.iter_mut().zip(sums).zip(weights) {
+        let active = _mm512_min_epi16(_mm512_max_epi16(load(sum), zero), top);
+        *total = _mm512_dpwssd_epi32(*total, _mm512_mullo_epi16(active, load(weight)), active);
+    }
+}
+
+#[repr(C, align(64))]
+struct Lanes([i32; 16]);
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(block: &Block) -> __m512i {
+    // SAFETY: a block is 64 bytes, aligned to 64.
+    unsafe { _mm512_load_si512((&raw const block.0).cast()) }
+}
