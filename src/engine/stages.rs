@@ -205,16 +205,16 @@ impl<'a> Stages<'a> {
                 + 16 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value))
                 + history.capture_score(turn, m)
         };
-        let rows = history.rows(turn, &hints.before);
-        let quiet = |m: Move| match hints.rank(m) {
-            0 => rows.score(m) + hints.check(position, m),
-            rank => KILLER + rank,
-        };
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
             rate(&mut self.scores, &self.moves, self.next, capture);
             return;
         }
+        let rows = history.rows(turn, &hints.before);
+        let quiet = |m: Move| match hints.rank(m) {
+            0 => rows.score(m) + hints.check(position, m),
+            rank => KILLER + rank,
+        };
         if self.stage == Stage::Replies {
             self.moves = position.legal_moves();
             let reply = |m: Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
