@@ -5,6 +5,8 @@
 
 use shakmaty::{Chess, Move, Position, Role};
 
+use super::copied;
+
 /// The position after passing, or `None` if there is no king to lean on.
 ///
 /// shakmaty's own `swap_turn` validates a whole set-up, which costs more than a node of search. A knight that
@@ -13,7 +15,7 @@ use shakmaty::{Chess, Move, Position, Role};
 #[inline]
 pub fn pass(position: &Chess) -> Option<Chess> {
     let king = position.board().king_of(position.turn())?;
-    let mut after = position.clone();
+    let mut after = copied(position);
     after.play_unchecked(Move::Normal {
         role: Role::Knight,
         from: king,

@@ -56,6 +56,7 @@ impl Rows<'_> {
     /// How good a quiet move has been, within ±4 × 16,384.
     #[inline]
     pub fn score(&self, m: Move) -> i32 {
+        // Within its rows a side's moves are numbered as White's are in the tables.
         let moved = piece_to(Color::White, m) as usize;
         let follow: i32 = self.follow.iter().map(|row| i32::from(row[moved])).sum();
         follow + i32::from(self.butterfly[from_to(Color::White, m, self.attacked)])

@@ -152,7 +152,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// any good before.
     pub(super) fn hopeless(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let (depth, params) = (prospect.depth, self.params);
-        if !tried.quiet || tried.gives_check || (node.in_check && params.prune_replies == 0) {
+        if !tried.quiet || tried.gives_check {
             return false;
         }
         self.too_late(prospect, tried)
@@ -163,7 +163,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// Whether a move loses more material than the remaining depth can be hoped to win back.
     pub(super) fn loses_too_much(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let (depth, params) = (prospect.depth, self.params);
-        if (node.in_check && params.prune_replies == 0) || (tried.gives_check && params.see_checks == 0) {
+        if tried.gives_check && params.see_checks == 0 {
             return false;
         }
         let (depth, most) = if tried.quiet && !tried.gives_check {

@@ -234,7 +234,10 @@ impl<E: Evaluator> Search<'_, E> {
             }
             let tried = self.tried(node, &prospect, &hints, (m, losing), earlier);
             earlier += 1;
-            let dispensable = node.ply > 0 && self.selective && best > -MATE_IN_MAX;
+            let dispensable = node.ply > 0
+                && self.selective
+                && best > -MATE_IN_MAX
+                && (!node.in_check || self.params.prune_replies > 0);
             if dispensable && self.hopeless(node, &prospect, &tried) {
                 no_quiets |= self.too_late(&prospect, &tried) || self.out_of_reach(node, &prospect, &tried);
                 continue;

@@ -85,8 +85,8 @@ pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
     super::dot(active, weights)
 }
 
-/// As that of AVX2: `active × weight` fits 16 bits; a 32-bit lane takes at most 2 × 2048 / 16 products of 255² × 128.
-/// Four totals, so that no product waits for the one before.
+/// As that of AVX2: `active × weight` fits 16 bits; of both views a 32-bit lane takes at most 2 × 2048 / 16 products of
+/// 255² × 128, which is < 2^31 still. Four totals, so that no product waits for the one before.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
 pub fn output<'a>(views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>) -> i64 {
     let mut totals = [_mm512_setzero_si512(); 4];
