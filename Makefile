@@ -4,8 +4,9 @@
 # make study-NAME [DATA=GAMES] [QUICK=1] ...
 #               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
 # make clean    removes what was built and the demo's files
-# make EXE=NAME [EVALFILE=NET]
-#               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation
+# make EXE=NAME [EVALFILE=NET] [PGO=1]
+#               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation;
+#               with PGO it is built twice, the second time for what `bench` does most
 
 CARGO ?= cargo
 # The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
@@ -16,16 +17,30 @@ PATZER = ../target/release/patzer
 
 # With a name given, the engine of that name is the first goal; without one that is the demo.
 ifdef EXE
-.PHONY: engine
-engine:
-	$(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") $(NATIVE) $(WHOLE) $(CARGO) build --release --locked --bin patzer-uci
-	@cp "$${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)" "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
-
 # The engine alone is optimised as one piece: it takes longer to build, and plays the faster for it.
-WHOLE = CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
+ENGINE = $(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") CARGO_PROFILE_RELEASE_LTO=fat \
+	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 $(CARGO) build --release --locked --bin patzer-uci
+BUILT = $${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)
 
 # Executables have a suffix on Windows.
 SUFFIX = $(if $(filter Windows_NT,$(OS)),.exe)
+
+.PHONY: engine profile
+engine: $(if $(PGO),profile)
+	RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(if $(PGO),-C profile-use=$(PROFILE)/merged)" $(ENGINE)
+	@cp "$(BUILT)" "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
+
+PROFILE = $(CURDIR)/target/profile
+PROFDATA = $(firstword $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata$(SUFFIX)))
+
+profile:
+	$(if $(PROFDATA),,$(error PGO needs llvm-profdata: rustup component add llvm-tools))
+	$(if $(word 2,$(CURDIR)),$(error PGO needs a path without spaces: RUSTFLAGS cannot hold others))
+	rm -rf $(PROFILE)
+	RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native -C profile-generate=$(PROFILE)" $(ENGINE)
+	"$(BUILT)" bench
+	"$(BUILT)" "setoption name EvalFile value default-hce" bench
+	$(PROFDATA) merge -o $(PROFILE)/merged $(PROFILE)
 endif
 
 # Every step leaves its file and its result; the results together are the summary. The exit codes 10 and 11 of a

@@ -140,7 +140,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Futility: a quiet move does not lift the evaluation by so much.
-    pub(super) fn out_of_reach(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+    fn out_of_reach(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
         let Prospect { alpha, depth, eval, .. } = *prospect;
         let (left, params) = (depth_left(depth, tried), self.params);
         !node.in_check

@@ -153,6 +153,10 @@ impl<E: Evaluator> Search<'_, E> {
             && excluded.is_none()
             && let Some(score) = self.cut_off(node, &prospect)
         {
+            // The next iteration meets the node again, and need not evaluate it again.
+            if let (None, Some(raw)) = (entry, self.stack.frame(node.ply).raw) {
+                self.table.store(node.key, node.ply, Entry::evaluated(raw, pv));
+            }
             return score;
         }
         // Internal iterative reduction: without a move to try first, a deep search here is costly and probably of
@@ -239,7 +243,8 @@ impl<E: Evaluator> Search<'_, E> {
                 && best > -MATE_IN_MAX
                 && (!node.in_check || self.params.prune_replies > 0);
             if dispensable && self.hopeless(node, &prospect, &tried) {
-                no_quiets |= self.too_late(&prospect, &tried) || self.out_of_reach(node, &prospect, &tried);
+                // Killers come first whatever their history; behind any other move none is more promising.
+                no_quiets |= !tried.hinted || self.too_late(&prospect, &tried);
                 continue;
             }
             if Some(m) != prospect.first {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 use rayon::prelude::*;
 
 use crate::chess::PackedMove;
-use crate::chess::score::{MATE_IN_MAX, Score};
+use crate::chess::score::{MATE_IN_MAX, Score, mated_in};
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
@@ -44,6 +44,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A static evaluation alone, with a bound that says nothing.
+    pub fn evaluated(eval: Score, pv: bool) -> Entry {
+        let (best, score, bound) = (PackedMove::NONE, mated_in(0), Bound::Lower);
+        Entry { best, score, eval: Some(eval), depth: 0, bound, pv }
+    }
+
     /// Whether the score decides a search with this window.
     pub fn decides(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
@@ -323,6 +329,16 @@ mod tests {
         assert_eq!((found.best, found.bound, found.pv), (PackedMove(7), Bound::Lower, true));
         table.clear();
         assert!(table.probe(99, 0).is_none());
+    }
+
+    #[test]
+    fn an_evaluation_alone_decides_nothing() {
+        let table = Table::new(1).unwrap();
+        table.store(99, 4, Entry::evaluated(-45, false));
+        let found = table.probe(99, 2).unwrap();
+        assert_eq!((found.eval, found.depth, found.best), (Some(-45), 0, PackedMove::NONE));
+        assert!([-20_000, -45, 20_000].iter().all(|&beta| !found.decides(beta - 1, beta)));
+        assert!([-20_000, -45, 20_000].iter().all(|&eval| found.refine(eval) == eval));
     }
 
     #[test]
