@@ -133,7 +133,7 @@ impl<'a> Stages<'a> {
     }
 
     /// The next move, and whether it is a capture or promotion that loses material. With `no_quiets`, quiet moves and
-    /// lesser promotions that are not generated yet are left out.
+    /// lesser promotions are left out from now on, unless they reply to a check.
     #[inline]
     pub fn next(&mut self, node: &Node, history: &History, no_quiets: bool) -> Option<(Move, bool)> {
         loop {
