@@ -10,7 +10,7 @@
 
 CARGO ?= cargo
 # The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
-NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native"
+NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
 PATZER = ../target/release/patzer
 
 .PHONY: demo build test bench bench-train clean
@@ -26,18 +26,20 @@ BUILT = $${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)
 SUFFIX = $(if $(filter Windows_NT,$(OS)),.exe)
 
 .PHONY: engine profile
+engine: GUIDED = $(if $(PGO),-C profile-use=$(PROFILE)/merged)
 engine: $(if $(PGO),profile)
-	RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(if $(PGO),-C profile-use=$(PROFILE)/merged)" $(ENGINE)
+	$(NATIVE) $(ENGINE)
 	@cp "$(BUILT)" "$(EXE)$(if $(filter %$(SUFFIX),$(EXE)),,$(SUFFIX))"
 
 PROFILE = $(CURDIR)/target/profile
 PROFDATA = $(firstword $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata$(SUFFIX)))
 
+profile: GUIDED = -C profile-generate=$(PROFILE)
 profile:
 	$(if $(PROFDATA),,$(error PGO needs llvm-profdata: rustup component add llvm-tools))
 	$(if $(word 2,$(CURDIR)),$(error PGO needs a path without spaces: RUSTFLAGS cannot hold others))
 	rm -rf $(PROFILE)
-	RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native -C profile-generate=$(PROFILE)" $(ENGINE)
+	$(NATIVE) $(ENGINE)
 	"$(BUILT)" bench
 	"$(BUILT)" "setoption name EvalFile value default-hce" bench
 	$(PROFDATA) merge -o $(PROFILE)/merged $(PROFILE)
