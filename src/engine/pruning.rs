@@ -31,10 +31,21 @@ fn depth_left(depth: i32, tried: &Tried) -> i32 {
 impl<E: Evaluator> Search<'_, E> {
     /// The ways to give up a node without trying its moves, the cheapest first.
     pub(super) fn cut_off(&mut self, node: &Node, prospect: &Prospect) -> Option<Score> {
-        self.reverse_futility(prospect)
-            .or_else(|| self.razoring(node, prospect))
+        if let Some(score) = self.reverse_futility(prospect) {
+            self.keep_evaluation(node, prospect);
+            return Some(score);
+        }
+        self.razoring(node, prospect)
             .or_else(|| self.null_move(node, prospect))
             .or_else(|| self.probcut(node, prospect))
+    }
+
+    /// Stores the evaluation of a node that is given up by it alone: the next iteration meets the node again, and need
+    /// not evaluate it again. The other ways to give up a node store what they searched.
+    fn keep_evaluation(&mut self, node: &Node, prospect: &Prospect) {
+        if let (None, Some(raw)) = (prospect.entry, self.stack.frame(node.ply).raw) {
+            self.table.store(node.key, node.ply, Entry::evaluated(raw, prospect.pv));
+        }
     }
 
     /// Reverse futility: so far above beta that no quiet reply within the remaining depth is likely to make up for

@@ -153,10 +153,6 @@ impl<E: Evaluator> Search<'_, E> {
             && excluded.is_none()
             && let Some(score) = self.cut_off(node, &prospect)
         {
-            // The next iteration meets the node again, and need not evaluate it again.
-            if let (None, Some(raw)) = (entry, self.stack.frame(node.ply).raw) {
-                self.table.store(node.key, node.ply, Entry::evaluated(raw, pv));
-            }
             return score;
         }
         // Internal iterative reduction: without a move to try first, a deep search here is costly and probably of

@@ -191,8 +191,10 @@ pub(super) fn stuck(position: &Chess) -> bool {
 mod tests {
     use super::*;
     use crate::chess::testing::along_random_games;
-    use crate::chess::{fen, score};
+    use crate::chess::{fen, key, score};
     use crate::engine::engine;
+    use crate::engine::table::{Bound, Entry};
+    use crate::engine::testing::Simple;
     use crate::eval::Evaluation;
 
     #[test]
@@ -209,6 +211,28 @@ mod tests {
         ] {
             assert_eq!(stuck(&fen::position(text, false).unwrap()), expected, "{text}");
         }
+    }
+
+    /// What the table knows of a position behind a search of it with an empty window.
+    fn found(text: &str, alpha: Score, depth: i32) -> Entry {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let position = fen::position(text, false).unwrap();
+        let key = key::of(&position);
+        let mut searcher = Searcher::new(Simple, Table::least());
+        let told = AtomicU64::new(0);
+        let budget = Budget::new(&Limits::default(), 1, &NEVER, &told);
+        let node = Node { position: &position, key, ply: 0, in_check: position.is_check() };
+        searcher.first.begin(&searcher.shared, budget).node::<false>(&node, alpha, alpha + 1, depth, true);
+        searcher.shared.table.probe(key, 0).expect("an entry")
+    }
+
+    #[test]
+    fn a_bare_evaluation_is_kept_only_where_nothing_was_searched() {
+        let even = "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1";
+        let bare = |entry: Entry| entry.eval == Some(0) && entry.score <= -score::MATE_IN_MAX;
+        assert!(bare(found(even, -400, 2)), "reverse futility");
+        let razored = found(even, 2000, 1);
+        assert!(!bare(razored) && razored.bound == Bound::Upper && razored.score <= 2000);
     }
 
     #[test]
