@@ -12,10 +12,8 @@ use super::{legal, played, sliders};
 #[derive(Debug, Clone, Copy)]
 pub struct Checks {
     king: Square,
-    pawn: Bitboard,
-    knight: Bitboard,
-    bishop: Bitboard,
-    rook: Bitboard,
+    /// By the role of our piece; the first is of none.
+    from: [Bitboard; 7],
     /// Our pieces that alone stand between a slider of ours and the king.
     screens: Bitboard,
 }
@@ -28,12 +26,13 @@ impl Checks {
         // A legal position has one.
         let king = board.king_of(!position.turn()).unwrap_or(Square::A1);
         let occupied = board.occupied();
+        let pawn = attacks::pawn_attacks(!position.turn(), king);
+        let knight = attacks::knight_attacks(king);
+        let bishop = sliders::reach(Role::Bishop, king, occupied);
+        let rook = sliders::reach(Role::Rook, king, occupied);
         Checks {
             king,
-            pawn: attacks::pawn_attacks(!position.turn(), king),
-            knight: attacks::knight_attacks(king),
-            bishop: sliders::reach(Role::Bishop, king, occupied),
-            rook: sliders::reach(Role::Rook, king, occupied),
+            from: [Bitboard::EMPTY, pawn, knight, bishop, rook, bishop | rook, Bitboard::EMPTY],
             screens: screens(board, king, position.us()) & position.us(),
         }
     }
@@ -42,15 +41,8 @@ impl Checks {
     #[inline]
     pub fn gives(&self, position: &Chess, m: Move) -> bool {
         let Move::Normal { role, from, to, promotion: None, .. } = m else { return rare(position, m) };
-        let squares = match role {
-            Role::Pawn => self.pawn,
-            Role::Knight => self.knight,
-            Role::Bishop => self.bishop,
-            Role::Rook => self.rook,
-            Role::Queen => self.bishop | self.rook,
-            Role::King => Bitboard::EMPTY,
-        };
-        squares.contains(to) || (self.screens.contains(from) && !attacks::aligned(from, to, self.king))
+        self.from[role as usize].contains(to)
+            || (self.screens.contains(from) && !attacks::aligned(from, to, self.king))
     }
 }
 

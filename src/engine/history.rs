@@ -104,9 +104,10 @@ impl History {
         let black = usize::from(turn == Color::Black);
         let follow =
             |earlier: PieceTo| self.follow.row(usize::from(earlier) * PIECE_SQUARES + black * OF_A_SIDE);
+        let [one, two, four] = before.moves;
         Rows {
             butterfly: self.butterfly.row(black * FROM_TOS),
-            follow: before.moves.map(follow),
+            follow: [follow(one), follow(two), follow(four)],
             attacked: before.attacked,
         }
     }

@@ -48,10 +48,8 @@ impl<E: Evaluator> Search<'_, E> {
         let mut best = -INFINITE;
         let mut eval = None;
         if !node.in_check {
-            let stored = entry.and_then(|entry| entry.eval);
-            let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
+            let (raw, standing) = self.evaluate(node, entry);
             eval = Some(raw);
-            let standing = self.corrected(node, raw);
             best = entry.map_or(standing, |entry| entry.refine(standing));
             alpha = alpha.max(best);
         }

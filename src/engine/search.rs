@@ -178,27 +178,23 @@ impl<E: Evaluator> Search<'_, E> {
         if self.stack.frame(node.ply).excluded.is_some() {
             return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
         }
-        let raw = if node.in_check {
-            None
-        } else {
-            let stored = entry.and_then(|entry| entry.eval);
-            Some(stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply)))
-        };
-        let eval = raw.map(|raw| self.corrected(node, raw));
+        let (raw, eval) = if node.in_check { (None, None) } else { Some(self.evaluate(node, entry)).unzip() };
         let frame = self.stack.frame(node.ply);
         (frame.raw, frame.eval) = (raw, eval);
         self.reward_gain(node, eval);
         eval.unwrap_or(-INFINITE)
     }
 
-    /// An evaluation with what searches found beyond it in positions like this one.
+    /// The evaluation of a node that is not in check, from the table where it has it; and the same with what searches
+    /// found beyond it in positions like this one.
     #[inline]
-    pub(super) fn corrected(&self, node: &Node, raw: Score) -> Score {
-        if !self.selective {
-            return raw;
-        }
-        let correction = self.correction.at(Place::of(node.position), self.params);
-        (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+    pub(super) fn evaluate(&mut self, node: &Node, entry: Option<Entry>) -> (Score, Score) {
+        // Looked up first: it takes long to come, and the evaluation does not wait for it.
+        let correction =
+            if self.selective { self.correction.at(Place::of(node.position), self.params) } else { 0 };
+        let stored = entry.and_then(|entry| entry.eval);
+        let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
+        (raw, (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1))
     }
 
     /// Draws by repetition, by the fifty-move rule unless it is mate first, and by lack of material.
@@ -232,6 +228,9 @@ impl<E: Evaluator> Search<'_, E> {
             if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
                 continue;
             }
+            if Some(m) != prospect.first {
+                self.table.prefetch(key::nearly_after(node.position, node.key, m));
+            }
             let tried = self.tried(node, &prospect, &hints, (m, losing), earlier);
             earlier += 1;
             let dispensable = node.ply > 0
@@ -242,9 +241,6 @@ impl<E: Evaluator> Search<'_, E> {
                 // Killers come first whatever their history; behind any other move none is more promising.
                 no_quiets |= !tried.hinted || self.too_late(&prospect, &tried);
                 continue;
-            }
-            if Some(m) != prospect.first {
-                self.table.prefetch(key::nearly_after(node.position, node.key, m));
             }
             if dispensable && self.loses_too_much(node, &prospect, &tried) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);

@@ -57,6 +57,8 @@ pub struct Hints {
     for_check: i32,
     /// Killers and counter move, packed.
     packed: [PackedMove; 3],
+    /// Where those go.
+    targets: Bitboard,
 }
 
 impl Hints {
@@ -72,7 +74,8 @@ impl Hints {
     ) -> Hints {
         let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
         let packed = [packed(killers[0]), packed(killers[1]), counter];
-        Hints { first, killers, counter, before, checks, for_check, packed }
+        let targets = packed.iter().map(|m| m.to()).collect();
+        Hints { first, killers, counter, before, checks, for_check, packed, targets }
     }
 
     /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
@@ -86,8 +89,8 @@ impl Hints {
     #[inline]
     pub fn rank(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
-        // Three numbers tell nearly every move at once. The killers' pieces may have been others.
-        if self.packed.iter().all(|&other| other != packed) {
+        // The target, or else three numbers, tell nearly every move. The killers' pieces may have been others.
+        if !self.targets.contains(m.to()) || self.packed.iter().all(|&other| other != packed) {
             0
         } else if self.killers[0] == Some(m) {
             3

@@ -19,11 +19,10 @@ pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u
     let (many, rest) = sums.as_chunks_mut::<AT_ONCE>();
     let start = AT_ONCE * many.len();
     for (i, sums) in many.iter_mut().enumerate() {
-        store(sums, changed(network, sums, AT_ONCE * i, added, removed));
+        write(network, None, sums, AT_ONCE * i, added, removed);
     }
     for (i, sum) in rest.iter_mut().enumerate() {
-        let changed = changed(network, &[*sum], start + i, added, removed);
-        store(std::array::from_mut(sum), changed);
+        write(network, None, std::array::from_mut(sum), start + i, added, removed);
     }
 }
 
@@ -32,25 +31,28 @@ pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16],
     let ((from, last), (to, rest)) = (from.as_chunks::<AT_ONCE>(), to.as_chunks_mut::<AT_ONCE>());
     let start = AT_ONCE * from.len();
     for (i, (from, to)) in from.iter().zip(to).enumerate() {
-        store(to, changed(network, from, AT_ONCE * i, added, removed));
+        write(network, Some(from), to, AT_ONCE * i, added, removed);
     }
     for (i, (from, to)) in last.iter().zip(rest).enumerate() {
-        store(std::array::from_mut(to), changed(network, &[*from], start + i, added, removed));
+        let (from, to) = (std::array::from_ref(from), std::array::from_mut(to));
+        write(network, Some(from), to, start + i, added, removed);
     }
 }
 
-/// The sums of blocks that begin at a place of a row, changed by features.
+/// Writes the sums of blocks that begin at a place of a row: others, or those that are there, changed by features. They
+/// never leave the registers on the way.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn changed<const N: usize>(
+fn write<const N: usize>(
     network: &Network,
-    from: &[Block; N],
+    from: Option<&[Block; N]>,
+    to: &mut [Block; N],
     start: usize,
     added: &[u16],
     removed: &[u16],
-) -> [__m512i; N] {
+) {
     let mut sums = [_mm512_setzero_si512(); N];
-    for (sum, from) in sums.iter_mut().zip(from) {
+    for (sum, from) in sums.iter_mut().zip(from.unwrap_or(to)) {
         *sum = load(from);
     }
     for &feature in added {
@@ -63,12 +65,6 @@ fn changed<const N: usize>(
             *sum = _mm512_sub_epi16(*sum, load(weights));
         }
     }
-    sums
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store<const N: usize>(to: &mut [Block; N], sums: [__m512i; N]) {
     for (block, sum) in to.iter_mut().zip(sums) {
         // SAFETY: a block is 64 bytes, aligned to 64.
         unsafe { _mm512_store_si512((&raw mut block.0).cast(), sum) };
