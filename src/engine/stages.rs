@@ -239,9 +239,10 @@ impl<'a> Stages<'a> {
     #[inline]
     fn take_best(&mut self) -> Option<Move> {
         let next = self.next;
-        // From the lanes that hold the next move: what is handed out counts for nothing any more.
-        let lanes = self.scores[next - next % LANES..].as_chunks().0.iter();
-        let greatest = lanes.fold(TAKEN, |most, &lanes| most.max(greatest(lanes)));
+        // From the lanes that hold the next move: what is handed out counts for nothing any more. One plain loop, over
+        // whole lanes: of a loop in a loop compilers make gathers.
+        let lanes = self.scores[next - next % LANES..].as_chunks::<LANES>().0.as_flattened();
+        let greatest = lanes.iter().fold(TAKEN, |most, &score| most.max(score));
         if greatest == TAKEN {
             return None;
         }
@@ -254,19 +255,6 @@ impl<'a> Stages<'a> {
         self.next += 1;
         Some(m)
     }
-}
-
-/// The greatest of the lanes, by halves.
-#[inline]
-fn greatest(mut lanes: [i32; LANES]) -> i32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] = lanes[i].max(lanes[i + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// Scores, in whole lanes: a list never has more.
