@@ -104,6 +104,7 @@ impl History {
         let black = usize::from(turn == Color::Black);
         let follow =
             |earlier: PieceTo| self.follow.row(usize::from(earlier) * PIECE_SQUARES + black * OF_A_SIDE);
+        // Not `map`, which stays a call, and one for each move that is judged.
         let [one, two, four] = before.moves;
         Rows {
             butterfly: self.butterfly.row(black * FROM_TOS),

@@ -41,7 +41,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Stores the evaluation of a node that is given up by it alone: the next iteration meets the node again, and need
-    /// not evaluate it again. The other ways to give up a node store what they searched.
+    /// not evaluate it again. Behind razoring and ProbCut it would replace what they have stored of the node.
     fn keep_evaluation(&mut self, node: &Node, prospect: &Prospect) {
         if let (None, Some(raw)) = (prospect.entry, self.stack.frame(node.ply).raw) {
             self.table.store(node.key, node.ply, Entry::evaluated(raw, prospect.pv));
