@@ -36,6 +36,7 @@ impl<E: Evaluator> Search<'_, E> {
         if node.ply >= MAX_PLY {
             return self.evaluator.evaluate(node.position, node.ply);
         }
+        let correction = self.correction_of(node);
         let entry = if self.selective { self.table.probe(node.key, node.ply) } else { None };
         if let Some(entry) = entry
             && !PV
@@ -48,7 +49,7 @@ impl<E: Evaluator> Search<'_, E> {
         let mut best = -INFINITE;
         let mut eval = None;
         if !node.in_check {
-            let (raw, standing) = self.evaluate(node, entry);
+            let (raw, standing) = self.evaluate(node, entry, correction);
             eval = Some(raw);
             best = entry.map_or(standing, |entry| entry.refine(standing));
             alpha = alpha.max(best);

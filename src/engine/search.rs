@@ -124,6 +124,7 @@ impl<E: Evaluator> Search<'_, E> {
             }
         }
 
+        let correction = self.correction_of(node);
         let entry = self.table.probe(node.key, node.ply);
         if let Some(entry) = entry
             && !PV
@@ -136,7 +137,7 @@ impl<E: Evaluator> Search<'_, E> {
         {
             return entry.score;
         }
-        let eval = self.static_eval(node, entry);
+        let eval = self.static_eval(node, entry, correction);
         let improving = self.params.improving > 0 && self.stack.improving(node.ply);
         let pv = PV
             || entry.is_some_and(|entry| entry.pv)
@@ -174,27 +175,36 @@ impl<E: Evaluator> Search<'_, E> {
 
     /// The static evaluation of a node, from the table where it has it, corrected by what searches found in
     /// positions like it; meaningless in check.
-    fn static_eval(&mut self, node: &Node, entry: Option<Entry>) -> Score {
+    fn static_eval(&mut self, node: &Node, entry: Option<Entry>, correction: Score) -> Score {
         if self.stack.frame(node.ply).excluded.is_some() {
             return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
         }
-        let (raw, eval) = if node.in_check { (None, None) } else { Some(self.evaluate(node, entry)).unzip() };
+        let (raw, eval) =
+            if node.in_check { (None, None) } else { Some(self.evaluate(node, entry, correction)).unzip() };
         let frame = self.stack.frame(node.ply);
         (frame.raw, frame.eval) = (raw, eval);
         self.reward_gain(node, eval);
         eval.unwrap_or(-INFINITE)
     }
 
-    /// The evaluation of a node that is not in check, from the table where it has it; and the same with what searches
-    /// found beyond it in positions like this one.
+    /// The evaluation of a node that is not in check, from the table where it has it; and the same with its correction.
     #[inline]
-    pub(super) fn evaluate(&mut self, node: &Node, entry: Option<Entry>) -> (Score, Score) {
-        // Looked up first: it takes long to come, and the evaluation does not wait for it.
-        let correction =
-            if self.selective { self.correction.at(Place::of(node.position), self.params) } else { 0 };
+    pub(super) fn evaluate(
+        &mut self,
+        node: &Node,
+        entry: Option<Entry>,
+        correction: Score,
+    ) -> (Score, Score) {
         let stored = entry.and_then(|entry| entry.eval);
         let raw = stored.unwrap_or_else(|| self.evaluator.evaluate(node.position, node.ply));
         (raw, (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1))
+    }
+
+    /// What searches found beyond the evaluation in positions like this one, in centipawns. A node looks it up before the
+    /// table: both take long to come, and this one does not wait for that.
+    #[inline(always)]
+    pub(super) fn correction_of(&self, node: &Node) -> Score {
+        if self.selective { self.correction.at(Place::of(node.position), self.params) } else { 0 }
     }
 
     /// Draws by repetition, by the fifty-move rule unless it is mate first, and by lack of material.
