@@ -15,7 +15,7 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
     let them = position.them();
-    pieces(position, king, them, pinned, moves);
+    pieces(position, king, |_, _| them, pinned, moves);
     pawns(position, king, them, pinned, moves);
     en_passant(position, king, moves);
     king_moves(position, king, them, moves);
@@ -47,11 +47,12 @@ pub(super) fn screens(board: &Board, king: Square, of: Bitboard) -> Bitboard {
     screens
 }
 
-/// The legal moves of knights, bishops, rooks and queens to these squares.
+/// The legal moves of knights, bishops, rooks and queens to the squares that are wanted of each.
+#[inline]
 pub(super) fn pieces(
     position: &Chess,
     king: Square,
-    target: Bitboard,
+    wanted: impl Fn(Role, Square) -> Bitboard,
     pinned: Bitboard,
     moves: &mut MoveList,
 ) {
@@ -59,7 +60,7 @@ pub(super) fn pieces(
     let occupied = board.occupied();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
         for from in position.our(role) {
-            for to in sliders::reach(role, from, occupied) & target {
+            for to in sliders::reach(role, from, occupied) & wanted(role, from) {
                 if safe(from, to, king, pinned) {
                     moves.push(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
                 }

@@ -41,8 +41,16 @@ impl Checks {
     #[inline]
     pub fn gives(&self, position: &Chess, m: Move) -> bool {
         let Move::Normal { role, from, to, promotion: None, .. } = m else { return rare(position, m) };
-        self.from[role as usize].contains(to)
-            || (self.screens.contains(from) && !attacks::aligned(from, to, self.king))
+        self.targets(role, from).contains(to)
+    }
+
+    /// The squares to which a piece of ours gives check by going there as what it is, whether it can or not: from there
+    /// itself, or because it no longer stands before another.
+    #[inline]
+    pub fn targets(&self, role: Role, from: Square) -> Bitboard {
+        let off_the_line =
+            if self.screens.contains(from) { !attacks::ray(from, self.king) } else { Bitboard::EMPTY };
+        self.from[role as usize] | off_the_line
     }
 }
 

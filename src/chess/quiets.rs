@@ -7,14 +7,15 @@
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square};
 
 use super::captures::{king_moves, pieces, pinned, safe};
+use super::checks::Checks;
 
 /// Appends the legal moves of a side that is not in check that neither capture nor promote.
 pub fn generate(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
     let empty = !position.board().occupied();
-    pawns(position, king, empty, pinned, moves);
-    pieces(position, king, empty, pinned, moves);
+    pawns(position, king, |_, _| empty, pinned, moves);
+    pieces(position, king, |_, _| empty, pinned, moves);
     king_moves(position, king, empty, moves);
     if position.castles().has_color(position.turn()) {
         for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
@@ -27,6 +28,18 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     }
 }
 
+/// Appends those of them that give check, but castling.
+pub fn checking(position: &Chess, moves: &mut MoveList) {
+    let Some(king) = position.board().king_of(position.turn()) else { return };
+    let pinned = pinned(position, king);
+    let checks = Checks::of(position);
+    let empty = !position.board().occupied();
+    let wanted = |role, from| empty & checks.targets(role, from);
+    pawns(position, king, wanted, pinned, moves);
+    pieces(position, king, wanted, pinned, moves);
+    king_moves(position, king, wanted(Role::King, king), moves);
+}
+
 /// Where pawns get by one step and by two.
 #[inline]
 pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
@@ -36,15 +49,23 @@ pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard
     (single, double)
 }
 
-fn pawns(position: &Chess, king: Square, empty: Bitboard, pinned: Bitboard, moves: &mut MoveList) {
+/// The legal pushes to the squares that are wanted of each pawn, short of promotion.
+#[inline]
+fn pawns(
+    position: &Chess,
+    king: Square,
+    wanted: impl Fn(Role, Square) -> Bitboard,
+    pinned: Bitboard,
+    moves: &mut MoveList,
+) {
     let turn = position.turn();
     let forward = turn.fold_wb(8, -8);
     let pawns = position.our(Role::Pawn) & !Bitboard::from_rank(turn.relative_rank(Rank::Seventh));
-    let (single, double) = pushes(turn, pawns, empty);
+    let (single, double) = pushes(turn, pawns, !position.board().occupied());
     for (targets, back) in [(single, -forward), (double, -2 * forward)] {
         for to in targets {
             let Some(from) = to.offset(back) else { continue };
-            if safe(from, to, king, pinned) {
+            if wanted(Role::Pawn, from).contains(to) && safe(from, to, king, pinned) {
                 moves.push(Move::Normal { role: Role::Pawn, from, capture: None, to, promotion: None });
             }
         }
@@ -70,7 +91,12 @@ mod tests {
         expected.retain(|m| !m.is_capture() && !m.is_promotion());
         let mut moves = MoveList::new();
         generate(position, &mut moves);
-        assert_eq!(sorted(moves), sorted(expected), "{position:?}");
+        assert_eq!(sorted(moves), sorted(expected.clone()), "{position:?}");
+        let checks = Checks::of(position);
+        expected.retain(|&mut m| !m.is_castle() && checks.gives(position, m));
+        let mut moves = MoveList::new();
+        checking(position, &mut moves);
+        assert_eq!(sorted(moves), sorted(expected), "checks of {position:?}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::puzzles::{Score, ask, read};
 #[command(after_help = "Examples:\n  \
     patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
     patzer puzzles puzzles.csv --eval new.nnue --nodes 20000\n  \
-    patzer puzzles wac.epd --depth 8 --json")]
+    patzer puzzles wac.epd --movetime 1000 --json")]
 pub struct PuzzlesArgs {
     /// Files of puzzles
     #[arg(value_name = "FILE", required = true)]
@@ -45,9 +45,9 @@ pub struct PuzzlesArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
 
-    /// Transposition table of each search, MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: u32,
+    /// Transposition table of each search, MiB [default: 4, with --movetime 64]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: Option<u32>,
 
     /// Take only so many puzzles, from the first on [default: all]
     #[arg(long, value_name = "N")]
@@ -131,11 +131,12 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         movetime: args.movetime.map(std::time::Duration::from_millis),
         ..Limits::default()
     };
+    let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
     let bar = ui.progress("solving", puzzles.len() as u64);
     let scores: Vec<Score> = puzzles
         .par_iter()
         .map_init(
-            || engine(&evaluation, args.hash as usize),
+            || engine(&evaluation, hash as usize),
             |engine, puzzle| {
                 bar.inc(1);
                 ask(&mut **engine, puzzle, &limits, interrupt::flag())

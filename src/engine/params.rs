@@ -121,7 +121,7 @@ parameters! {
     /// Late move reduction: more where a cut-off is expected.
     reduction_cut = 1400, 0 to 3000;
     /// Late move reduction: less for a move that gives check.
-    reduction_check = 1024, 0 to 3000;
+    reduction_check = 3000, 0 to 6000;
     /// Late move reduction: more where the position does not improve.
     reduction_worse = 750, 0 to 3000;
     /// Late move reduction: more where the table's move is a capture.
@@ -172,6 +172,8 @@ parameters! {
     quiescence_margin = 130, 20 to 500, off 10000;
     /// Quiescence: whether only captures that win material are tried where the margin alone does not reach alpha.
     quiescence_winning = 1, 0 to 1;
+    /// Quiescence: whether quiet checks that do not lose material are tried at its first ply.
+    quiescence_checks = 1, 0 to 1;
     /// Time: whether the best move's share of nodes counts.
     time_nodes = 1, 0 to 1;
     /// Time: whether a falling score counts.

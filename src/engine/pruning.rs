@@ -10,7 +10,7 @@ use shakmaty::{MoveList, Position};
 use super::history::{NO_MOVE, piece_to};
 use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
-use super::table::{Bound, Entry};
+use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
 use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, captures, key, legal, null, played};
@@ -68,7 +68,7 @@ impl<E: Evaluator> Search<'_, E> {
         if depth > self.params.razor_depth || is_mate(alpha) || eval + margin > alpha {
             return None;
         }
-        let score = self.quiesce::<false>(node, alpha, alpha + 1);
+        let score = self.quiesce::<false>(node, alpha, alpha + 1, SHALLOWEST);
         (score <= alpha).then_some(score)
     }
 
@@ -121,7 +121,7 @@ impl<E: Evaluator> Search<'_, E> {
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, piece_to(node.position.turn(), m), key);
-            let mut score = -self.quiesce::<false>(&child, -target, -target + 1);
+            let mut score = -self.quiesce::<false>(&child, -target, -target + 1, SHALLOWEST);
             if score >= target {
                 score = -self.node::<false>(&child, -target, -target + 1, depth - 4, !prospect.cut);
             }

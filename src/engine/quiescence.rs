@@ -1,9 +1,10 @@
-//! Quiescence: plays out captures, promotions and replies to checks until the evaluation can be trusted.
+//! Quiescence: plays out captures, promotions, checks and replies to them until the evaluation can be trusted.
 //!
 //! In: a node with no depth left. Out: its score; with an open window also the line by which it comes about. The
 //! labelling resolves positions by this same function, only without what a selective search leaves out, so a position
 //! is judged in training where it is judged in play. Source: Shannon (1950), "Programming a Computer for Playing
-//! Chess"; for stand pat and pruning by static exchange, any engine since Crafty.
+//! Chess"; for stand pat and pruning by static exchange, any engine since Crafty; for checks at the first ply alone,
+//! Fruit.
 
 use shakmaty::{Move, Position};
 
@@ -11,20 +12,32 @@ use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
-use super::table::{Bound, Entry};
+use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, copied, key, legal};
 use crate::eval::Evaluator;
 
+/// The depth, in plies, at which the main search hands over: quiet checks are tried too. All below are
+/// [`SHALLOWEST`].
+pub(super) const FIRST: i32 = 0;
+
 impl<E: Evaluator> Search<'_, E> {
-    /// The score of a node, fail-soft, by captures and queen promotions that do not lose material, or by all moves
-    /// of a side in check. A side that is not in check may also stand pat, so every line ends in a position that is
-    /// not a check, unless it is mate or [`MAX_PLY`] long.
+    /// The score of a node, fail-soft, by captures and queen promotions that do not lose material, at the first ply also
+    /// by such quiet checks, or by all moves of a side in check. `depth` is [`FIRST`] or [`SHALLOWEST`]. A side that is
+    /// not in check may also stand pat, so every line ends in a position that is not a check, unless it is mate or
+    /// [`MAX_PLY`] long.
     ///
     /// With an open window (`PV`) no score of the table ends the line. A search that is not selective neither reads nor
-    /// writes the table and looks at every move: its line is complete, and depends on nothing but the position.
-    pub(super) fn quiesce<const PV: bool>(&mut self, node: &Node, mut alpha: Score, beta: Score) -> Score {
+    /// writes the table, tries no quiet checks and looks at every other move: its line is complete, and depends on
+    /// nothing but the position.
+    pub(super) fn quiesce<const PV: bool>(
+        &mut self,
+        node: &Node,
+        mut alpha: Score,
+        beta: Score,
+        depth: i32,
+    ) -> Score {
         if PV {
             self.stack.clear_line(node.ply);
         }
@@ -40,6 +53,7 @@ impl<E: Evaluator> Search<'_, E> {
         let entry = if self.selective { self.table.probe(node.key, node.ply) } else { None };
         if let Some(entry) = entry
             && !PV
+            && entry.depth >= depth
             && entry.decides(alpha, beta)
         {
             return entry.score;
@@ -51,12 +65,12 @@ impl<E: Evaluator> Search<'_, E> {
         if !node.in_check {
             let (raw, standing) = self.evaluate(node, entry, correction);
             eval = Some(raw);
-            best = entry.map_or(standing, |entry| entry.refine(standing));
+            best = entry.filter(|_| !PV).map_or(standing, |entry| entry.refine(standing));
             alpha = alpha.max(best);
         }
         let mut best_move = PackedMove::NONE;
         if best < beta {
-            (best, best_move) = self.play_out::<PV>(node, best, alpha, beta, entry);
+            (best, best_move) = self.play_out::<PV>(node, best, alpha, beta, depth, entry);
             if self.budget.stopped() {
                 return 0;
             }
@@ -74,7 +88,7 @@ impl<E: Evaluator> Search<'_, E> {
                     best: best_move,
                     score: best,
                     eval,
-                    depth: 0,
+                    depth,
                     bound,
                     pv: PV || entry.is_some_and(|entry| entry.pv),
                 },
@@ -90,10 +104,12 @@ impl<E: Evaluator> Search<'_, E> {
         mut best: Score,
         mut alpha: Score,
         beta: Score,
+        depth: i32,
         entry: Option<Entry>,
     ) -> (Score, PackedMove) {
+        let checks = depth == FIRST && self.selective && self.params.quiescence_checks > 0;
         let mut picker = Picker::empty();
-        picker.quiescence(node, entry.map_or(PackedMove::NONE, |entry| entry.best));
+        picker.quiescence(node, entry.map_or(PackedMove::NONE, |entry| entry.best), checks);
         if node.in_check && picker.is_empty() {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
@@ -106,20 +122,16 @@ impl<E: Evaluator> Search<'_, E> {
         let mut best_move = PackedMove::NONE;
         let futile = self.futility_in_quiescence(node, best);
         let mut replies = 0;
-        while let Some((m, losing)) = picker.next(node) {
-            // Ordered last, so all that follow lose material too.
-            if losing && !node.in_check {
-                break;
-            }
+        while let Some(m) = picker.next(node) {
             // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.
-            if self.selective && best > -MATE_IN_MAX && !is_noisy(m) {
+            if self.selective && node.in_check && best > -MATE_IN_MAX && !is_noisy(m) {
                 replies += 1;
                 if replies > self.params.quiescence_replies {
                     continue;
                 }
             }
-            if let Some(limit) = futile.filter(|_| !m.is_promotion()) {
-                let most = limit + m.capture().map_or(0, value);
+            if let (Some(limit), Some(victim), false) = (futile, m.capture(), m.is_promotion()) {
+                let most = limit + value(victim);
                 if most <= alpha {
                     best = best.max(most);
                     continue;
@@ -134,7 +146,7 @@ impl<E: Evaluator> Search<'_, E> {
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
             self.stack.push(node.ply, NO_MOVE, key);
-            let score = -self.quiesce::<PV>(&child, -beta, -alpha);
+            let score = -self.quiesce::<PV>(&child, -beta, -alpha, SHALLOWEST);
             self.stack.pop();
             if self.budget.stopped() {
                 break;

@@ -76,11 +76,8 @@ impl<E: Evaluator> Resolver<E> {
             return best;
         }
         let mut moves = Picker::empty();
-        moves.quiescence(node, PackedMove::NONE);
-        while let Some((m, losing)) = moves.next(node) {
-            if losing && !node.in_check {
-                break;
-            }
+        moves.quiescence(node, PackedMove::NONE, false);
+        while let Some(m) = moves.next(node) {
             let after = played(node.position, m);
             let child = below(node, &after);
             if self.at_least(&child, -best.score) {
@@ -123,14 +120,11 @@ impl<E: Evaluator> Resolver<E> {
             return true;
         }
         let mut moves = Picker::empty();
-        moves.quiescence(node, PackedMove::NONE);
+        moves.quiescence(node, PackedMove::NONE, false);
         if node.in_check && moves.is_empty() {
             return mated_in(node.ply as i32) >= bound;
         }
-        while let Some((m, losing)) = moves.next(node) {
-            if losing && !node.in_check {
-                break;
-            }
+        while let Some(m) = moves.next(node) {
             let after = played(node.position, m);
             if !self.at_least(&below(node, &after), 1 - bound) {
                 return true;

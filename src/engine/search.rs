@@ -14,6 +14,7 @@ use super::extensions::Extension;
 use super::history::{Before, History, NO_MOVE, piece_to};
 use super::ordering::is_noisy;
 use super::params::Params;
+use super::quiescence::FIRST;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
 use super::stages::{Hints, Stages};
@@ -105,7 +106,7 @@ impl<E: Evaluator> Search<'_, E> {
             return 0;
         }
         if depth <= 0 {
-            return self.quiesce::<PV>(node, alpha, beta);
+            return self.quiesce::<PV>(node, alpha, beta, FIRST);
         }
         if self.budget.spent(self.nodes) {
             return 0;

@@ -13,7 +13,7 @@ use super::history::History;
 use super::params::Params;
 use super::search::Search;
 use super::stack::{Node, Stack};
-use super::table::Table;
+use super::table::{SHALLOWEST, Table};
 use super::{Engine, Limits, Report, STACK_BYTES};
 use crate::chess::Line;
 use crate::chess::score::{INFINITE, Score, mated_in};
@@ -139,7 +139,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let budget = Budget::new(&Limits::default(), 1, &NEVER, &told);
         let mut search = self.first.begin(&self.shared, budget);
         search.selective = false;
-        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE);
+        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE, SHALLOWEST);
         let line = self.first.stack.line(0);
         let mut leaf = position.clone();
         for &m in line {

@@ -26,6 +26,9 @@ pub enum Bound {
     Upper = 3,
 }
 
+/// The least depth of an entry, in plies.
+pub const SHALLOWEST: i32 = -1;
+
 /// What the table knows about a position.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -35,7 +38,7 @@ pub struct Entry {
     pub score: Score,
     /// The static evaluation, `None` in check.
     pub eval: Option<Score>,
-    /// How deep the score was searched, in plies; 0 is quiescence.
+    /// How deep the score was searched, in plies: 0 is quiescence with quiet checks, [`SHALLOWEST`] without.
     pub depth: i32,
     /// What the score means.
     pub bound: Bound,
@@ -102,6 +105,7 @@ struct Data {
     best: PackedMove,
     score: i16,
     eval: i16,
+    /// Plies beyond [`SHALLOWEST`].
     depth: u8,
     /// Age × 8 + variation × 4 + bound; 0 is an empty slot.
     kind: u8,
@@ -266,7 +270,7 @@ impl Table {
             best: data.best,
             score: to_root(data.score, ply),
             eval: (data.eval != NO_EVAL).then_some(Score::from(data.eval)),
-            depth: i32::from(data.depth),
+            depth: i32::from(data.depth) + SHALLOWEST,
             bound: data.bound()?,
             pv: data.kind & 4 != 0,
         })
@@ -286,7 +290,8 @@ impl Table {
         let (found, old) = held[at];
         let same = found == key && old.kind != 0;
         let fresh = old.kind >> 3 == age;
-        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) {
+        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) + SHALLOWEST
+        {
             return;
         }
         // A search that found no good move does not forget the move of one that did.
@@ -295,7 +300,7 @@ impl Table {
             best,
             score: from_root(entry.score, ply) as i16,
             eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
-            depth: entry.depth.clamp(0, 255) as u8,
+            depth: (entry.depth - SHALLOWEST).clamp(0, 255) as u8,
             kind: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,
         };
         slots[at].store(key, data.pack());
