@@ -4,7 +4,7 @@
 # A generation plays games with itself, some against those before it; a network is trained on all games so far, and
 # takes over if a sequential test says that it is stronger. Then it plays each anchor.
 #
-#   GENERATIONS [6; 1]                      PLAYED  games of each generation     [2000; 20]
+#   GENERATIONS [6; 1]                      PLAYED  games of each generation     [2000; 96]
 #   ELO1   what a test asks whether a generation gains [40; 10]
 #   NODES  of each move of self-play [1000; 50]      GAMES of each match and at most of a test [1000; 4]
 #   LIMIT  of each move of matches [--nodes 1000; 50]  HIDDEN neurons [32; 16]    EPOCHS [20; 1]
@@ -14,7 +14,7 @@
 . "$(dirname "$0")/common.sh"
 study generations
 default GENERATIONS 6 1
-default PLAYED 2000 20
+default PLAYED 2000 96
 default NODES 1000 50
 default GAMES 1000 4
 default ELO1 40 10

@@ -113,7 +113,7 @@ parameters! {
     /// Late move reduction: shallowest.
     reduction_depth = 2, 2 to 6, off 1000;
     /// Late move reduction: constant.
-    reduction_base = 1250, 0 to 2500;
+    reduction_base = 1000, 0 to 2500;
     /// Late move reduction: divisor of the logarithms' product, in hundredths.
     reduction_slope = 240, 120 to 400;
     /// Late move reduction: less in nodes with an open window.
@@ -145,7 +145,7 @@ parameters! {
     /// Counter moves.
     counters = 1, 0 to 1;
     /// Ordering: what a quiet move that gives check is worth beside its history.
-    order_checks = 8000, 0 to 20000;
+    order_checks = 16000, 0 to 40000;
     /// Continuation history: whether quiet moves are also known by what they follow.
     follow = 1, 0 to 1;
     /// Threats: whether histories tell moves from and to attacked squares from others.

@@ -87,7 +87,7 @@ fn features_and_labels_compare_what_is_learnt() {
 #[test]
 fn generations_play_train_and_test() {
     let (_folder, out) = place();
-    let table = study("generations", &out, &[("PLAYED", "16"), ("GAMES", "2")]);
+    let table = study("generations", &out, &[("GAMES", "2")]);
     assert_eq!(rows(&table), ["0, material", "1"]);
     assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
 }
