@@ -34,7 +34,7 @@ fn advise(range: Range<*mut u8>) {
 }
 
 /// So many zeros, and the place in the vector at which they begin. A table of a MiB or more lies wholly in large pages,
-/// where there are any; what stands around it in the vector is never written and takes no memory.
+/// where there are any; what stands before it in the vector is not written here.
 pub fn zeros(count: usize) -> (Vec<i16>, usize) {
     let page = PAGE / size_of::<i16>();
     if count < page / 2 {

@@ -19,7 +19,8 @@ default TECHNIQUES "late-move-reductions:reduction_depth=1000 null-move:null_dep
     late-move-pruning:late_depth=0 futility:futility_depth=-1 reverse-futility:reverse_depth=0
     exchange-pruning:see_depth=0 history-pruning:history_depth=0 razoring:razor_depth=0 probcut:probcut_depth=1000
     quiescence-futility:quiescence_margin=10000 quiescence-checks:quiescence_checks=0 improving:improving=0
-    singular-extensions:singular_depth=1000 internal-reductions:iir_depth=1000 aspiration:window=32000" "null-move:null_depth=1000 killers:killers=0"
+    singular-extensions:singular_depth=1000 internal-reductions:iir_depth=1000
+    aspiration:window=32000" "null-move:null_depth=1000 killers:killers=0"
 
 for technique in $TECHNIQUES; do
     without=${technique%%:*}
