@@ -56,14 +56,27 @@ pub(super) fn pieces(
     pinned: Bitboard,
     moves: &mut MoveList,
 ) {
+    // Not a loop: each of these knows what it moves.
+    pieces_of(Role::Knight, position, king, &wanted, pinned, moves);
+    pieces_of(Role::Bishop, position, king, &wanted, pinned, moves);
+    pieces_of(Role::Rook, position, king, &wanted, pinned, moves);
+    pieces_of(Role::Queen, position, king, &wanted, pinned, moves);
+}
+
+#[inline(always)]
+fn pieces_of(
+    role: Role,
+    position: &Chess,
+    king: Square,
+    wanted: &impl Fn(Role, Square) -> Bitboard,
+    pinned: Bitboard,
+    moves: &mut MoveList,
+) {
     let board = position.board();
-    let occupied = board.occupied();
-    for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
-        for from in position.our(role) {
-            for to in sliders::reach(role, from, occupied) & wanted(role, from) {
-                if safe(from, to, king, pinned) {
-                    moves.push(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
-                }
+    for from in position.our(role) {
+        for to in sliders::reach(role, from, board.occupied()) & wanted(role, from) {
+            if safe(from, to, king, pinned) {
+                moves.push(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
             }
         }
     }

@@ -12,11 +12,14 @@ use crate::rng::mix;
 /// Any fixed number: keys have to be the same in every run, and random in their bits.
 const SEED: u64 = 0x5061_747a_6572;
 
-const PIECES: [[u64; 64]; 12] = {
-    let mut table = [[0; 64]; 12];
+/// By colour, role and square. There are zeros for no role and for one more, so that whatever three bits say is there.
+static PIECES: [[[u64; 64]; 8]; 2] = {
+    let mut table = [[[0; 64]; 8]; 2];
     let mut index = 0;
     while index < 12 * 64 {
-        table[index / 64][index % 64] = mix(SEED, index as u64);
+        let (piece, square) = (index / 64, index % 64);
+        let color = if piece < 6 { Color::White } else { Color::Black };
+        table[color as usize][Role::Pawn as usize + piece % 6][square] = mix(SEED, index as u64);
         index += 1;
     }
     table
@@ -50,8 +53,14 @@ pub fn of(position: &Chess) -> u64 {
 /// The key after a legal move, from the key before it. `after` is `before` with `m` played.
 #[inline]
 pub fn after(before: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
+    completed(nearly_after(before, key, m), before, after)
+}
+
+/// The key after a legal move, from what [`nearly_after`] says it is.
+#[inline]
+pub fn completed(near: u64, before: &Chess, after: &Chess) -> u64 {
     let lost = before.castles().castling_rights() ^ after.castles().castling_rights();
-    nearly_after(before, key, m) ^ castling(lost) ^ en_passant(after)
+    near ^ castling(lost) ^ en_passant(after)
 }
 
 /// The key after a legal move that costs no castling rights and allows no capture en passant: the right one nearly
@@ -61,9 +70,22 @@ pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
     let moved = match m {
         Move::Normal { role, from, capture, to, promotion } => {
-            let captured = capture.map_or(0, |role| at(role.of(!us), to));
-            at(role.of(us), from) ^ at(promotion.unwrap_or(role).of(us), to) ^ captured
+            let (ours, theirs) = (&PIECES[us as usize], &PIECES[!us as usize]);
+            let becomes = promotion.unwrap_or(role);
+            let captured = capture.map_or(0, |role| role as usize);
+            ours[role as usize][from as usize]
+                ^ ours[becomes as usize][to as usize]
+                ^ theirs[captured][to as usize]
         }
+        other => rarely_moved(us, other),
+    };
+    key ^ moved ^ en_passant(before) ^ BLACK
+}
+
+/// What castling and captures en passant change.
+#[cold]
+fn rarely_moved(us: Color, m: Move) -> u64 {
+    match m {
         Move::EnPassant { from, to } => {
             let captured = Square::from_coords(to.file(), from.rank());
             at(us.pawn(), from) ^ at(us.pawn(), to) ^ at((!us).pawn(), captured)
@@ -75,10 +97,9 @@ pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
                 ^ at(us.rook(), rook)
                 ^ at(us.rook(), side.rook_to(us))
         }
-        // No drops in chess.
-        Move::Put { .. } => 0,
-    };
-    key ^ moved ^ en_passant(before) ^ BLACK
+        // Others are none, or normal.
+        Move::Put { .. } | Move::Normal { .. } => 0,
+    }
 }
 
 /// The key after passing the turn (see [`super::null`]), from the key before it.
@@ -89,8 +110,7 @@ pub fn after_null(before: &Chess, key: u64) -> u64 {
 
 #[inline]
 fn at(piece: Piece, square: Square) -> u64 {
-    let index = 6 * usize::from(piece.color == Color::Black) + (piece.role as usize - Role::Pawn as usize);
-    PIECES[index][square.to_usize()]
+    PIECES[piece.color as usize][piece.role as usize][square.to_usize()]
 }
 
 #[inline]

@@ -12,6 +12,7 @@ pub mod legal;
 pub mod line;
 pub mod null;
 pub mod packed;
+pub mod parts;
 pub mod perft;
 pub mod quiets;
 pub mod score;
@@ -22,6 +23,7 @@ pub(crate) mod testing;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};
+pub use parts::Parts;
 
 use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
 

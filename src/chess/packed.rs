@@ -5,6 +5,7 @@
 
 use std::num::NonZeroU32;
 
+use super::Parts;
 use shakmaty::{
     Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup,
     Move, Piece, Position, PositionError, Role, Setup, Square,
@@ -224,12 +225,9 @@ impl PackedMove {
     /// Packs a move of standard chess or Chess960.
     #[inline]
     pub fn pack(m: Move) -> PackedMove {
-        let (from, castle) = match m {
-            Move::Castle { king, .. } => (king, 1 << 15),
-            _ => (m.from().unwrap_or(Square::A1), 0),
-        };
-        let promotion = m.promotion().map_or(0, |role| role as u16 - 1);
-        PackedMove(from as u16 | (m.to() as u16) << 6 | promotion << 12 | castle)
+        let Parts { from, to, promotion, .. } = Parts::of(m);
+        let promotion = promotion.map_or(0, |role| role as u16 - 1);
+        PackedMove(from as u16 | (to as u16) << 6 | promotion << 12 | u16::from(m.is_castle()) << 15)
     }
 
     /// Where the piece comes from.

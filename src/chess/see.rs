@@ -9,16 +9,20 @@ use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 use super::score::Score;
 use super::sliders;
 
+/// By role, after that of none. They are looked up: where the next step depends on the role, a choice between roles
+/// becomes a jump that nothing foretells.
+const VALUES: [Score; 7] = [0, 100, 300, 300, 500, 900, 20_000];
+
 /// The exchange value of a piece in centipawns. A king is worth more than anything that could be gained by it.
 #[inline]
 pub const fn value(role: Role) -> Score {
-    match role {
-        Role::Pawn => 100,
-        Role::Knight | Role::Bishop => 300,
-        Role::Rook => 500,
-        Role::Queen => 900,
-        Role::King => 20_000,
-    }
+    VALUES[role as usize]
+}
+
+/// The same of a piece that need not be there.
+#[inline]
+pub fn worth(role: Option<Role>) -> Score {
+    VALUES[role.map_or(0, |role| role as usize)]
 }
 
 /// Whether the exchange on the move's target square wins at least `threshold` centipawns for the mover.
@@ -26,7 +30,7 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     let (from, to, gain, mut at_stake) = match m {
         Move::Normal { role, from, capture, to, promotion } => {
             let promoted = promotion.map_or(0, |piece| value(piece) - value(Role::Pawn));
-            (from, to, capture.map_or(0, value) + promoted, value(promotion.unwrap_or(role)))
+            (from, to, worth(capture) + promoted, value(promotion.unwrap_or(role)))
         }
         Move::EnPassant { from, to } => (from, to, value(Role::Pawn), value(Role::Pawn)),
         // Castling never exchanges anything.

@@ -34,12 +34,14 @@ impl<E: Evaluator> Search<'_, E> {
         m: Move,
     ) -> Extension {
         const NONE: Extension = Extension::Plies(0);
-        let Some(entry) = prospect.entry.filter(|_| prospect.first == Some(m)) else { return NONE };
         let params = self.params;
+        if prospect.depth < params.singular_depth {
+            return NONE;
+        }
+        let Some(entry) = prospect.entry.filter(|_| prospect.first == Some(m)) else { return NONE };
         let singular = self.selective
             && node.ply > 0
             && (node.ply as i32) < 2 * self.root_depth
-            && prospect.depth >= params.singular_depth
             && entry.depth >= prospect.depth - 3
             && entry.bound != Bound::Upper
             && !is_mate(entry.score)

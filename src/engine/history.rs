@@ -6,10 +6,10 @@
 //! and target and those of an earlier move that it follows (continuation history); a third holds the reply that cut off
 //! after a move (counter moves; Uiterwijk, 1992). Captures are known by piece, target and victim.
 
-use shakmaty::{Bitboard, Color, Move, Role, Square};
+use shakmaty::{Bitboard, Color, Move, Role};
 
 use super::tallies::Tallies;
-use crate::chess::PackedMove;
+use crate::chess::{PackedMove, Parts};
 
 /// Entries stay within this.
 const MAX: i32 = 16_384;
@@ -27,8 +27,9 @@ pub const NO_MOVE: PieceTo = PIECE_SQUARES as PieceTo;
 /// The piece and target of a move of this side.
 #[inline]
 pub fn piece_to(turn: Color, m: Move) -> PieceTo {
-    let piece = 6 * usize::from(turn == Color::Black) + m.role() as usize - 1;
-    (piece * 64 + m.to().to_usize()) as PieceTo
+    let Parts { role, to, .. } = Parts::of(m);
+    let piece = 6 * usize::from(turn == Color::Black) + role as usize - 1;
+    (piece * 64 + to.to_usize()) as PieceTo
 }
 
 /// What a move answers.
@@ -54,7 +55,7 @@ pub struct Rows<'a> {
 
 impl Rows<'_> {
     /// How good a quiet move has been, within ±4 × 16,384.
-    #[inline]
+    #[inline(always)]
     pub fn score(&self, m: Move) -> i32 {
         // Within its rows a side's moves are numbered as White's are in the tables.
         let moved = piece_to(Color::White, m) as usize;
@@ -161,7 +162,7 @@ impl History {
 /// A piece that flees and one that walks into an attack are told from others by what is attacked.
 #[inline]
 fn from_to(turn: Color, m: Move, attacked: Bitboard) -> usize {
-    let (from, to) = (m.from().unwrap_or(Square::A1), m.to());
+    let Parts { from, to, .. } = Parts::of(m);
     let kind = 4 * usize::from(turn == Color::Black)
         + 2 * usize::from(attacked.contains(from))
         + usize::from(attacked.contains(to));
@@ -176,7 +177,7 @@ fn follow_index(earlier: PieceTo, moved: PieceTo) -> usize {
 /// A promotion without a capture counts as one of a king, which nothing else captures.
 #[inline]
 fn capture_index(turn: Color, m: Move) -> usize {
-    let victim = m.capture().unwrap_or(Role::King) as usize - 1;
+    let victim = Parts::of(m).capture.unwrap_or(Role::King) as usize - 1;
     usize::from(piece_to(turn, m)) * Role::ALL.len() + victim
 }
 

@@ -10,8 +10,8 @@ use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
 use super::stack::Node;
-use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, captures, quiets};
+use crate::chess::see::{see_ge, value, worth};
+use crate::chess::{PackedMove, Parts, captures, quiets};
 
 const TABLE: i32 = 1 << 30;
 const GOOD: i32 = 1 << 24;
@@ -120,14 +120,16 @@ impl Picker {
 /// Whether a move changes the material on the board.
 #[inline]
 pub fn is_noisy(m: Move) -> bool {
-    m.is_capture() || m.is_promotion()
+    let Parts { capture, promotion, .. } = Parts::of(m);
+    capture.is_some() || promotion.is_some()
 }
 
 /// Most valuable victim first, then least valuable attacker.
 #[inline]
 fn victim_and_attacker(m: Move) -> i32 {
-    let victim = m.capture().map_or(0, value) + m.promotion().map_or(0, value);
-    let attacker = if m.role() == Role::King { 10 } else { value(m.role()) / 100 };
+    let Parts { role, capture, promotion, .. } = Parts::of(m);
+    let victim = worth(capture) + worth(promotion);
+    let attacker = if role == Role::King { 10 } else { value(role) / 100 };
     16 * victim - attacker
 }
 

@@ -3,11 +3,10 @@
 //! In: a node with its evaluation and window, or a move there. Out: whether the node or the move can be given up,
 //! or by how much its search may be shallower. None of this is sound; all of it pays for itself many times over.
 
-use std::sync::LazyLock;
-
 use shakmaty::{MoveList, Position};
 
 use super::history::{NO_MOVE, piece_to};
+use super::params::Params;
 use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
@@ -16,11 +15,21 @@ use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, captures, key, legal, null, played};
 use crate::eval::Evaluator;
 
-/// Products of logarithms by depth and number of the move, in 1/1024.
-static LOGARITHMS: LazyLock<[[i32; 64]; 64]> = LazyLock::new(|| {
-    let log = |n: usize| (n.max(1) as f64).ln();
-    std::array::from_fn(|depth| std::array::from_fn(|earlier| (1024.0 * log(depth) * log(earlier)) as i32))
-});
+/// What depth and number of a move alone make of its reduction, in 1/1024 of a ply: more by the product of their
+/// logarithms.
+pub(super) struct Reductions([[i32; 64]; 64]);
+
+impl Reductions {
+    /// Those of these parameters.
+    pub fn new(params: &Params) -> Reductions {
+        let log: [f64; 64] = std::array::from_fn(|n| (n.max(1) as f64).ln());
+        let of = |depth: usize, earlier: usize| {
+            let product = (1024.0 * log[depth] * log[earlier]) as i32;
+            params.reduction_base + product * 100 / params.reduction_slope
+        };
+        Reductions(std::array::from_fn(|depth| std::array::from_fn(|earlier| of(depth, earlier))))
+    }
+}
 
 /// The depth that the search of a quiet move would have, in plies.
 #[inline]
@@ -191,9 +200,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.
     pub(super) fn reduction(&self, prospect: &Prospect, earlier: usize, history: i32) -> i32 {
         let (depth, params) = (prospect.depth, self.params);
-        let logarithms = LOGARITHMS[depth.clamp(0, 63) as usize][earlier.min(63)];
-        params.reduction_base
-            + logarithms * 100 / params.reduction_slope
+        self.reductions.0[depth.clamp(0, 63) as usize][earlier.min(63)]
             + if prospect.improving { 0 } else { params.reduction_worse }
             - history * 1024 / params.reduction_history
     }

@@ -8,7 +8,6 @@
 
 use shakmaty::{Move, Position};
 
-use super::history::NO_MOVE;
 use super::ordering::{Picker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
@@ -145,9 +144,8 @@ impl<E: Evaluator> Search<'_, E> {
             after.play_unchecked(m);
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
-            self.stack.push(node.ply, NO_MOVE, key);
+            // Nothing here asks for the line, so it is not kept.
             let score = -self.quiesce::<PV>(&child, -beta, -alpha, SHALLOWEST);
-            self.stack.pop();
             if self.budget.stopped() {
                 break;
             }

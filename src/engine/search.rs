@@ -14,6 +14,7 @@ use super::extensions::Extension;
 use super::history::{Before, History, NO_MOVE, piece_to};
 use super::ordering::is_noisy;
 use super::params::Params;
+use super::pruning::Reductions;
 use super::quiescence::FIRST;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
@@ -33,6 +34,7 @@ pub struct Search<'a, E> {
     pub(super) correction: &'a mut Correction,
     pub(super) stack: &'a mut Stack,
     pub(super) params: &'a Params,
+    pub(super) reductions: &'a Reductions,
     pub(super) budget: Budget<'a>,
     /// Whether to prune, reduce and cut off by the table. Without that a search of depth `n` is exactly an
     /// alpha-beta search of depth `n`, which tests compare with plain negamax.
@@ -51,6 +53,8 @@ pub struct Search<'a, E> {
 /// A move that is about to be made at a node.
 pub(super) struct Tried {
     pub m: Move,
+    /// The key behind it, but for what [`key::completed`] adds.
+    pub near: u64,
     pub quiet: bool,
     /// A capture or promotion that loses material by static exchange.
     pub losing: bool,
@@ -239,10 +243,9 @@ impl<E: Evaluator> Search<'_, E> {
             if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
                 continue;
             }
-            if Some(m) != prospect.first {
-                self.table.prefetch(key::nearly_after(node.position, node.key, m));
-            }
-            let tried = self.tried(node, &prospect, &hints, (m, losing), earlier);
+            let near = key::nearly_after(node.position, node.key, m);
+            self.table.prefetch(near);
+            let tried = self.tried(node, &prospect, &hints, (m, losing, near), earlier);
             earlier += 1;
             let dispensable = node.ply > 0
                 && self.selective
@@ -364,7 +367,7 @@ impl<E: Evaluator> Search<'_, E> {
         node: &Node,
         prospect: &Prospect,
         hints: &Hints,
-        (m, losing): (Move, bool),
+        (m, losing, near): (Move, bool, u64),
         earlier: usize,
     ) -> Tried {
         let turn = node.position.turn();
@@ -378,6 +381,7 @@ impl<E: Evaluator> Search<'_, E> {
         let reduction = self.reduction(prospect, earlier, history);
         Tried {
             m,
+            near,
             quiet,
             losing,
             gives_check: hints.checks.gives(node.position, m),
@@ -400,7 +404,7 @@ impl<E: Evaluator> Search<'_, E> {
     ) -> Score {
         let mut after = copied(node.position);
         after.play_unchecked(tried.m);
-        let key = key::after(node.position, node.key, tried.m, &after);
+        let key = key::completed(tried.near, node.position, &after);
         let (alpha, beta) = (prospect.alpha, prospect.beta);
         let full = prospect.depth - 1 + extension;
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: tried.gives_check };

@@ -11,6 +11,7 @@ use super::budget::Budget;
 use super::correction::Correction;
 use super::history::History;
 use super::params::Params;
+use super::pruning::Reductions;
 use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::{SHALLOWEST, Table};
@@ -45,6 +46,7 @@ impl<E: Evaluator> Worker<E> {
             correction: &mut self.correction,
             stack: &mut self.stack,
             params: &shared.params,
+            reductions: &shared.reductions,
             budget,
             selective: shared.selective,
             nodes: 0,
@@ -61,6 +63,8 @@ impl<E: Evaluator> Worker<E> {
 struct Shared {
     table: Table,
     params: Params,
+    /// By the parameters.
+    reductions: Reductions,
     selective: bool,
 }
 
@@ -74,7 +78,8 @@ pub struct Searcher<E: Evaluator> {
 impl<E: Evaluator> Searcher<E> {
     /// An engine of one thread with this table.
     pub fn new(evaluator: E, table: Table) -> Searcher<E> {
-        let shared = Shared { table, params: Params::default(), selective: true };
+        let params = Params::default();
+        let shared = Shared { table, reductions: Reductions::new(&params), params, selective: true };
         Searcher { shared, first: Worker::new(evaluator), helpers: Vec::new() }
     }
 
@@ -162,6 +167,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
 
     fn set_params(&mut self, params: &Params) {
         self.shared.params = params.clone();
+        self.shared.reductions = Reductions::new(params);
     }
 
     fn set_threads(&mut self, threads: usize) {

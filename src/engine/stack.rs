@@ -111,7 +111,8 @@ impl Stack {
     /// What the moves of a ply answer.
     #[inline]
     pub fn before(&self, ply: usize) -> Before {
-        let moves = [1, 2, 4].map(|back| self.moved(ply, back));
+        // Not `map`, which stays a call.
+        let moves = [self.moved(ply, 1), self.moved(ply, 2), self.moved(ply, 4)];
         Before { moves, attacked: self.frames[ply].attacked }
     }
 
@@ -131,10 +132,11 @@ impl Stack {
     #[inline]
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
-        self.frames[ply].moved = moved;
-        self.frames[ply].quiet = None;
-        self.frames[ply + 1].doubles = self.frames[ply].doubles;
-        self.frames[ply + 1].reversible = if moved == NO_MOVE { 0 } else { self.frames[ply].reversible + 1 };
+        let [here, next, ..] = &mut self.frames[ply..] else { return };
+        here.moved = moved;
+        here.quiet = None;
+        next.doubles = here.doubles;
+        next.reversible = if moved == NO_MOVE { 0 } else { here.reversible + 1 };
     }
 
     /// Goes back up.

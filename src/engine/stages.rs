@@ -13,8 +13,8 @@ use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
 use crate::chess::checks::Checks;
 use crate::chess::score::Score;
-use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, captures, quiets};
+use crate::chess::see::{see_ge, worth};
+use crate::chess::{PackedMove, Parts, captures, quiets};
 
 /// Beyond any history.
 const KILLER: i32 = 1 << 17;
@@ -55,6 +55,8 @@ pub struct Hints {
     pub checks: Checks,
     /// What it is worth to a quiet move that it gives check.
     for_check: i32,
+    /// The first move, packed.
+    known: PackedMove,
     /// Killers and counter move, packed.
     packed: [PackedMove; 3],
     /// Where those go.
@@ -73,9 +75,17 @@ impl Hints {
         for_check: i32,
     ) -> Hints {
         let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
+        let known = packed(first);
         let packed = [packed(killers[0]), packed(killers[1]), counter];
         let targets = packed.iter().map(|m| m.to()).collect();
-        Hints { first, killers, counter, before, checks, for_check, packed, targets }
+        Hints { first, killers, counter, before, checks, for_check, known, packed, targets }
+    }
+
+    /// Whether a legal move is the one that comes first. Of two moves of a position no number is the same, and numbers
+    /// are compared at once, moves part by part.
+    #[inline]
+    pub fn is_first(&self, m: Move) -> bool {
+        PackedMove::pack(m) == self.known
     }
 
     /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
@@ -86,11 +96,16 @@ impl Hints {
     }
 
     /// Whether a quiet move is a killer or the counter move: the greater, the more promising; 0 if it is neither.
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, m: Move) -> i32 {
+        // The target tells nearly every move.
+        if self.targets.contains(Parts::of(m).to) { self.rank_at_target(m) } else { 0 }
+    }
+
+    /// Of the others three numbers tell nearly all. The killers' pieces may have been others.
+    fn rank_at_target(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
-        // The target, or else three numbers, tell nearly every move. The killers' pieces may have been others.
-        if !self.targets.contains(m.to()) || self.packed.iter().all(|&other| other != packed) {
+        if self.packed.iter().all(|&other| other != packed) {
             0
         } else if self.killers[0] == Some(m) {
             3
@@ -148,7 +163,7 @@ impl<'a> Stages<'a> {
                 Stage::Captures => {
                     self.fill(node, history);
                     while let Some(m) = self.take_best() {
-                        if Some(m) == self.hints.first {
+                        if self.hints.is_first(m) {
                             continue;
                         }
                         if see_ge(node.position, m, 0) {
@@ -163,7 +178,7 @@ impl<'a> Stages<'a> {
                     if !no_quiets {
                         self.fill(node, history);
                         while let Some(m) = self.take_best() {
-                            if Some(m) != self.hints.first {
+                            if !self.hints.is_first(m) {
                                 return Some((m, false));
                             }
                         }
@@ -179,7 +194,7 @@ impl<'a> Stages<'a> {
                     self.fill(node, history);
                     loop {
                         let m = self.take_best()?;
-                        if Some(m) != self.hints.first {
+                        if !self.hints.is_first(m) {
                             return Some((m, false));
                         }
                     }
@@ -204,9 +219,8 @@ impl<'a> Stages<'a> {
         let hints = self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
-            6 - m.role() as i32
-                + 16 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value))
-                + history.capture_score(turn, m)
+            let Parts { role, capture, promotion, .. } = Parts::of(m);
+            6 - role as i32 + 16 * (worth(capture) + worth(promotion)) + history.capture_score(turn, m)
         };
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
@@ -228,7 +242,7 @@ impl<'a> Stages<'a> {
         // Promotions to a lesser piece hardly ever matter, and come last.
         if may_promote(position) {
             let promotions = position.promotion_moves().into_iter();
-            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && Some(m) != hints.first));
+            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_first(m)));
             self.losing = self.moves.len();
         }
         quiets::generate(position, &mut self.moves);

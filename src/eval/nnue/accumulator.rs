@@ -9,7 +9,6 @@
 //! changed. Sums are integers that wrap, so the result is that of adding everything anew, whatever was stored. The
 //! search needs no hook in making and unmaking moves (the idea of akimbo's accumulator cache).
 
-use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Board, Color, Square};
 
 use super::architecture::Architecture;
@@ -34,6 +33,9 @@ struct Angle {
 }
 
 impl Angle {
+    /// That of a side that did not look.
+    const NONE: Angle = Angle { flip: u16::MAX, base: u16::MAX };
+
     fn new(architecture: &Architecture, side: Color, king: Square) -> Angle {
         let king = if side.is_white() { king } else { king.flip_vertical() } as usize;
         let (flip, bucket) = architecture.orientation(king);
@@ -59,14 +61,30 @@ impl Angle {
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     pieces: Pieces,
-    angles: [Option<Angle>; 2],
+    angles: [Angle; 2],
 }
 
-/// The rows in which a new position differs.
-#[derive(Debug, Clone)]
-struct Change {
-    added: ArrayVec<u16, 64>,
-    removed: ArrayVec<u16, 64>,
+/// Rows as both sides see them, at most one for each square.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    rows: [[u16; 64]; 2],
+    count: usize,
+}
+
+impl Rows {
+    const NONE: Rows = Rows { rows: [[0; 64]; 2], count: 0 };
+
+    #[inline]
+    fn push(&mut self, [white, black]: [u16; 2]) {
+        self.rows[0][self.count % 64] = white;
+        self.rows[1][self.count % 64] = black;
+        self.count += 1;
+    }
+
+    #[inline]
+    fn seen_by(&self, side: Color) -> &[u16] {
+        &self.rows[usize::from(side.is_black())][..self.count]
+    }
 }
 
 /// The sums from which those of a new position are made.
@@ -90,8 +108,8 @@ pub struct Stack {
     /// What was last seen from each angle.
     places: Vec<Pieces>,
     place_sums: Slots,
-    /// What differs, as White sees it and as Black does.
-    changes: Box<[Change; 2]>,
+    /// The rows in which a new position differs: added, and removed.
+    changes: Box<[Rows; 2]>,
 }
 
 impl Stack {
@@ -99,16 +117,15 @@ impl Stack {
     pub fn new(network: &Network) -> Stack {
         let architecture = network.architecture();
         let places = 4 * architecture.king_bucket_count();
-        let change = Change { added: ArrayVec::new(), removed: ArrayVec::new() };
         Stack {
             angles: Box::new(
                 Color::ALL.map(|side| Square::ALL.map(|king| Angle::new(architecture, side, king))),
             ),
-            seen: vec![Seen { pieces: Pieces::NONE, angles: [None; 2] }; MAX_PLY + 1],
+            seen: vec![Seen { pieces: Pieces::NONE, angles: [Angle::NONE; 2] }; MAX_PLY + 1],
             sums: Slots::new(network, PLIES),
             places: vec![Pieces::NONE; places],
             place_sums: Slots::new(network, places),
-            changes: Box::new([change.clone(), change]),
+            changes: Box::new([Rows::NONE; 2]),
         }
     }
 
@@ -126,28 +143,52 @@ impl Stack {
         let pieces = Pieces::of(board);
         let king = |side: Color| board.king_of(side).map_or(0, |square| square as usize);
         let angles = [self.angles[0][king(Color::White)], self.angles[1][king(Color::Black)]];
+        let mut seen = Seen { pieces, angles: [Angle::NONE; 2] };
+        for &side in looking {
+            seen.angles[usize::from(side.is_black())] = angles[usize::from(side.is_black())];
+        }
         let before = ply.checked_sub(1).map_or(NEVER, |before| self.seen[before].pieces.distance(&pieces));
-        let mut seen = Seen { pieces, angles: [None; 2] };
+        if before <= A_MOVE && self.seen[ply - 1].angles == seen.angles {
+            let from = self.seen[ply - 1].pieces;
+            self.list(&from, &pieces, angles);
+            for &side in looking {
+                self.change(network, kernel, Origin::Before, side, ply);
+            }
+        } else {
+            self.update_from_afar(network, kernel, &pieces, angles, looking, (ply, before));
+        }
+        self.seen[ply] = seen;
+    }
+
+    /// The same where some side's sums are not a move away from those of the ply before, which is `before` away.
+    fn update_from_afar(
+        &mut self,
+        network: &Network,
+        kernel: Kernel,
+        pieces: &Pieces,
+        angles: [Angle; 2],
+        looking: &[Color],
+        (ply, before): (usize, u32),
+    ) {
+        let here = self.seen[ply].pieces.distance(pieces);
         let mut listed = None;
         for &side in looking {
             let angle = angles[usize::from(side.is_black())];
-            let origin = self.origin(&pieces, side, angle, ply, before);
+            let origin = self.origin(pieces, side, angle, ply, [before, here]);
             if listed != Some(origin) {
                 let from = match origin {
                     Origin::Before => self.seen[ply - 1].pieces,
                     Origin::Here => self.seen[ply].pieces,
                     Origin::Place(place) => self.places[place],
                 };
-                self.list(&from, &pieces, angles);
+                self.list(&from, pieces, angles);
                 listed = Some(origin);
             }
             self.change(network, kernel, origin, side, ply);
             if let Origin::Place(place) = origin {
-                self.places[place] = pieces;
+                self.places[place] = *pieces;
             }
-            seen.angles[usize::from(side.is_black())] = Some(angle);
         }
-        self.seen[ply] = seen;
     }
 
     /// The sums of a ply as a side sees it, as they were brought up to date last.
@@ -156,15 +197,23 @@ impl Stack {
         self.sums.at(slot(side, ply))
     }
 
-    /// The sums from which a side's are made with the least work. `before` is how far the ply before is.
+    /// The sums from which a side's are made with the least work. `before` is how far the ply before is, and `here` what
+    /// this one stood for.
     #[inline]
-    fn origin(&self, pieces: &Pieces, side: Color, angle: Angle, ply: usize, before: u32) -> Origin {
-        let seen_so = |ply: usize| self.seen[ply].angles[usize::from(side.is_black())] == Some(angle);
+    fn origin(
+        &self,
+        pieces: &Pieces,
+        side: Color,
+        angle: Angle,
+        ply: usize,
+        [before, here]: [u32; 2],
+    ) -> Origin {
+        let seen_so = |ply: usize| self.seen[ply].angles[usize::from(side.is_black())] == angle;
         let before = if before < NEVER && seen_so(ply - 1) { before } else { NEVER };
         if before <= A_MOVE {
             return Origin::Before;
         }
-        let here = if seen_so(ply) { self.seen[ply].pieces.distance(pieces) } else { NEVER };
+        let here = if seen_so(ply) { here } else { NEVER };
         let place = angle.place(side);
         // To start from an angle's last position costs a copy more.
         let there = self.places[place].distance(pieces) + 1;
@@ -180,7 +229,8 @@ impl Stack {
     /// Makes a side's sums of a ply from others by the rows that are listed.
     #[inline]
     fn change(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
-        let Change { added, removed } = &self.changes[usize::from(side.is_black())];
+        let [added, removed] = &*self.changes;
+        let (added, removed) = (added.seen_by(side), removed.seen_by(side));
         let slot = slot(side, ply);
         match origin {
             Origin::Before => {
@@ -199,19 +249,12 @@ impl Stack {
     /// Lists the rows that differ, as both sides see them.
     #[inline]
     fn list(&mut self, from: &Pieces, to: &Pieces, angles: [Angle; 2]) {
-        let [white, black] = &mut *self.changes;
-        for change in [&mut *white, &mut *black] {
-            change.added.clear();
-            change.removed.clear();
-        }
         let changed = from.changed(to);
-        for (pieces, [white, black]) in
-            [(to, [&mut white.added, &mut black.added]), (from, [&mut white.removed, &mut black.removed])]
-        {
+        for (pieces, rows) in [to, from].into_iter().zip(&mut *self.changes) {
+            rows.count = 0;
             for square in Bitboard(changed & pieces.taken()) {
-                let [seen_by_white, seen_by_black] = all::both_of(pieces.feature(square as usize));
-                white.push(angles[0].row(seen_by_white));
-                black.push(angles[1].row(seen_by_black));
+                let [white, black] = all::both_of(pieces.feature(square as usize));
+                rows.push([angles[0].row(white), angles[1].row(black)]);
             }
         }
     }

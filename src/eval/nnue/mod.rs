@@ -124,7 +124,7 @@ impl Nnue {
         let sides = [side, side.other()];
         let looking = &sides[..network.architecture().views];
         self.sums.update(network, kernel, board, looking, ply);
-        let views = sides.map(|side| self.sums.of(side, ply));
+        let views = [self.sums.of(sides[0], ply), self.sums.of(sides[1], ply)];
         let views = &views[..looking.len()];
         let head = network.head(bucket);
         let mut output = if head.inner.is_empty() {
