@@ -44,8 +44,8 @@ const fn numbers(start: u64) -> [u64; 64] {
 /// The key of a position, from scratch.
 pub fn of(position: &Chess) -> u64 {
     let mut key = if position.turn() == Color::Black { BLACK } else { 0 };
-    for (square, piece) in position.board().iter() {
-        key ^= at(piece, square);
+    for (square, standing) in position.board().iter() {
+        key ^= piece(standing, square);
     }
     key ^ castling(position.castles().castling_rights()) ^ en_passant(position)
 }
@@ -70,12 +70,10 @@ pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
     let moved = match m {
         Move::Normal { role, from, capture, to, promotion } => {
-            let (ours, theirs) = (&PIECES[us as usize], &PIECES[!us as usize]);
-            let becomes = promotion.unwrap_or(role);
             let captured = capture.map_or(0, |role| role as usize);
-            ours[role as usize][from as usize]
-                ^ ours[becomes as usize][to as usize]
-                ^ theirs[captured][to as usize]
+            at(us, role as usize, from)
+                ^ at(us, promotion.unwrap_or(role) as usize, to)
+                ^ at(!us, captured, to)
         }
         other => rarely_moved(us, other),
     };
@@ -88,14 +86,14 @@ fn rarely_moved(us: Color, m: Move) -> u64 {
     match m {
         Move::EnPassant { from, to } => {
             let captured = Square::from_coords(to.file(), from.rank());
-            at(us.pawn(), from) ^ at(us.pawn(), to) ^ at((!us).pawn(), captured)
+            piece(us.pawn(), from) ^ piece(us.pawn(), to) ^ piece((!us).pawn(), captured)
         }
         Move::Castle { king, rook } => {
             let side = CastlingSide::from_king_side(king < rook);
-            at(us.king(), king)
-                ^ at(us.king(), side.king_to(us))
-                ^ at(us.rook(), rook)
-                ^ at(us.rook(), side.rook_to(us))
+            piece(us.king(), king)
+                ^ piece(us.king(), side.king_to(us))
+                ^ piece(us.rook(), rook)
+                ^ piece(us.rook(), side.rook_to(us))
         }
         // Others are none, or normal.
         Move::Put { .. } | Move::Normal { .. } => 0,
@@ -108,9 +106,14 @@ pub fn after_null(before: &Chess, key: u64) -> u64 {
     key ^ en_passant(before) ^ BLACK
 }
 
-#[inline]
-fn at(piece: Piece, square: Square) -> u64 {
-    PIECES[piece.color as usize][piece.role as usize][square.to_usize()]
+fn piece(piece: Piece, square: Square) -> u64 {
+    at(piece.color, piece.role as usize, square)
+}
+
+/// The bits that are kept say again what the types say, where the compiler has lost sight of it.
+#[inline(always)]
+fn at(color: Color, role: usize, square: Square) -> u64 {
+    PIECES[color as usize & 1][role & 7][square as usize & 63]
 }
 
 #[inline]
@@ -120,11 +123,14 @@ fn castling(rooks: Bitboard) -> u64 {
 
 #[inline]
 fn en_passant(position: &Chess) -> u64 {
-    // Almost always there is no such square, so the test for legality behind it costs nothing.
-    match position.maybe_ep_square().and_then(|_| position.legal_ep_square()) {
-        Some(square) => EN_PASSANT[square.to_usize()],
-        None => 0,
-    }
+    if position.maybe_ep_square().is_some() { legal_en_passant(position) } else { 0 }
+}
+
+/// Almost always there is no such square, so the test for legality behind it costs nothing.
+#[cold]
+#[inline(never)]
+fn legal_en_passant(position: &Chess) -> u64 {
+    position.legal_ep_square().map_or(0, |square| EN_PASSANT[square.to_usize()])
 }
 
 #[cfg(test)]

@@ -362,6 +362,8 @@ impl<E: Evaluator> Search<'_, E> {
         if self.params.follow > 0 { before } else { Before { moves: [NO_MOVE; 3], ..before } }
     }
 
+    /// What there is to know of a move before it is made.
+    #[inline(always)]
     fn tried(
         &self,
         node: &Node,

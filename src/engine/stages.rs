@@ -8,7 +8,7 @@
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 
-use super::history::{Before, History};
+use super::history::{Before, History, Rows};
 use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
 use crate::chess::checks::Checks;
@@ -86,6 +86,15 @@ impl Hints {
     #[inline]
     pub fn is_first(&self, m: Move) -> bool {
         PackedMove::pack(m) == self.known
+    }
+
+    /// The promise of a quiet move.
+    #[inline(always)]
+    fn quiet(&self, position: &Chess, rows: &Rows<'_>, m: Move) -> i32 {
+        match self.rank(m) {
+            0 => rows.score(m) + self.check(position, m),
+            rank => KILLER + rank,
+        }
     }
 
     /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
@@ -228,13 +237,10 @@ impl<'a> Stages<'a> {
             return;
         }
         let rows = history.rows(turn, &hints.before);
-        let quiet = |m: Move| match hints.rank(m) {
-            0 => rows.score(m) + hints.check(position, m),
-            rank => KILLER + rank,
-        };
         if self.stage == Stage::Replies {
             self.moves = position.legal_moves();
-            let reply = |m: Move| if is_noisy(m) { NOISY + capture(m) } else { quiet(m) };
+            let reply =
+                |m: Move| if is_noisy(m) { NOISY + capture(m) } else { hints.quiet(position, &rows, m) };
             rate(&mut self.scores, &self.moves, self.next, reply);
             return;
         }
@@ -247,7 +253,7 @@ impl<'a> Stages<'a> {
         }
         quiets::generate(position, &mut self.moves);
         self.next = self.losing;
-        rate(&mut self.scores, &self.moves, self.next, quiet);
+        rate(&mut self.scores, &self.moves, self.next, |m| hints.quiet(position, &rows, m));
     }
 
     #[inline]
