@@ -36,11 +36,12 @@ impl Place {
         let board = position.board();
         let side = usize::from(position.turn() == Color::Black);
         let pawns = hash(board.pawns() & board.white(), 0) ^ hash(board.pawns() & board.black(), 1);
-        // Three digits tell the five kinds apart.
-        let ones = board.knights() | board.rooks() | board.kings();
-        let twos = board.bishops() | board.rooks();
-        let fours = board.queens() | board.kings();
-        let pieces = |ours: Bitboard| hash(ones & ours, 2) ^ hash(twos & ours, 3) ^ hash(fours & ours, 4);
+        let pieces = |ours: Bitboard| {
+            [board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()]
+                .into_iter()
+                .zip(2..)
+                .fold(0, |sum, (squares, salt)| sum ^ hash(squares & ours, salt))
+        };
         let index = |bits: u64| 2 * ((bits ^ bits >> 32) as usize % ENTRIES) + side;
         Place([index(pawns), index(pieces(board.white())), index(pieces(board.black()))])
     }
