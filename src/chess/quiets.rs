@@ -4,19 +4,22 @@
 //! [`super::captures`] these are all legal moves but promotions to lesser pieces. A search that has tried the
 //! captures generates these only when none of them was good enough.
 
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
 use super::captures::{king_moves, pieces, pinned, safe};
 use super::checks::Checks;
 
-/// Appends the legal moves of a side that is not in check that neither capture nor promote.
-pub fn generate(position: &Chess, moves: &mut MoveList) {
+/// Appends the legal moves of a side that is not in check that neither capture nor promote. `attacked` are the squares
+/// that the other side attacks, see [`attacked`](super::attacked::attacked).
+pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
     let empty = !position.board().occupied();
     pawns(position, king, |_, _| empty, pinned, moves);
     pieces(position, king, |_, _| empty, pinned, moves);
-    king_moves(position, king, empty, moves);
+    for to in attacks::king_attacks(king) & empty & !attacked {
+        moves.push(Move::Normal { role: Role::King, from: king, capture: None, to, promotion: None });
+    }
     if position.castles().has_color(position.turn()) {
         for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
             // Few positions have the way clear, and only these pay for a list of moves.
@@ -75,6 +78,7 @@ fn pawns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::attacked::attacked;
     use crate::chess::fen;
     use crate::chess::testing::along_random_games;
 
@@ -90,7 +94,7 @@ mod tests {
         let mut expected = position.legal_moves();
         expected.retain(|m| !m.is_capture() && !m.is_promotion());
         let mut moves = MoveList::new();
-        generate(position, &mut moves);
+        generate(position, attacked(position.board(), !position.turn()), &mut moves);
         assert_eq!(sorted(moves), sorted(expected.clone()), "{position:?}");
         let checks = Checks::of(position);
         expected.retain(|&mut m| !m.is_castle() && checks.gives(position, m));

@@ -29,8 +29,7 @@ pub fn worth(role: Option<Role>) -> Score {
 pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     let (from, to, gain, mut at_stake) = match m {
         Move::Normal { role, from, capture, to, promotion } => {
-            let promoted = promotion.map_or(0, |piece| value(piece) - value(Role::Pawn));
-            (from, to, worth(capture) + promoted, value(promotion.unwrap_or(role)))
+            (from, to, worth(capture) + gained_by(promotion), value(promotion.unwrap_or(role)))
         }
         Move::EnPassant { from, to } => (from, to, value(Role::Pawn), value(Role::Pawn)),
         // Castling never exchanges anything.
@@ -82,6 +81,29 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     side != mover
 }
 
+/// The same where it is known what the other side attacks, see [`attacked`](super::attacked::attacked): where nothing
+/// takes back, there is nothing to exchange, and most quiet moves go to such squares.
+#[inline]
+pub fn see_ge_if_attacked(position: &Chess, m: Move, threshold: Score, attacked: Bitboard) -> bool {
+    if let Move::Normal { from, to, capture, promotion, .. } = m
+        && !attacked.contains(to)
+    {
+        let board = position.board();
+        let sliders = board.bishops_and_queens() | board.rooks_and_queens();
+        // Behind the piece that moves there may be one that takes it as soon as it has left its square.
+        if (attacks::ray(from, to) & sliders & position.them()).is_empty() {
+            return worth(capture) + gained_by(promotion) >= threshold;
+        }
+    }
+    see_ge(position, m, threshold)
+}
+
+/// What a pawn gains by becoming something else.
+#[inline]
+fn gained_by(promotion: Option<Role>) -> Score {
+    promotion.map_or(0, |piece| value(piece) - value(Role::Pawn))
+}
+
 #[inline]
 fn least_valuable(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> {
     if attackers.is_empty() {
@@ -106,7 +128,9 @@ fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitbo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::attacked::attacked;
     use crate::chess::fen;
+    use crate::chess::testing::along_random_games;
     use shakmaty::san::San;
 
     /// The exact value, found by asking for every threshold.
@@ -129,6 +153,31 @@ mod tests {
         assert_eq!(exchange("4k3/8/8/3n4/8/8/8/3RK3 w - -", "Rxd5"), 300);
         assert_eq!(exchange("4k3/8/2p5/3p4/8/8/8/3QK3 w - -", "Qxd5"), -800);
         assert_eq!(exchange("4k3/8/2p5/3n4/8/2N5/8/4K3 w - -", "Nxd5"), 0);
+    }
+
+    #[test]
+    fn what_is_known_to_be_attacked_changes_nothing() {
+        let mut kinds = [0; 2];
+        along_random_games(13, 60, 200, |position| {
+            let attacked = attacked(position.board(), !position.turn());
+            for m in position.legal_moves() {
+                for threshold in [-900, -500, -75, 0, 1, 100, 300] {
+                    let expected = see_ge(position, m, threshold);
+                    assert_eq!(
+                        see_ge_if_attacked(position, m, threshold, attacked),
+                        expected,
+                        "{position:?} {m:?}"
+                    );
+                    kinds[usize::from(expected)] += usize::from(!attacked.contains(m.to()));
+                }
+            }
+        });
+        assert!(kinds.iter().all(|&count| count > 0));
+        // A queen that flees along the file of the rook that attacks it is taken where it goes.
+        let position = fen::position("3r4/8/8/8/3Q4/8/8/4K2k w - -", false).unwrap();
+        let m = "Qd2".parse::<San>().unwrap().to_move(&position).unwrap();
+        let attacked = attacked(position.board(), !position.turn());
+        assert!(!attacked.contains(m.to()) && !see_ge_if_attacked(&position, m, 0, attacked));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
-use crate::chess::see::{see_ge, value};
+use crate::chess::see::{see_ge, see_ge_if_attacked, value};
 use crate::chess::{PackedMove, captures, key, legal, null, played};
 use crate::eval::Evaluator;
 
@@ -194,7 +194,7 @@ impl<E: Evaluator> Search<'_, E> {
         } else {
             return false;
         };
-        depth <= params.see_depth && !see_ge(node.position, tried.m, -most)
+        depth <= params.see_depth && !see_ge_if_attacked(node.position, tried.m, -most, prospect.attacked)
     }
 
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.

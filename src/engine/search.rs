@@ -6,7 +6,7 @@
 //! and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982), for the principal variation search.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Move, Position};
+use shakmaty::{Bitboard, Move, Position};
 
 use super::budget::Budget;
 use super::correction::{Correction, Place};
@@ -88,6 +88,8 @@ pub(super) struct Prospect {
     pub entry: Option<Entry>,
     /// The table's move.
     pub first: Option<Move>,
+    /// The squares that the side not to move attacks, once moves are tried.
+    pub attacked: Bitboard,
 }
 
 impl<E: Evaluator> Search<'_, E> {
@@ -152,7 +154,8 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
         let first = self.first_move(node, entry);
-        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first };
+        let attacked = Bitboard::FULL;
+        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first, attacked };
         if !PV
             && !node.in_check
             && self.selective
@@ -228,10 +231,11 @@ impl<E: Evaluator> Search<'_, E> {
         if let Some(m) = prospect.first {
             self.table.prefetch(key::nearly_after(node.position, node.key, m));
         }
+        prospect.attacked = attacked(node.position.board(), !node.position.turn());
         if self.params.threats > 0 {
-            self.stack.frame(node.ply).attacked = attacked(node.position.board(), !node.position.turn());
+            self.stack.frame(node.ply).attacked = prospect.attacked;
         }
-        let hints = self.hints(node, prospect.first);
+        let hints = self.hints(node, &prospect);
         let mut stages = Stages::new(node, &hints);
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
@@ -349,11 +353,13 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// What is known about the moves of a node before they are generated.
-    fn hints(&mut self, node: &Node, first: Option<Move>) -> Hints {
+    fn hints(&mut self, node: &Node, prospect: &Prospect) -> Hints {
+        let Prospect { first, attacked, .. } = *prospect;
         let killers = self.stack.frame(node.ply).killers;
         let counter = self.history.counter(self.stack.moved(node.ply, 1));
         let checks = Checks::of(node.position);
-        Hints::new(first, killers, counter, self.before(node.ply), checks, self.params.order_checks)
+        let before = self.before(node.ply);
+        Hints::new(first, killers, counter, before, attacked, checks, self.params.order_checks)
     }
 
     /// What the moves of a ply answer.

@@ -13,7 +13,7 @@ use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
 use crate::chess::checks::Checks;
 use crate::chess::score::Score;
-use crate::chess::see::{see_ge, worth};
+use crate::chess::see::{see_ge_if_attacked, worth};
 use crate::chess::{PackedMove, Parts, captures, quiets};
 
 /// Beyond any history.
@@ -51,6 +51,8 @@ pub struct Hints {
     pub counter: PackedMove,
     /// What was played before.
     pub before: Before,
+    /// The squares that the other side attacks.
+    pub attacked: Bitboard,
     /// Which moves give check.
     pub checks: Checks,
     /// What it is worth to a quiet move that it gives check.
@@ -71,6 +73,7 @@ impl Hints {
         killers: [Option<Move>; 2],
         counter: PackedMove,
         before: Before,
+        attacked: Bitboard,
         checks: Checks,
         for_check: i32,
     ) -> Hints {
@@ -78,7 +81,7 @@ impl Hints {
         let known = packed(first);
         let packed = [packed(killers[0]), packed(killers[1]), counter];
         let targets = packed.iter().map(|m| m.to()).collect();
-        Hints { first, killers, counter, before, checks, for_check, known, packed, targets }
+        Hints { first, killers, counter, before, attacked, checks, for_check, known, packed, targets }
     }
 
     /// Whether a legal move is the one that comes first. Of two moves of a position no number is the same, and numbers
@@ -100,7 +103,9 @@ impl Hints {
     /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
     #[inline]
     fn check(&self, position: &Chess, m: Move) -> i32 {
-        let good = self.for_check > 0 && self.checks.gives(position, m) && see_ge(position, m, LITTLE);
+        let good = self.for_check > 0
+            && self.checks.gives(position, m)
+            && see_ge_if_attacked(position, m, LITTLE, self.attacked);
         if good { self.for_check } else { 0 }
     }
 
@@ -175,7 +180,7 @@ impl<'a> Stages<'a> {
                         if self.hints.is_first(m) {
                             continue;
                         }
-                        if see_ge(node.position, m, 0) {
+                        if see_ge_if_attacked(node.position, m, 0, self.hints.attacked) {
                             return Some((m, false));
                         }
                         self.moves[self.losing] = m;
@@ -251,7 +256,7 @@ impl<'a> Stages<'a> {
             self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_first(m)));
             self.losing = self.moves.len();
         }
-        quiets::generate(position, &mut self.moves);
+        quiets::generate(position, hints.attacked, &mut self.moves);
         self.next = self.losing;
         rate(&mut self.scores, &self.moves, self.next, |m| hints.quiet(position, &rows, m));
     }
@@ -311,12 +316,22 @@ fn after_first(node: &Node) -> Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::attacked::attacked;
+    use crate::chess::see::see_ge;
     use crate::chess::{fen, key};
     use crate::engine::history::NOTHING;
     use crate::rng::Rng;
 
     fn hints(position: &Chess, first: Option<Move>) -> Hints {
-        Hints::new(first, [None; 2], PackedMove::NONE, NOTHING, Checks::of(position), 8000)
+        Hints::new(
+            first,
+            [None; 2],
+            PackedMove::NONE,
+            NOTHING,
+            attacked(position.board(), !position.turn()),
+            Checks::of(position),
+            8000,
+        )
     }
 
     fn order(node: &Node, hints: &Hints, history: &History) -> Vec<(Move, bool)> {
@@ -340,7 +355,8 @@ mod tests {
         history.learn(position.turn(), quiet[5], &NOTHING, 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
-        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING, Checks::of(&position), 0);
+        let attacked = attacked(position.board(), !position.turn());
+        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING, attacked, Checks::of(&position), 0);
         let order = order(&node, &hints, &history);
         let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
         assert_eq!(at(quiet[7]), 0);
