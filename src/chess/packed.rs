@@ -5,11 +5,12 @@
 
 use std::num::NonZeroU32;
 
-use super::Parts;
 use shakmaty::{
     Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup,
     Move, Piece, Position, PositionError, Role, Setup, Square,
 };
+
+use super::Parts;
 
 /// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square
 /// order (a1, b1, … h8), low half of a byte first.

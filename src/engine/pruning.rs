@@ -3,7 +3,7 @@
 //! In: a node with its evaluation and window, or a move there. Out: whether the node or the move can be given up,
 //! or by how much its search may be shallower. None of this is sound; all of it pays for itself many times over.
 
-use shakmaty::{MoveList, Position};
+use shakmaty::{Bitboard, MoveList, Position};
 
 use super::history::{NO_MOVE, piece_to};
 use super::params::Params;
@@ -11,7 +11,7 @@ use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
-use crate::chess::see::{see_ge, see_ge_if_attacked, value};
+use crate::chess::see::{see_ge, see_ge_if_attacked, worth};
 use crate::chess::{PackedMove, captures, key, legal, null, played};
 use crate::eval::Evaluator;
 
@@ -121,7 +121,7 @@ impl<E: Evaluator> Search<'_, E> {
         let mut moves = MoveList::new();
         captures::generate(node.position, &mut moves);
         moves.retain(|&mut m| see_ge(node.position, m, target - prospect.eval));
-        moves.sort_by_key(|&m| -m.capture().map_or(0, value));
+        moves.sort_by_key(|&m| -worth(m.capture()));
         for &m in &moves {
             self.table.prefetch(key::nearly_after(node.position, node.key, m));
         }
@@ -181,7 +181,14 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Whether a move loses more material than the remaining depth can be hoped to win back.
-    pub(super) fn loses_too_much(&self, node: &Node, prospect: &Prospect, tried: &Tried) -> bool {
+    /// `attacked` are the squares that the side not to move attacks.
+    pub(super) fn loses_too_much(
+        &self,
+        node: &Node,
+        prospect: &Prospect,
+        tried: &Tried,
+        attacked: Bitboard,
+    ) -> bool {
         let (depth, params) = (prospect.depth, self.params);
         if tried.gives_check && params.see_checks == 0 {
             return false;
@@ -194,7 +201,7 @@ impl<E: Evaluator> Search<'_, E> {
         } else {
             return false;
         };
-        depth <= params.see_depth && !see_ge_if_attacked(node.position, tried.m, -most, prospect.attacked)
+        depth <= params.see_depth && !see_ge_if_attacked(node.position, tried.m, -most, attacked)
     }
 
     /// The reduction that depth, number and history of a move call for, in 1/1024 of a ply.

@@ -13,7 +13,7 @@ use super::search::Search;
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
-use crate::chess::see::{see_ge, value, worth};
+use crate::chess::see::{see_ge, value};
 use crate::chess::{PackedMove, copied, key, legal};
 use crate::eval::Evaluator;
 
@@ -112,16 +112,14 @@ impl<E: Evaluator> Search<'_, E> {
         if node.in_check && picker.is_empty() {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
-        let mut best_move = PackedMove::NONE;
-        let futile = self.futility_in_quiescence(node, best);
         if self.selective {
             // They are few, and what the table knows of the positions behind them takes long to come.
             for &m in picker.left() {
-                if futile.is_none_or(|limit| limit + worth(m.capture()) > alpha || m.is_promotion()) {
-                    self.table.prefetch(key::nearly_after(node.position, node.key, m));
-                }
+                self.table.prefetch(key::nearly_after(node.position, node.key, m));
             }
         }
+        let mut best_move = PackedMove::NONE;
+        let futile = self.futility_in_quiescence(node, best);
         let mut replies = 0;
         while let Some(m) = picker.next(node) {
             // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.

@@ -88,8 +88,6 @@ pub(super) struct Prospect {
     pub entry: Option<Entry>,
     /// The table's move.
     pub first: Option<Move>,
-    /// The squares that the side not to move attacks, once moves are tried.
-    pub attacked: Bitboard,
 }
 
 impl<E: Evaluator> Search<'_, E> {
@@ -154,8 +152,7 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
         let first = self.first_move(node, entry);
-        let attacked = Bitboard::FULL;
-        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first, attacked };
+        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first };
         if !PV
             && !node.in_check
             && self.selective
@@ -231,11 +228,11 @@ impl<E: Evaluator> Search<'_, E> {
         if let Some(m) = prospect.first {
             self.table.prefetch(key::nearly_after(node.position, node.key, m));
         }
-        prospect.attacked = attacked(node.position.board(), !node.position.turn());
+        let attacked = attacked(node.position.board(), !node.position.turn());
         if self.params.threats > 0 {
-            self.stack.frame(node.ply).attacked = prospect.attacked;
+            self.stack.frame(node.ply).attacked = attacked;
         }
-        let hints = self.hints(node, &prospect);
+        let hints = self.hints(node, prospect.first, attacked);
         let mut stages = Stages::new(node, &hints);
         let (start, beta) = (prospect.alpha, prospect.beta);
         let mut best = -INFINITE;
@@ -260,7 +257,7 @@ impl<E: Evaluator> Search<'_, E> {
                 no_quiets |= !tried.hinted || self.too_late(&prospect, &tried);
                 continue;
             }
-            if dispensable && self.loses_too_much(node, &prospect, &tried) {
+            if dispensable && self.loses_too_much(node, &prospect, &tried, attacked) {
                 no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
                 continue;
             }
@@ -353,8 +350,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// What is known about the moves of a node before they are generated.
-    fn hints(&mut self, node: &Node, prospect: &Prospect) -> Hints {
-        let Prospect { first, attacked, .. } = *prospect;
+    fn hints(&mut self, node: &Node, first: Option<Move>, attacked: Bitboard) -> Hints {
         let killers = self.stack.frame(node.ply).killers;
         let counter = self.history.counter(self.stack.moved(node.ply, 1));
         let checks = Checks::of(node.position);

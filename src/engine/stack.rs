@@ -132,7 +132,8 @@ impl Stack {
     #[inline]
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
-        let [here, next, ..] = &mut self.frames[ply..] else { return };
+        let (above, below) = self.frames.split_at_mut(ply + 1);
+        let (here, next) = (&mut above[ply], &mut below[0]);
         here.moved = moved;
         here.quiet = None;
         next.doubles = here.doubles;
