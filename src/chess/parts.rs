@@ -31,6 +31,12 @@ impl Parts {
             other => rare(other),
         }
     }
+
+    /// Whether the move changes the material on the board.
+    #[inline]
+    pub fn is_noisy(&self) -> bool {
+        self.capture.is_some() || self.promotion.is_some()
+    }
 }
 
 /// Castling and captures en passant; there are no drops in chess.

@@ -53,15 +53,15 @@ impl Picker {
     #[inline(always)]
     fn rate(&mut self, best: PackedMove) {
         self.scores.clear();
-        self.scores.extend(self.moves.iter().map(|&m| {
-            if best != PackedMove::NONE && PackedMove::pack(m) == best {
+        for &m in &self.moves {
+            self.scores.push(if best != PackedMove::NONE && PackedMove::pack(m) == best {
                 TABLE
             } else if is_noisy(m) {
                 GOOD + victim_and_attacker(m)
             } else {
                 0
-            }
-        }));
+            });
+        }
     }
 
     /// The moves that are left, and all of them before the first is handed out.
@@ -120,8 +120,7 @@ impl Picker {
 /// Whether a move changes the material on the board.
 #[inline]
 pub fn is_noisy(m: Move) -> bool {
-    let Parts { capture, promotion, .. } = Parts::of(m);
-    capture.is_some() || promotion.is_some()
+    Parts::of(m).is_noisy()
 }
 
 /// Most valuable victim first, then least valuable attacker.

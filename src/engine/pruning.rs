@@ -12,7 +12,7 @@ use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
 use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
 use crate::chess::see::{see_ge, see_ge_if_attacked, worth};
-use crate::chess::{PackedMove, captures, key, legal, null, played};
+use crate::chess::{PackedMove, Parts, captures, key, legal, null, played};
 use crate::eval::Evaluator;
 
 /// What depth and number of a move alone make of its reduction, in 1/1024 of a ply: more by the product of their
@@ -129,7 +129,7 @@ impl<E: Evaluator> Search<'_, E> {
             let after = played(node.position, m);
             let key = key::after(node.position, node.key, m, &after);
             let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
-            self.stack.push(node.ply, piece_to(node.position.turn(), m), key);
+            self.stack.push(node.ply, piece_to(node.position.turn(), Parts::of(m)), key);
             let mut score = -self.quiesce::<false>(&child, -target, -target + 1, SHALLOWEST);
             if score >= target {
                 score = -self.node::<false>(&child, -target, -target + 1, depth - 4, !prospect.cut);

@@ -23,7 +23,7 @@ use super::table::{Bound, Entry, Table};
 use crate::chess::attacked::attacked;
 use crate::chess::checks::Checks;
 use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{PackedMove, copied, key, legal};
+use crate::chess::{PackedMove, Parts, copied, key, legal};
 use crate::eval::Evaluator;
 
 /// One search, with the memory that it works on.
@@ -374,14 +374,14 @@ impl<E: Evaluator> Search<'_, E> {
         (m, losing, near): (Move, bool, u64),
         earlier: usize,
     ) -> Tried {
-        let turn = node.position.turn();
-        let quiet = !is_noisy(m);
+        let (turn, parts) = (node.position.turn(), Parts::of(m));
+        let quiet = !parts.is_noisy();
         let history = if quiet {
-            self.history.score(turn, m, &hints.before)
+            self.history.score(turn, parts, &hints.before)
         } else {
-            self.history.capture_score(turn, m)
+            self.history.capture_score(turn, parts)
         };
-        let hinted = quiet && hints.rank(m) > 0;
+        let hinted = quiet && hints.rank(m, parts) > 0;
         let reduction = self.reduction(prospect, earlier, history);
         Tried {
             m,
@@ -414,7 +414,7 @@ impl<E: Evaluator> Search<'_, E> {
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: tried.gives_check };
         let reduction =
             if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };
-        self.stack.push(node.ply, piece_to(node.position.turn(), tried.m), key);
+        self.stack.push(node.ply, piece_to(node.position.turn(), Parts::of(tried.m)), key);
         self.stack.frame(node.ply + 1).doubles += u8::from(extension > 1);
         self.stack.frame(node.ply).quiet = Some(tried.m).filter(|_| tried.quiet);
         let (mut score, mut depth, mut reduced) = (alpha + 1, full, i32::MIN);

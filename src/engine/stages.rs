@@ -94,8 +94,8 @@ impl Hints {
     /// The promise of a quiet move.
     #[inline(always)]
     fn quiet(&self, position: &Chess, rows: &Rows<'_>, m: Move) -> i32 {
-        match self.rank(m) {
-            0 => rows.score(m) + self.check(position, m),
+        match self.rank(m, Parts::of(m)) {
+            0 => rows.score(Parts::of(m)) + self.check(position, m),
             rank => KILLER + rank,
         }
     }
@@ -109,11 +109,12 @@ impl Hints {
         if good { self.for_check } else { 0 }
     }
 
-    /// Whether a quiet move is a killer or the counter move: the greater, the more promising; 0 if it is neither.
+    /// Whether a quiet move, of these parts, is a killer or the counter move: the greater, the more promising; 0 if it is
+    /// neither.
     #[inline(always)]
-    pub fn rank(&self, m: Move) -> i32 {
+    pub fn rank(&self, m: Move, parts: Parts) -> i32 {
         // The target tells nearly every move.
-        if self.targets.contains(Parts::of(m).to) { self.rank_at_target(m) } else { 0 }
+        if self.targets.contains(parts.to) { self.rank_at_target(m) } else { 0 }
     }
 
     /// Of the others three numbers tell nearly all. The killers' pieces may have been others.
@@ -233,8 +234,9 @@ impl<'a> Stages<'a> {
         let hints = self.hints;
         // Between equals the least valuable attacker comes first.
         let capture = |m: Move| {
-            let Parts { role, capture, promotion, .. } = Parts::of(m);
-            6 - role as i32 + 16 * (worth(capture) + worth(promotion)) + history.capture_score(turn, m)
+            let parts = Parts::of(m);
+            let most = worth(parts.capture) + worth(parts.promotion);
+            6 - parts.role as i32 + 16 * most + history.capture_score(turn, parts)
         };
         if self.stage == Stage::Captures {
             captures::generate(position, &mut self.moves);
@@ -290,7 +292,10 @@ type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
 fn rate(scores: &mut Scores, moves: &MoveList, next: usize, promise: impl Fn(Move) -> i32) {
     scores.clear();
     scores.extend(std::iter::repeat_n(TAKEN, next));
-    scores.extend(moves.iter().enumerate().skip(next).map(|(i, &m)| at(i, promise(m))));
+    // Not `extend`, which stays a call, and passes through memory what a score is made of.
+    for (place, &m) in moves.iter().enumerate().skip(next) {
+        scores.push(at(place, promise(m)));
+    }
     let rest = scores.len().next_multiple_of(LANES) - scores.len();
     scores.extend(std::iter::repeat_n(TAKEN, rest));
 }

@@ -96,6 +96,8 @@ fn to_root(score: i16, ply: usize) -> Score {
 }
 
 const NO_EVAL: i16 = i16::MIN;
+/// Less than anything is worth: of the slot that holds the same position. An empty one is worth one more.
+const REPLACED_FIRST: i32 = -1024;
 /// Ages count modulo this; they share a byte with the two bits of the bound and the one of the variation.
 const AGES: u8 = 32;
 
@@ -112,6 +114,8 @@ struct Data {
 }
 
 impl Data {
+    const EMPTY: Data = Data { best: PackedMove::NONE, score: 0, eval: 0, depth: 0, kind: 0 };
+
     #[inline]
     fn pack(self) -> u64 {
         u64::from(self.best.0)
@@ -146,7 +150,7 @@ impl Data {
     #[inline]
     fn worth(self, age: u8) -> i32 {
         if self.kind == 0 {
-            return i32::MIN;
+            return REPLACED_FIRST + 1;
         }
         let searches_ago = (AGES + age - (self.kind >> 3)) % AGES;
         i32::from(self.depth) - 4 * i32::from(searches_ago)
@@ -265,7 +269,13 @@ impl Table {
     #[inline]
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let slots = &self.clusters[self.index(key)].0;
-        let (_, data) = slots.iter().map(Slot::load).find(|&(found, _)| found == key)?;
+        // Every slot is looked at: nothing foretells which of them it is, and to jump the wrong way takes longer.
+        let held = slots.iter().rev().map(Slot::load);
+        let none = (false, Data::EMPTY);
+        let (found, data) = held.fold(none, |known, (at, data)| if at == key { (true, data) } else { known });
+        if !found {
+            return None;
+        }
         Some(Entry {
             best: data.best,
             score: to_root(data.score, ply),
@@ -282,12 +292,14 @@ impl Table {
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age();
         let slots = &self.clusters[self.index(key)].0;
-        let held: [(u64, Data); 4] = std::array::from_fn(|i| slots[i].load());
-        let at = match held.iter().position(|&(found, _)| found == key) {
-            Some(at) => at,
-            None => (0..held.len()).min_by_key(|&i| held[i].1.worth(age)).unwrap_or(0),
+        // Of equal ones the first, by the place in the low bits.
+        let worth = |i: usize| {
+            let (found, data) = slots[i].load();
+            let worth = if found == key { REPLACED_FIRST } else { data.worth(age) };
+            worth * 4 + i as i32
         };
-        let (found, old) = held[at];
+        let at = worth(0).min(worth(1)).min(worth(2)).min(worth(3)).rem_euclid(4) as usize;
+        let (found, old) = slots[at].load();
         let same = found == key && old.kind != 0;
         let fresh = old.kind >> 3 == age;
         if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) + SHALLOWEST
