@@ -130,13 +130,13 @@ impl Stack {
     }
 
     /// Brings the sums of a ply up to date for the sides that look; [`Stack::sums`] gives them.
-    #[inline(always)]
-    pub fn update<const VIEWS: usize>(
+    #[inline]
+    pub fn update(
         &mut self,
         network: &Network,
         kernel: Kernel,
         board: &Board,
-        looking: [Color; VIEWS],
+        looking: &[Color],
         ply: usize,
     ) {
         let ply = ply.min(MAX_PLY);
@@ -144,18 +144,18 @@ impl Stack {
         let king = |side: Color| board.king_of(side).map_or(0, |square| square as usize);
         let angles = [self.angles[0][king(Color::White)], self.angles[1][king(Color::Black)]];
         let mut seen = Seen { pieces, angles: [Angle::NONE; 2] };
-        for side in looking {
+        for &side in looking {
             seen.angles[usize::from(side.is_black())] = angles[usize::from(side.is_black())];
         }
         let before = ply.checked_sub(1).map_or(NEVER, |before| self.seen[before].pieces.distance(&pieces));
         if before <= A_MOVE && self.seen[ply - 1].angles == seen.angles {
             let from = self.seen[ply - 1].pieces;
             self.list(&from, &pieces, angles);
-            for side in looking {
+            for &side in looking {
                 self.change(network, kernel, Origin::Before, side, ply);
             }
         } else {
-            self.update_from_afar(network, kernel, &pieces, angles, &looking, (ply, before));
+            self.update_from_afar(network, kernel, &pieces, angles, looking, (ply, before));
         }
         self.seen[ply] = seen;
     }

@@ -55,19 +55,12 @@ enum Sums {
 
 impl Sums {
     /// Brings the sums of a ply up to date for the sides that look.
-    #[inline(always)]
-    fn update<const VIEWS: usize>(
-        &mut self,
-        network: &Network,
-        kernel: Kernel,
-        board: &Board,
-        looking: [Color; VIEWS],
-        ply: usize,
-    ) {
+    #[inline]
+    fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, looking: &[Color], ply: usize) {
         match self {
             Sums::Pieces(stack) => stack.update(network, kernel, board, looking, ply),
             Sums::Sets(stack) => {
-                looking.into_iter().for_each(|side| stack.update(network, kernel, board, side, ply));
+                looking.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
             }
         }
     }
@@ -127,25 +120,12 @@ impl Nnue {
 
     #[inline]
     fn evaluate_in(&mut self, bucket: usize, board: &Board, side: Color, ply: usize) -> Score {
-        match self.network.architecture().views {
-            1 => self.evaluate_as_seen_by([side], bucket, board, ply),
-            _ => self.evaluate_as_seen_by([side, side.other()], bucket, board, ply),
-        }
-    }
-
-    /// How many look is known to the compiler, which then makes no loops of it.
-    #[inline(always)]
-    fn evaluate_as_seen_by<const VIEWS: usize>(
-        &mut self,
-        looking: [Color; VIEWS],
-        bucket: usize,
-        board: &Board,
-        ply: usize,
-    ) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
+        let sides = [side, side.other()];
+        let looking = &sides[..network.architecture().views];
         self.sums.update(network, kernel, board, looking, ply);
-        let views: [&[Block]; VIEWS] = std::array::from_fn(|i| self.sums.of(looking[i], ply));
-        let views = &views[..];
+        let views = [self.sums.of(sides[0], ply), self.sums.of(sides[1], ply)];
+        let views = &views[..looking.len()];
         let head = network.head(bucket);
         let mut output = if head.inner.is_empty() {
             single(network, kernel, head, views)
