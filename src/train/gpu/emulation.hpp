@@ -21,6 +21,15 @@
 #define __global__
 #define __device__
 #define __shared__ static
+#define __constant__ static const
+
+/// Several numbers that are loaded at once.
+struct uint2 {
+    unsigned x, y;
+};
+struct float4 {
+    float x, y, z, w;
+};
 
 namespace emulation {
 

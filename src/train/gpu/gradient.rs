@@ -84,7 +84,8 @@ impl Work {
             gradient,
             parts,
         ];
-        let grid = [self.plan.items().div_ceil(slots), tiles, 1];
+        // A thread has four neurons.
+        let grid = [self.plan.items().div_ceil(4 * slots), tiles, 1];
         self.launch(Kernel::ScatterItems, grid, items)?;
         let grid = [(rows + 1).div_ceil(slots), tiles, 1];
         self.launch(Kernel::ScatterRows, grid, params![&net, starts, parts, gradient])

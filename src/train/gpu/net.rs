@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(names, BLOCKS, "a new block needs its twin in features.cuh");
         let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
         let counts: Vec<String> = SETS.iter().map(|set| set.count.to_string()).collect();
-        assert!(source.contains(&format!("counts[SETS] = {{{}}}", counts.join(", "))));
+        assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
         assert!(SETS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }

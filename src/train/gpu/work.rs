@@ -18,8 +18,10 @@ pub const BLOCK: usize = 256;
 pub const WARPS: usize = BLOCK / 32;
 const EXTRACTING: usize = 4;
 /// Views of a block of the forward pass, and rows of one that looks for the largest weights.
-const VIEWS: usize = 64;
-const LARGEST_ROWS: usize = 256;
+const VIEWS: usize = 128;
+const LARGEST_ROWS: usize = 64;
+/// Words of a row's bits that a warp lists by itself.
+const LISTED_WORDS: usize = 64;
 /// Positions and outputs of a block of the further layers.
 pub const LONG: usize = 64;
 pub const SHORT: usize = 16;
@@ -103,7 +105,7 @@ impl Work {
         self.launch(Kernel::Largest, grid, params![&net, weights, memory.ends, chunk, memory.most])?;
         let units = params![&net, memory.most, memory.actives, features as u32, memory.units];
         self.each(Kernel::Units, tiles, units)?;
-        let count = self.plan.short_table();
+        let count = self.plan.short_table() / 2;
         let shorten = params![&net, weights, memory.units, memory.shorts, count as u32];
         self.each(Kernel::Shorten, count, shorten)
     }
@@ -162,10 +164,12 @@ impl Work {
         let [bits, counts, starts, members, items] = memory;
         let [rows, words, everybody] = sizes.map(|size| size as u32);
         let all_rows = if everybody > 0 { rows + 1 } else { rows };
-        let grid = [(all_rows as usize).div_ceil(WARPS), 1, 1];
-        self.launch(Kernel::CountRows, grid, params![bits, rows, words, counts])?;
+        let grid = |rows: u32, each: usize| [(rows as usize * each).div_ceil(WARPS), 1, 1];
+        self.launch(Kernel::CountRows, grid(rows, 1), params![bits, rows, words, counts])?;
         self.launch(Kernel::ScanRows, [1; 3], params![counts, rows, everybody, starts])?;
-        self.launch(Kernel::ListRows, grid, params![bits, rows, all_rows, words, starts, members, items])
+        let each = (sizes[1] / LISTED_WORDS).next_power_of_two().min(WARPS);
+        let list = params![bits, rows, all_rows, words, each as u32, starts, members, items];
+        self.launch(Kernel::ListRows, grid(all_rows, each), list)
     }
 
     /// The positions by output bucket.

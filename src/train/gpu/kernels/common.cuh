@@ -77,32 +77,47 @@ __device__ inline float slope_at(u32 activation, float x) {
     }
 }
 
-/// Where the sums of a view's tile lie: `[tile][view][lane]`.
-__device__ inline size_t hidden_at(const Net& net, u32 tile, u32 views, u32 view) {
-    return ((size_t)tile * views + view) * net.tile;
+/// Where the sums of a view's tile lie: `[tile][view][lane]`. All sums of a part are fewer than 2^30 (plan.rs).
+__device__ inline u32 hidden_at(const Net& net, u32 tile, u32 views, u32 view) {
+    return (tile * views + view) * net.tile;
 }
 
-/// The activation of a lane, given the sums of its tile; of pairs in the lower half.
-__device__ inline float active(const Net& net, const float* sums, u32 lane) {
+/// Where the sum lies that an output weight multiplies, given the weight's place `[view][tile][lane]`. There are two views
+/// at most, and a tile has 16 or 32 neurons: nothing has to be divided.
+__device__ inline u32 neuron_at(const Net& net, u32 positions, u32 position, u32 at) {
+    const u32 nth = net.tile == 32 ? at / 32 : at / 16, view = nth >= net.hidden_tiles;
+    const u32 tile = view ? nth - net.hidden_tiles : nth;
+    return hidden_at(net, tile, net.views * positions, net.views * position + view) + (at & (net.tile - 1));
+}
+
+/// What a lane's activation is made of: its sum, and the other factor of a pair. The lanes of the upper half of a tile
+/// have no pair.
+struct Sums {
+    float own, other;
+};
+
+/// Those of a lane, given where its own lies.
+__device__ inline Sums sums_of(const Net& net, const float* own, u32 lane) {
+    const bool two = net.activation == PAIRWISE && lane < net.tile / 2;
+    return {*own, two ? own[net.tile / 2] : 0.0f};
+}
+
+/// The activation of a lane.
+__device__ inline float active(const Net& net, Sums sums, u32 lane) {
     if (net.activation != PAIRWISE) {
-        return value(net.activation, sums[lane]);
+        return value(net.activation, sums.own);
     }
-    const u32 half = net.tile / 2;
-    return lane < half ? clipped(sums[lane]) * clipped(sums[lane + half]) : 0.0f;
+    return lane < net.tile / 2 ? clipped(sums.own) * clipped(sums.other) : 0.0f;
 }
 
 /// Turns a lane's sum into its gradient, given that of its activation. The thread of a pair's first factor does both, that
 /// of the second nothing.
-__device__ inline void turn(const Net& net, float* sums, u32 lane, float upstream) {
+__device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, float upstream) {
     if (net.activation != PAIRWISE) {
-        sums[lane] = upstream * slope_at(net.activation, sums[lane]);
-        return;
-    }
-    const u32 half = net.tile / 2;
-    if (lane < half) {
-        const float a = sums[lane], b = sums[lane + half];
-        sums[lane] = upstream * clipped(b) * inside(a);
-        sums[lane + half] = upstream * clipped(a) * inside(b);
+        *own = upstream * slope_at(net.activation, sums.own);
+    } else if (lane < net.tile / 2) {
+        own[0] = upstream * clipped(sums.other) * inside(sums.own);
+        own[net.tile / 2] = upstream * clipped(sums.own) * inside(sums.other);
     }
 }
 

@@ -30,8 +30,7 @@ __device__ inline size_t input_at(const Net& net, const Layer& layer, u32 positi
     if (!layer.first) {
         return (size_t)position * layer.inputs + input;
     }
-    const u32 width = net.hidden_tiles * net.tile, view = input / width, tile = input % width / net.tile;
-    return hidden_at(net, tile, net.views * positions, net.views * position + view) + input % net.tile;
+    return neuron_at(net, positions, position, input);
 }
 
 __device__ inline float input_of(const Net& net, const Layer& layer, const float* below, u32 positions, u32 position,
@@ -40,8 +39,8 @@ __device__ inline float input_of(const Net& net, const Layer& layer, const float
     if (!layer.first) {
         return value(net.inner, below[at]);
     }
-    const u32 lane = input % net.tile;
-    return active(net, below + at - lane, lane);
+    const u32 lane = input & (net.tile - 1);
+    return active(net, sums_of(net, below + at, lane), lane);
 }
 
 /// A block's bucket and positions: as many blocks for each bucket as it has tiles of positions.
@@ -129,8 +128,8 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
         }
         const size_t at = input_at(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
         if (layer.first) {
-            const u32 lane = input % net.tile;
-            turn(net, below + at - lane, lane, own[i]);
+            const u32 lane = input & (net.tile - 1);
+            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i]);
         } else {
             below_slopes[at] = own[i] * slope_at(net.inner, below[at]);
         }

@@ -40,15 +40,17 @@ __device__ inline u32 code_on(const Record& record, u32 square) {
 /// Pawn 0 to king 5; a rook that may castle, 6, is a rook.
 __device__ inline u32 role_of(u32 code) { return code % 8 == 6 ? 3 : code % 8; }
 
+/// What a piece of a code adds to the phase.
+__constant__ u32 PHASES[8] = {0, 1, 1, 2, 4, 0, 2, 0};
+
 __device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record& record) {
     if (!net.by_phase) {
         return outputs[__popcll(record.occupied)];
     }
-    const u32 weights[8] = {0, 1, 1, 2, 4, 0, 2, 0};
     const u32 pieces = min((u32)__popcll(record.occupied), PIECES);
     u32 phase = 0;
     for (u32 n = 0; n < pieces; n++) {
-        phase += weights[code_of(record, n) % 8];
+        phase += PHASES[code_of(record, n) % 8];
     }
     return outputs[min(phase, 24u)];
 }
@@ -100,25 +102,27 @@ __device__ inline u32 put_squares(const Place& place, const u8* kings, const Rec
     return sound ? pieces : 0;
 }
 
-/// Any blocks: a set of bits first, as features may be found twice.
-__device__ inline u32 put_sets(const Place& place, const u8* kings, const Record& record, bool black, u32* set) {
+/// Any blocks: a set of bits first, as features may be found twice. Board and set are the warp's own, in shared memory.
+__device__ inline u32 put_sets(const Place& place, const u8* kings, const Record& record, bool black, Board& board,
+                               u32* set) {
     const Net& net = place.net;
     const u32 lane = threadIdx.x % WARP;
     const u32 low = code_on(record, lane), high = code_on(record, lane + WARP);
-    Board board;
 #pragma unroll 1
     for (u32 kind = 0; kind < 12; kind++) {
         const u32 role = kind % 6, color = (kind / 6 == 1) != black;
         const u32 above = __ballot_sync(ALL, high != 7 && role_of(high) == role && high / 8 == color);
         const u32 below = __ballot_sync(ALL, low != 7 && role_of(low) == role && low / 8 == color);
         const u64 squares = (u64)above << 32 | below;
-        board.pieces[kind] = black ? swapped(squares) : squares;
-    }
-    const u8 bucket = kings[board.pieces[5] ? __ffsll(board.pieces[5]) - 1 : 0];
-    if (bucket >> 7) {
-        for (u32 kind = 0; kind < 12; kind++) {
-            board.pieces[kind] = swapped(__brevll(board.pieces[kind]));
+        if (lane == kind) {
+            board.pieces[kind] = black ? swapped(squares) : squares;
         }
+    }
+    __syncwarp();
+    const u8 bucket = kings[board.pieces[5] ? __ffsll(board.pieces[5]) - 1 : 0];
+    __syncwarp();
+    if (bucket >> 7 && lane < 12) {
+        board.pieces[lane] = swapped(__brevll(board.pieces[lane]));
     }
     const u32 words = (net.features + 31) / 32;
     for (u32 word = lane; word < words; word += WARP) {
@@ -144,6 +148,7 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
 KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
                u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
     __shared__ u32 sets[4][MOST_WORDS];
+    __shared__ Board boards[4];
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const u32 view = blockIdx.x * 4 + warp, position = view / net.views;
     // A whole warp leaves or stays.
@@ -160,7 +165,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
     if (net.sets == 1) {
         count = put_squares(place, tables, record, black, sound);
     } else if (sound && __popcll(record.occupied) <= PIECES) {
-        count = put_sets(place, tables, record, black, sets[warp]);
+        count = put_sets(place, tables, record, black, boards[warp], sets[warp]);
     }
     if (lane == 0) {
         counts[view] = count;

@@ -11,10 +11,9 @@ struct Board {
 
 /// The blocks in the order in which they stand in a feature table; their sizes are those of SETS.
 enum Set { SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, SETS };
-__device__ inline u32 set_count(u32 set) {
-    const u32 counts[SETS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
-    return counts[set];
-}
+__constant__ u32 SET_COUNTS[SETS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
+/// Of a role's moves: squares that are counted at most, and where the counts begin.
+__constant__ u32 COUNTED[6] = {8, 15, 16, 25, 25, 8}, COUNTS_START[6] = {0, 9, 25, 42, 68, 94};
 /// Words for the features of all blocks.
 const u32 MOST_WORDS = 144;
 
@@ -166,13 +165,11 @@ __device__ inline void write_sets(u32 sets, const Board& board, u32* set, u32 la
                     set_bit(set, base + 64 * lane + __ffsll(left) - 1);
                 }
             } else {
-                // Squares counted at most, and where a role's counts begin.
-                const u32 caps[6] = {8, 15, 16, 25, 25, 8}, starts[6] = {0, 9, 25, 42, 68, 94};
-                const u32 role = lane % 6;
-                set_bit(set, base + 103 * (lane / 6) + starts[role] + min((u32)__popcll(squares), caps[role]));
+                const u32 role = lane % 6, count = min((u32)__popcll(squares), COUNTED[role]);
+                set_bit(set, base + 103 * (lane / 6) + COUNTS_START[role] + count);
             }
         }
-        base += set_count(which);
+        base += SET_COUNTS[which];
         // The squares' words are written whole, the others' bit by bit.
         __syncwarp();
     }

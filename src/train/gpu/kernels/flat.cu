@@ -6,6 +6,8 @@ const u32 CHUNK = 256;
 const u32 MOST_BUCKETS = 32;
 /// Threads of its blocks.
 const u32 FLAT_THREADS = 256;
+/// Positions that a thread loads at a time.
+const u32 AT_ONCE = 4;
 
 /// Outputs without piece-square values. A warp a position.
 KERNEL flat_output(Net net, const float* parameters, const float* hidden, const u8* buckets, u32 positions,
@@ -15,12 +17,11 @@ KERNEL flat_output(Net net, const float* parameters, const float* hidden, const 
         return;
     }
     const float* weights = parameters + net.heads + buckets[position] * net.head;
-    const u32 width = net.hidden_tiles * net.tile;
+    const u32 inputs = net.views * net.hidden_tiles * net.tile, own = lane & (net.tile - 1);
     float sum = 0.0f;
-    for (u32 at = lane; at < net.views * width; at += WARP) {
-        const u32 view = at / width, tile = at % width / net.tile;
-        const float* sums = hidden + hidden_at(net, tile, net.views * positions, net.views * position + view);
-        sum += active(net, sums, at % net.tile) * weights[at];
+    for (u32 at = lane; at < inputs; at += WARP) {
+        const Sums sums = sums_of(net, hidden + neuron_at(net, positions, position, at), own);
+        sum += active(net, sums, own) * weights[at];
     }
     sum = warp_sum(sum);
     if (lane == 0) {
@@ -42,17 +43,30 @@ KERNEL flat_backward(Net net, const float* parameters, float* hidden, const u8* 
     for (u32 bucket = 0; bucket < net.buckets; bucket++) {
         sums[bucket * blockDim.x + threadIdx.x] = 0.0f;
     }
-    for (u32 position = first + slot; position < last; position += slots) {
-        const u32 bucket = buckets[position];
-        const float slope = slopes[position];
-        float* own = sums + bucket * blockDim.x + threadIdx.x;
-        if (is_bias) {
-            *own += slope;
-            continue;
+    // The loads of several positions are under way at a time; behind the last stands the last again.
+    for (u32 from = first + slot; from < last; from += AT_ONCE * slots) {
+        u32 bucket[AT_ONCE];
+        float slope[AT_ONCE], weight[AT_ONCE];
+        float* neuron[AT_ONCE];
+        Sums both[AT_ONCE];
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; i++) {
+            const u32 position = min(from + i * slots, last - 1);
+            bucket[i] = buckets[position], slope[i] = slopes[position];
+            neuron[i] = hidden + hidden_at(net, tile, net.views * positions, net.views * position + view) + lane;
+            both[i] = sums_of(net, neuron[i], lane);
         }
-        float* neurons = hidden + hidden_at(net, tile, net.views * positions, net.views * position + view);
-        *own += slope * active(net, neurons, lane);
-        turn(net, neurons, lane, slope * parameters[net.heads + bucket * net.head + at]);
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; i++) {
+            weight[i] = parameters[net.heads + bucket[i] * net.head + at];
+        }
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE && from + i * slots < last; i++) {
+            sums[bucket[i] * blockDim.x + threadIdx.x] += is_bias ? slope[i] : slope[i] * active(net, both[i], lane);
+            if (!is_bias) {
+                turn(net, both[i], neuron[i], lane, slope[i] * weight[i]);
+            }
+        }
     }
     __syncthreads();
     if (slot > 0 || (is_bias && lane > 0)) {

@@ -1,12 +1,12 @@
 // The sums of the hidden layer: for every view its rows and the biases.
 //
-// In: the table and lists of rows. Out: `hidden[tile][view][lane]`. A thread a neuron, so that a warp's loads of a row are
-// one line of memory. All blocks of a tile come before those of the next: a tile's rows (98 KB of floats for 768 features)
-// stay in the caches near the multiprocessors while the whole device works on it.
+// In: the table and lists of rows. Out: `hidden[tile][view][lane]`. Threads side by side have neurons side by side, so that
+// their loads of a row are one line of memory. All blocks of a tile come before those of the next: a tile's rows (98 KB of
+// floats for 768 features) stay in the caches near the multiprocessors while the whole device works on it.
 #include "common.cuh"
 
 /// Views of a block.
-const u32 VIEWS = 64;
+const u32 VIEWS = 128;
 
 /// Four rows of a list with one load.
 __device__ inline u64 four_rows(const u16* list, u32 at) { return *(const u64*)(list + at); }
@@ -42,36 +42,41 @@ KERNEL forward_floats(Net net, const float* table, const float* biases, const u1
     }
 }
 
-/// From 16 bits: a thread has two neurons side by side, a warp two tiles.
-KERNEL forward_shorts(Net net, const short* table, const float* unit, const u16* rows, const u32* counts, u32 views,
+/// Adds a word of two neurons to their sums. Both are added at once: the sum of the words is that of the upper neurons times
+/// 2^16 and that of the lower ones, and neither leaves 16 bits (table.cu).
+__device__ inline void add(uint2& sums, const uint2& words) { sums.x += words.x, sums.y += words.y; }
+
+/// The lower and the upper neuron of a sum of words.
+__device__ inline float lower(u32 words) { return (float)(short)words; }
+__device__ inline float upper(u32 words) { return (float)((int)(words - (u32)(int)(short)words) >> 16); }
+
+/// From 16 bits: a thread has four neurons side by side, and two tiles are worked on together.
+KERNEL forward_shorts(Net net, const u32* table, const float* unit, const u16* rows, const u32* counts, u32 views,
                       float* hidden) {
-    const u32 lane = threadIdx.x % net.tile, slots = blockDim.x / net.tile, pair = blockIdx.y;
+    const u32 fours = net.tile / 2, lane = threadIdx.x % fours, slots = blockDim.x / fours, pair = blockIdx.y;
     const u32 first = blockIdx.x * VIEWS, last = min(first + VIEWS, views);
-    const int* own = (const int*)table + (size_t)pair * (net.rows + 1) * net.tile + lane;
-    const int bias = own[net.rows * net.tile];
-    const u32 tile = 2 * pair + 2 * lane / net.tile, neuron = 2 * lane % net.tile;
+    const uint2* own = (const uint2*)table + (size_t)pair * (net.rows + 1) * fours + lane;
+    const uint2 bias = own[net.rows * fours];
+    const u32 tile = 2 * pair + (lane >= fours / 2), neuron = 4 * lane & (net.tile - 1);
     if (tile >= net.tiles) {
         return;
     }
     const float one = unit[tile];
-    for (u32 view = first + threadIdx.x / net.tile; view < last; view += slots) {
+    for (u32 view = first + threadIdx.x / fours; view < last; view += slots) {
         const u16* list = rows + (size_t)view * net.stride;
         const u32 count = counts[view];
-        int low = (short)bias, high = bias >> 16;
+        uint2 sums = bias;
         u32 at = 0;
         for (; at + 4 <= count; at += 4) {
             const u64 four = four_rows(list, at);
-            const int a = own[(u32)(four & 0xffff) * net.tile], b = own[(u32)(four >> 16 & 0xffff) * net.tile];
-            const int c = own[(u32)(four >> 32 & 0xffff) * net.tile], d = own[(u32)(four >> 48) * net.tile];
-            low += (short)a + (short)b + (short)c + (short)d;
-            high += (a >> 16) + (b >> 16) + (c >> 16) + (d >> 16);
+            const uint2 a = own[(u32)(four & 0xffff) * fours], b = own[(u32)(four >> 16 & 0xffff) * fours];
+            const uint2 c = own[(u32)(four >> 32 & 0xffff) * fours], d = own[(u32)(four >> 48) * fours];
+            add(sums, a), add(sums, b), add(sums, c), add(sums, d);
         }
         for (; at < count; at++) {
-            const int x = own[list[at] * net.tile];
-            low += (short)x, high += x >> 16;
+            add(sums, own[list[at] * fours]);
         }
-        float* sums = hidden + hidden_at(net, tile, views, view) + neuron;
-        sums[0] = (float)low * one;
-        sums[1] = (float)high * one;
+        float4* to = (float4*)(hidden + hidden_at(net, tile, views, view) + neuron);
+        *to = {lower(sums.x) * one, upper(sums.x) * one, lower(sums.y) * one, upper(sums.y) * one};
     }
 }

@@ -4,6 +4,9 @@
 // Long lists are cut into items of SEGMENT members, so that a row that every second position has keeps no one waiting.
 #include "common.cuh"
 
+/// Warps of a block that lists rows.
+const u32 LIST_WARPS = 8;
+
 __device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
 
 /// How many members each row has. A warp a row, so that its words are read side by side.
@@ -61,27 +64,40 @@ KERNEL scan_rows(const u32* counts, u32 rows, u32 everybody, Starts* starts) {
     }
 }
 
-/// Writes the members, and for each item its row. A warp a row; its lanes find their places by a scan. `item_rows` may be
-/// null; the row behind the last, if there is one, has everybody and needs items alone.
-KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, const Starts* starts, u32* members, u32* item_rows) {
-    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    if (row >= all_rows) {
-        return;
+/// Writes the members, and for each item its row. So many warps `each` share a row, of all rows of a block: a warp counts
+/// the members in its run of words, which says where those of the next begin, and its lanes find their places by a scan.
+/// `item_rows` may be null; the row behind the last, if there is one, has everybody and needs items alone.
+KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, const Starts* starts, u32* members,
+                 u32* item_rows) {
+    __shared__ u32 counts[LIST_WARPS];
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, nth = warp % each;
+    const u32 row = blockIdx.x * (LIST_WARPS / each) + warp / each;
+    // Most rows of a large table are in no position of a batch.
+    const bool is = row < rows && starts[row].members < starts[row + 1].members;
+    const u32 run = (words + each - 1) / each, start = min(nth * run, words), end = is ? min(start + run, words) : start;
+    const u32* own = bits + (size_t)row * words;
+    u32 count = 0;
+    for (u32 word = start + lane; word < end; word += WARP) {
+        count += __popc(own[word]);
     }
-    if (item_rows) {
-        for (u32 item = starts[row].items + lane; item < starts[row + 1].items; item += WARP) {
+    count = warp_sum(count);
+    if (lane == 0) {
+        counts[warp] = count;
+    }
+    __syncthreads();
+    if (item_rows && row < all_rows) {
+        for (u32 item = starts[row].items + nth * WARP + lane; item < starts[row + 1].items; item += each * WARP) {
             item_rows[item] = row;
         }
     }
-    // Most rows of a large table are in no position of a batch.
-    if (row >= rows || starts[row].members == starts[row + 1].members) {
-        return;
+    u32 total = is ? starts[row].members : 0;
+    for (u32 before = warp - nth; before < warp; before++) {
+        total += counts[before];
     }
-    u32 total = starts[row].members;
-    for (u32 first = 0; first < words; first += WARP) {
-        u32 left = first + lane < words ? bits[(size_t)row * words + first + lane] : 0;
-        const u32 own = __popc(left), upto = warp_scan(own);
-        for (u32 at = total + upto - own; left; left &= left - 1) {
+    for (u32 first = start; first < end; first += WARP) {
+        u32 left = first + lane < end ? own[first + lane] : 0;
+        const u32 mine = __popc(left), upto = warp_scan(mine);
+        for (u32 at = total + upto - mine; left; left &= left - 1) {
             members[at++] = 32 * (first + lane) + __ffs(left) - 1;
         }
         total += __shfl_sync(ALL, upto, WARP - 1);

@@ -87,20 +87,25 @@ __device__ inline short shortened(float x, float unit) {
     return (short)__float_as_uint(x * (1.0f / unit) + WHOLE);
 }
 
-/// The copy, `[pair of tiles][row][tile of the pair][lane]`, so that a warp loads 128 bytes of a row in one go, and the
-/// biases behind it. Tiles that only complete the last pair are zeros.
-KERNEL shorten(Net net, const float* parameters, const float* unit, short* table, u32 count) {
+/// A weight, or behind the last row a bias, of the copy. Tiles that only complete the last pair are zeros.
+__device__ inline int short_at(const Net& net, const float* parameters, const float* unit, u32 tile, u32 row, u32 lane) {
+    if (tile >= net.tiles) {
+        return 0;
+    }
+    const u32 at = row < net.rows ? (tile * net.rows + row) * net.tile : net.bias + tile * net.tile;
+    const float x = row < net.rows ? whole_at(net, parameters, at + lane) : parameters[at + lane];
+    return shortened(x, unit[tile]);
+}
+
+/// The copy, `[pair of tiles][row][tile of the pair][lane]`, so that a row's loads are 64 or 128 bytes in one go, and the
+/// biases behind it. A word is the upper neuron times 2^16 and the lower one, added: so are sums of words. A thread a word.
+KERNEL shorten(Net net, const float* parameters, const float* unit, u32* table, u32 count) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count) {
         return;
     }
-    const u32 pair = 2 * net.tile, within = at % pair, row = at / pair % (net.rows + 1);
-    const u32 tile = 2 * (at / pair / (net.rows + 1)) + within / net.tile, lane = within % net.tile;
-    short weight = 0;
-    if (tile < net.tiles) {
-        const float x = row < net.rows ? whole_at(net, parameters, (tile * net.rows + row) * net.tile + lane)
-                                       : parameters[net.bias + tile * net.tile + lane];
-        weight = shortened(x, unit[tile]);
-    }
-    table[at] = weight;
+    const u32 row = at / net.tile % (net.rows + 1), pair = at / net.tile / (net.rows + 1);
+    const u32 within = 2 * at % (2 * net.tile), tile = 2 * pair + within / net.tile, lane = within % net.tile;
+    const int low = short_at(net, parameters, unit, tile, row, lane);
+    table[at] = (u32)low + ((u32)short_at(net, parameters, unit, tile, row, lane + 1) << 16);
 }
