@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench train`. Inference: positions of random games, evaluated along the game (incremental) and
 //! each from nothing (refresh). Training: one epoch of the same kind of positions on all threads; at the end the ratio
-//! of the two forward passes.
+//! of the two forward passes, and that of a GPU to the CPU where there is one.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use patzer::chess::PackedBoard;
 use patzer::eval::Evaluator;
 use patzer::eval::nnue::Nnue;
 use patzer::rng::Rng;
-use patzer::train::{Epoch, Settings, TrainItem, fit, random_network};
+use patzer::train::{Compute, Device, Epoch, Memory, Settings, TrainItem, fit, fit_from, random_network};
 use shakmaty::{Chess, Position};
 
 /// Games of at most 80 random moves from the start position.
@@ -129,5 +129,35 @@ fn ratio(_: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, inference, training, ratio);
+/// Positions a second of the median epoch.
+fn rate(device: Device, items: &[TrainItem], settings: &Settings) -> f64 {
+    let compute = Compute::open(device).expect("a device that was there before");
+    let mut source = Memory::new(items, settings).expect("some items");
+    let outcome = fit_from(&mut source, &[], settings, compute, &mut |_: &Epoch| ()).expect("it trains");
+    let mut rates: Vec<f64> = outcome.epochs.iter().map(|epoch| epoch.positions_per_second).collect();
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+/// The first GPU beside the CPU, from memory.
+fn gpu(_: &mut Criterion) {
+    if let Err(reason) = Compute::open(Device::Gpu(0)) {
+        return println!("not measured on a GPU: {reason}");
+    }
+    let few = items();
+    let many: Vec<TrainItem> = few.iter().cycle().take(1 << 23).copied().collect();
+    for (hidden, output_buckets) in [(256, 1), (1024, 8)] {
+        let settings = Settings { hidden, output_buckets, batch: 16_384, epochs: 5, ..Settings::default() };
+        let (gpu, cpu) = (rate(Device::Gpu(0), &many, &settings), rate(Device::Cpu, &few, &settings));
+        println!(
+            "{hidden} neurons, {output_buckets} output buckets: {:.2} M positions/s on the GPU, {:.2} on the CPU: {:.1} \
+             times as fast",
+            gpu / 1e6,
+            cpu / 1e6,
+            gpu / cpu
+        );
+    }
+}
+
+criterion_group!(benches, inference, training, ratio, gpu);
 criterion_main!(benches);

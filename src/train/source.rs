@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Settings, TrainItem};
 use crate::error::{Error, Result};
-use crate::rng::{Rng, mix};
+use crate::rng::{mix, permutation};
 
 /// Takes a batch, as indices into items; false ends the epoch.
 pub type Take<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
@@ -63,7 +63,7 @@ impl<'a> Memory<'a> {
         if !items.len().is_multiple_of(group) {
             return Err(Error::internal(format!("{count} positions are not groups of {group}")));
         }
-        let order = (0..count / group as u32).collect();
+        let order = vec![0; count as usize / group];
         let batch = (settings.batch / group).max(1);
         Ok(Memory { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
     }
@@ -92,9 +92,7 @@ impl Source for Memory<'_> {
     }
 
     fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()> {
-        // From the same start each time, so that an epoch's order follows from the seed and its number.
-        self.order.iter_mut().zip(0..).for_each(|(slot, i)| *slot = i);
-        Rng::new(mix(self.seed, epoch as u64)).shuffle(&mut self.order);
+        permutation(mix(self.seed, epoch as u64), &mut self.order);
         let (batches, count) = (self.batches(), self.order.len());
         for i in 0..batches {
             // Batches of equal size: a short last one would move the weights as far as a whole one.
@@ -143,9 +141,15 @@ impl Cut {
     }
 }
 
-/// What fills a stream: it collects positions, shuffles them and hands them over.
+/// Positions that are trained on together, and their order.
+struct Portion {
+    items: Vec<TrainItem>,
+    order: Vec<u32>,
+}
+
+/// What fills a stream: it collects positions, draws their order and hands both over.
 pub struct Feeder {
-    sender: SyncSender<Vec<TrainItem>>,
+    sender: SyncSender<Portion>,
     items: Vec<TrainItem>,
     portion: usize,
     seed: u64,
@@ -159,20 +163,20 @@ impl Feeder {
         if self.items.len() < self.portion {
             return true;
         }
-        Rng::new(mix(self.seed, self.count)).shuffle(&mut self.items);
+        let mut order = vec![0; self.portion];
+        permutation(mix(self.seed, self.count), &mut order);
         self.count += 1;
         let next = Vec::with_capacity(self.portion);
-        self.sender.send(std::mem::replace(&mut self.items, next)).is_ok()
+        self.sender.send(Portion { items: std::mem::replace(&mut self.items, next), order }).is_ok()
     }
 }
 
 /// Positions that come from a [`Feeder`] in another thread.
 pub struct Stream {
-    receiver: Receiver<Vec<TrainItem>>,
+    receiver: Receiver<Portion>,
     cut: Cut,
     /// What identifies the data.
     identity: String,
-    order: Vec<u32>,
     sample: Vec<TrainItem>,
     /// Epochs that were taken or skipped.
     passed: usize,
@@ -185,11 +189,10 @@ impl Stream {
         let (sender, receiver) = sync_channel(1);
         let items = Vec::with_capacity(cut.portion());
         let feeder = Feeder { sender, items, portion: cut.portion(), seed, count: 0 };
-        let order = (0..cut.portion() as u32).collect();
-        (feeder, Stream { receiver, cut, identity, order, sample, passed: 0 })
+        (feeder, Stream { receiver, cut, identity, sample, passed: 0 })
     }
 
-    fn portion(&self) -> Result<Vec<TrainItem>> {
+    fn portion(&self) -> Result<Portion> {
         self.receiver.recv().map_err(|_| Error::usage("reading positions ended; see the message before"))
     }
 }
@@ -220,8 +223,8 @@ impl Source for Stream {
             self.passed += 1;
         }
         for _ in 0..self.cut.portions {
-            let items = self.portion()?;
-            for batch in self.order.chunks(self.cut.batch) {
+            let Portion { items, order } = self.portion()?;
+            for batch in order.chunks(self.cut.batch) {
                 if !take(&items, batch)? {
                     return Ok(());
                 }

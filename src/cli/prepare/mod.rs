@@ -18,6 +18,7 @@ use crate::chess::PackedBoard;
 use crate::cli::Ui;
 use crate::error::{Error, Result};
 use crate::positions::{Metadata, Sample};
+use crate::rng;
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
@@ -62,6 +63,11 @@ impl Split {
                 Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
             }
         }
+    }
+
+    /// Whether what belongs together by this number goes to validation.
+    fn holds_out(self, group: u64) -> bool {
+        rng::unit(rng::mix(self.seed, group)) < self.validation
     }
 }
 
@@ -138,7 +144,7 @@ pub fn prepare<T>(
 ) -> Result<Prepared<T>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     let account = stream(args, split, ui, &mut |offer| {
-        match item(&offer.sample, offer.board, offer.turn) {
+        match item(offer.sample, offer.board, offer.turn) {
             Ok(item) if offer.held_out => validation.push(item),
             Ok(item) => train.push(item),
             Err(reason) => return Ok(Some(reason)),

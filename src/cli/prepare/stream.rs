@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use shakmaty::Color;
 
 use super::twin::{qsearch, resolved};
@@ -14,19 +15,20 @@ use crate::chess::PackedBoard;
 use crate::cli::Ui;
 use crate::error::{Error, Result};
 use crate::label::{judged, label};
-use crate::positions::filter::Pipeline;
+use crate::positions::filter::{DUPLICATES, Judge, Pipeline};
+use crate::positions::format::columns::Wanted;
 use crate::positions::format::facts::Facts;
 use crate::positions::format::metadata::Source;
 use crate::positions::format::{UNKNOWN, epd};
 use crate::positions::{AnyReader, Metadata, Sample};
 use crate::tune::lines;
-use crate::{interrupt, io, rng};
+use crate::{interrupt, io};
 
 /// A position that a fit may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Offer {
+pub struct Offer<'a> {
     /// The position as the file has it; of a line of EPD only what tuning needs.
-    pub sample: Sample,
+    pub sample: &'a Sample,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
     /// The board to judge.
@@ -60,7 +62,7 @@ impl Account {
 }
 
 /// What takes positions: it gives the reason why it does not take one.
-pub type Take<'a> = dyn FnMut(&Offer) -> Result<Option<&'static str>> + 'a;
+pub type Take<'a> = dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>> + 'a;
 
 /// Opens files of positions in any format, resolves those that are not, filters, splits by game, and offers what is
 /// left, in order.
@@ -72,7 +74,7 @@ pub fn stream(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Re
 }
 
 /// The same with files in turn, a batch of each, so that all come to their ends together: for readers that cannot
-/// shuffle everything. Lines of EPD come first.
+/// shuffle everything. Lines of EPD come first. Where nothing is filtered, samples hold only what training takes.
 ///
 /// # Errors
 /// As [`stream`].
@@ -106,6 +108,8 @@ fn read_files(
                 open.push(stream.open(path, file)?);
                 if !interleave {
                     stream.batches(&mut open)?;
+                } else if args.filter.is_empty() {
+                    open.iter_mut().for_each(|open| open.reader.want(Wanted::TRAINING.and(Wanted::GAME)));
                 }
             }
         }
@@ -155,29 +159,68 @@ impl Open {
 
 /// Lines of EPD that are resolved together.
 const LINES: usize = 1 << 16;
+/// Samples that are looked at together, on all threads.
+const VIEWS: usize = 1 << 15;
+
+/// What can be said of a sample without those before it.
+struct View {
+    /// Whether the filters that need no others keep it.
+    kept: bool,
+    /// The board to judge and its side to move, or why there is none.
+    verdict: std::result::Result<(PackedBoard, Color), &'static str>,
+    group: u64,
+    held_out: bool,
+}
+
+impl View {
+    fn new(sample: &Sample, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
+        let kept = judge.keep(sample);
+        let group = game.unwrap_or_else(|| sample.key() as u64);
+        let verdict = kept.and_then(|()| judged(sample, resolved));
+        View { kept: kept.is_ok(), verdict, group, held_out: split.holds_out(group) }
+    }
+}
+
+/// Counts a position as taken, or under the reason why it was not.
+fn count(account: &mut Account, reason: Option<&'static str>) {
+    match reason {
+        Some(reason) => *account.dropped.entry(reason).or_default() += 1,
+        None => account.taken += 1,
+    }
+}
 
 impl Stream<'_, '_> {
-    fn drop(&mut self, reason: &'static str) {
-        *self.account.dropped.entry(reason).or_default() += 1;
-    }
-
-    /// Filters a sample and offers it.
-    fn offer(&mut self, sample: Sample, result: f32, group: u64, resolved: bool) -> Result<()> {
-        self.account.read += 1;
-        match self.pipeline.keep(&sample).and_then(|()| judged(&sample, resolved)) {
-            Ok((board, turn)) => self.give(Offer { sample, result, board, turn, group, held_out: false }),
-            Err(reason) => {
-                self.drop(reason);
-                Ok(())
+    /// Filters samples and offers what is left, in their order. `game` names the game of one, where that is known.
+    fn offer(
+        &mut self,
+        samples: &[Sample],
+        resolved: bool,
+        game: impl Fn(&Sample) -> Option<u64> + Sync,
+    ) -> Result<()> {
+        let mut views = Vec::new();
+        for samples in samples.chunks(VIEWS) {
+            let (judge, mut seen) = self.pipeline.halves();
+            let split = self.split;
+            let view = |sample| View::new(sample, judge, split, resolved, game(sample));
+            samples.par_iter().with_min_len(VIEWS / 32).map(view).collect_into_vec(&mut views);
+            for (sample, view) in samples.iter().zip(&views) {
+                self.account.read += 1;
+                // The first of equal positions stays: that needs their order.
+                let new = !view.kept || seen.as_mut().is_none_or(|seen| seen.insert(sample.key()));
+                let reason = match view.verdict {
+                    _ if !new => Some(DUPLICATES),
+                    Err(reason) => Some(reason),
+                    Ok((board, turn)) => (self.take)(&Offer {
+                        sample,
+                        result: (sample.outcome() + 1.0) / 2.0,
+                        board,
+                        turn,
+                        group: view.group,
+                        held_out: view.held_out,
+                    })?,
+                };
+                count(&mut self.account, reason);
             }
-        }
-    }
-
-    fn give(&mut self, offer: Offer) -> Result<()> {
-        let held_out = rng::unit(rng::mix(self.split.seed, offer.group)) < self.split.validation;
-        match (self.take)(&Offer { held_out, ..offer })? {
-            Some(reason) => self.drop(reason),
-            None => self.account.taken += 1,
         }
         Ok(())
     }
@@ -205,13 +248,11 @@ impl Stream<'_, '_> {
             open.read += samples.len() as u64;
             let (file, games) = (open.file, open.games);
             bar.inc(samples.len() as u64);
-            for sample in &mut samples {
-                if self.args.no_resolve {
-                    sample.leaf = None;
-                }
-                let game = if games { file << 32 | u64::from(sample.game) } else { sample.key() as u64 };
-                self.offer(*sample, (sample.outcome() + 1.0) / 2.0, game, !self.args.no_resolve)?;
+            if self.args.no_resolve {
+                samples.iter_mut().for_each(|sample| sample.leaf = None);
             }
+            let game = |sample: &Sample| games.then(|| file << 32 | u64::from(sample.game));
+            self.offer(&samples, !self.args.no_resolve, game)?;
         }
         bar.finish_and_clear();
         Ok(())
@@ -228,7 +269,10 @@ impl Stream<'_, '_> {
             let result = (line.result * 2.0 - 1.0).round() as i8;
             let sample = Sample { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
             let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
-            self.give(Offer { sample, result: line.result, board, turn, group, held_out: false })
+            let held_out = self.split.holds_out(group);
+            let offer = Offer { sample: &sample, result: line.result, board, turn, group, held_out };
+            count(&mut self.account, (self.take)(&offer)?);
+            Ok(())
         })?;
         self.bad_lines(path, &account);
         Ok(())
@@ -260,9 +304,8 @@ impl Stream<'_, '_> {
         if resolve {
             label(batch, &qsearch(), interrupt::flag(), &|_| {})?;
         }
-        for sample in batch.drain(..) {
-            self.offer(sample, (sample.outcome() + 1.0) / 2.0, sample.key() as u64, resolve)?;
-        }
+        self.offer(batch, resolve, |_| None)?;
+        batch.clear();
         Ok(())
     }
 

@@ -97,7 +97,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
-fn seen(offer: &Offer) -> Seen {
+fn seen(offer: &Offer<'_>) -> Seen {
     let white =
         offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
     (offer.result, white, offer.group)

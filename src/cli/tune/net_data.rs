@@ -101,7 +101,10 @@ pub(super) fn item(
     match score {
         Some(score) if is_mate(score.into()) => Err("score is mate"),
         score => {
-            let result = (sample.outcome() * f32::from(WIN)).round() as i16;
+            let result = match sample.mean {
+                Some(_) => (sample.outcome() * f32::from(WIN)).round() as i16,
+                None => i16::from(sample.result) * WIN,
+            };
             Ok(TrainItem { board, turn, score, result })
         }
     }

@@ -29,7 +29,7 @@ impl Preview {
     pub fn new(args: &TuneArgs, split: Split, ui: &Ui) -> Result<Preview> {
         let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
         let account = interleaved(&args.data, split, ui, &mut |offer| {
-            let item = match item(&offer.sample, offer.board, offer.turn) {
+            let item = match item(offer.sample, offer.board, offer.turn) {
                 Ok(item) => item,
                 Err(reason) => return Ok(Some(reason)),
             };
@@ -92,7 +92,7 @@ fn feed(args: &DataArgs, split: Split, mut feeder: Feeder) -> Result<()> {
             if offer.held_out {
                 return Ok(None);
             }
-            match item(&offer.sample, offer.board, offer.turn) {
+            match item(offer.sample, offer.board, offer.turn) {
                 Ok(item) => {
                     count += 1;
                     wanted = feeder.push(item);

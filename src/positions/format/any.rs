@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::columns::Wanted;
 use super::epd::Dialect;
 use super::facts::{FACTS, Facts};
 use super::metadata::{Metadata, Source};
@@ -63,7 +64,7 @@ pub struct AnyReader {
     format: &'static Format,
     metadata: Metadata,
     rows: Option<u64>,
-    batches: Box<dyn Batches>,
+    reading: Reading,
 }
 
 impl AnyReader {
@@ -99,7 +100,8 @@ impl AnyReader {
             resolved: batches.resolved(),
             ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
         };
-        Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, batches })
+        let reading = Reading::Batches(batches);
+        Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, reading })
     }
 
     fn dataset(path: &Path) -> Result<AnyReader> {
@@ -109,7 +111,7 @@ impl AnyReader {
             format: registry::native(),
             metadata: dataset.metadata().clone(),
             rows: Some(dataset.rows()),
-            batches: Box::new(Groups { dataset, next: 0 }),
+            reading: Reading::Groups(Box::new(dataset), 0, Wanted::ALL),
         })
     }
 
@@ -138,8 +140,28 @@ impl AnyReader {
     /// # Errors
     /// If the file is damaged.
     pub fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        samples.clear();
-        self.batches.next_batch(samples)
+        match &mut self.reading {
+            Reading::Groups(dataset, next, wanted) if *next < dataset.groups() => {
+                *next += 1;
+                dataset.read_into(*next - 1, *wanted, samples)?;
+                Ok(true)
+            }
+            Reading::Groups(..) => {
+                samples.clear();
+                Ok(false)
+            }
+            Reading::Batches(batches) => {
+                samples.clear();
+                batches.next_batch(samples)
+            }
+        }
+    }
+
+    /// Reads no more of a dataset than these columns; other formats are read whole.
+    pub fn want(&mut self, columns: Wanted) {
+        if let Reading::Groups(.., wanted) = &mut self.reading {
+            *wanted = columns;
+        }
     }
 
     /// Everything that is left.
@@ -147,8 +169,10 @@ impl AnyReader {
     /// # Errors
     /// If the file is damaged.
     pub fn read_all(mut self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        while self.batches.next_batch(&mut samples)? {}
+        let (mut samples, mut batch) = (Vec::new(), Vec::new());
+        while self.next_batch(&mut batch)? {
+            samples.append(&mut batch);
+        }
         Ok(samples)
     }
 }
@@ -170,21 +194,11 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// The row groups of a dataset, one after another.
-struct Groups {
-    dataset: Dataset,
-    next: usize,
-}
-
-impl Batches for Groups {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        if self.next == self.dataset.groups() {
-            return Ok(false);
-        }
-        samples.extend(self.dataset.read_group(self.next)?);
-        self.next += 1;
-        Ok(true)
-    }
+/// Where samples come from.
+enum Reading {
+    /// The row groups of a dataset, one after another: the next one, and the columns that are read.
+    Groups(Box<Dataset>, usize, Wanted),
+    Batches(Box<dyn Batches>),
 }
 
 impl Sink for parquet::Writer {

@@ -5,6 +5,7 @@
 //! White, so its colour is lost; castling rights, en passant and clocks have no place. Source: the crate
 //! `bulletformat`, which the tests compare with.
 
+use rayon::prelude::*;
 use shakmaty::{Bitboard, Color, Square, attacks};
 
 use super::any::{BATCH, Batches, Sink};
@@ -33,19 +34,37 @@ impl Reader {
     }
 }
 
+/// Records that one thread decodes at a time.
+const CHUNK: usize = 1 << 10;
+
 impl Batches for Reader {
     fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
         let start = self.input.offset;
         let filled = self.input.fill(&mut self.buffer)?;
-        for (index, record) in self.buffer[..filled].chunks(RECORD).enumerate() {
-            let at = start + (index * RECORD) as u64;
-            let Ok(record) = record.try_into() else {
-                return Err(self.input.byte_fault(at, "the file ends within a record of 32 bytes"));
-            };
-            let sample = decode(record).map_err(|reason| self.input.byte_fault(at, reason))?;
-            samples.push(Sample { game: self.game, ..sample });
-            self.game = self.game.wrapping_add(1);
+        let (records, rest) = self.buffer[..filled].as_chunks::<RECORD>();
+        let before = samples.len();
+        samples.resize(before + records.len(), UNKNOWN);
+        let chunks = samples[before..].par_chunks_mut(CHUNK).zip(records.par_chunks(CHUNK)).enumerate();
+        let faults = chunks.filter_map(|(nth, (samples, records))| {
+            let first = nth * CHUNK;
+            let mut decoded = samples.iter_mut().zip(records).enumerate();
+            decoded.find_map(|(at, (sample, record))| match decode(record) {
+                Ok(decoded) => {
+                    *sample = Sample { game: self.game.wrapping_add((first + at) as u32), ..decoded };
+                    None
+                }
+                Err(reason) => Some((first + at, reason)),
+            })
+        });
+        // Of several faults the first in the file.
+        if let Some((at, reason)) = faults.min() {
+            return Err(self.input.byte_fault(start + (at * RECORD) as u64, reason));
         }
+        if !rest.is_empty() {
+            let at = start + (records.len() * RECORD) as u64;
+            return Err(self.input.byte_fault(at, "the file ends within a record of 32 bytes"));
+        }
+        self.game = self.game.wrapping_add(records.len() as u32);
         Ok(filled > 0)
     }
 }
@@ -197,4 +216,36 @@ fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
         }
     }
     (occupied.swap_bytes(), turned ^ ((ONES * 8) & used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_records_are_numbered_on_and_of_bad_ones_the_first_is_named() {
+        let start = PackedBoard::pack(&shakmaty::Chess::default());
+        let sample = Sample { board: start, score: Some(20), result: 1, ..UNKNOWN };
+        let mut bytes = encode(&sample).repeat(BATCH + 3 * CHUNK);
+        let read = |bytes: &[u8]| {
+            let input = Input::of("x".as_ref(), Box::new(std::io::Cursor::new(bytes.to_vec())))?;
+            let (mut reader, mut samples) = (Reader::new(input), Vec::new());
+            while reader.next_batch(&mut samples)? {}
+            Ok(samples)
+        };
+        let found: Vec<Sample> = read(&bytes).unwrap();
+        assert_eq!(found.len(), BATCH + 3 * CHUNK);
+        assert!(found.iter().zip(0..).all(|(found, game)| found.game == game && found.result == 1));
+        for bad in [BATCH + 2 * CHUNK, BATCH + 700, BATCH + 699] {
+            bytes[bad * RECORD + 26] = 3;
+            let error = read(&bytes).map_err(|error: crate::error::Error| error.to_string()).err();
+            let place = format!("x: byte {}: its result is none of 0, 1 and 2", bad * RECORD);
+            assert_eq!(error.as_deref(), Some(&*place));
+        }
+        bytes.truncate(bytes.len() - 1);
+        assert!(
+            read(&bytes[..RECORD + 5])
+                .is_err_and(|error| error.to_string().contains("byte 32: the file ends"))
+        );
+    }
 }

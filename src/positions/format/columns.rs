@@ -110,8 +110,8 @@ impl Wanted {
     pub const GAME: Wanted = Wanted(1 << 6);
     /// What makes the key of a position: board, side to move, en passant.
     pub const KEY: Wanted = Wanted(0b111);
-    /// What training takes when nothing is filtered and validation is not split off by game: board, side to move,
-    /// result and score, and where the file has them the leaves and mean results.
+    /// What training takes when nothing is filtered: board, side to move, result and score, and where the file has them
+    /// the leaves and mean results. To split validation off it also needs the game.
     pub const TRAINING: Wanted = Wanted(1 | 1 << 1 | 1 << 7 | 1 << 8 | 0b11111 << 15);
 
     /// Both choices together.

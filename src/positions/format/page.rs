@@ -200,6 +200,26 @@ impl Cursor {
         })
     }
 
+    /// Goes past rows; pages that are skipped whole are not unpacked.
+    pub fn skip(&mut self, mut rows: usize) -> Result<()> {
+        while rows > 0 {
+            if self.row == self.rows {
+                let whole = self.pages.peek_next_page()?.filter(|page| !page.is_dict);
+                let whole = whole.and_then(|page| page.num_levels.or(page.num_rows));
+                if let Some(count) = whole.filter(|count| *count <= rows) {
+                    self.pages.skip_next_page()?;
+                    rows -= count;
+                    continue;
+                }
+            }
+            let count = self.ready(rows)?;
+            self.taken += self.present(count);
+            self.row += count;
+            rows -= count;
+        }
+        Ok(())
+    }
+
     /// Hands out samples so that each time all are of the page at hand.
     #[inline]
     fn by_page(

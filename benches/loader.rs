@@ -1,0 +1,92 @@
+//! How fast positions come to the trainer, whatever trains.
+//!
+//! `cargo bench --bench loader`. The order of an epoch, drawn on all threads and as its simple twin draws it; positions of
+//! the bundled engine games, many times over, read, collected and handed over in batches from two formats. Nothing is
+//! trained. The limit is the memory: a position has 32 bytes, and a decoded one about three times as many.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patzer::pgn::{Cutter, Parser};
+use patzer::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer::rng::{Rng, permutation};
+use patzer::train::{Cut, Source, Stream, TrainItem, WIN};
+
+fn orders(criterion: &mut Criterion) {
+    const COUNT: usize = 1 << 24;
+    let mut group = criterion.benchmark_group("order");
+    group.sample_size(10).throughput(Throughput::Elements(COUNT as u64));
+    let mut order = vec![0; COUNT];
+    group.bench_function("on all threads", |bench| bench.iter(|| permutation(1, black_box(&mut order))));
+    group.bench_function("simple", |bench| {
+        bench.iter(|| {
+            order.iter_mut().zip(0..).for_each(|(slot, n)| *slot = n);
+            Rng::new(1).shuffle(black_box(&mut order));
+        });
+    });
+    group.finish();
+}
+
+/// The positions of the bundled games that have a score.
+fn samples() -> Vec<Sample> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
+    let mut cutter = Cutter::new();
+    *cutter.text() = patzer::io::read(&path).unwrap();
+    cutter.scan(true);
+    let (text, pieces) = cutter.take();
+    let (mut parser, mut samples) = (Parser::default(), Vec::new());
+    for (number, piece) in pieces.iter().enumerate() {
+        parser.parse(&text, piece, number as u32, &mut samples);
+    }
+    samples.retain(|sample: &Sample| sample.score.is_some());
+    samples
+}
+
+fn item(sample: &Sample) -> TrainItem {
+    let result = i16::from(sample.result) * WIN;
+    TrainItem { board: sample.board, turn: sample.turn, score: sample.score, result }
+}
+
+/// Batches of a file, as a run would take them.
+fn drain(path: &Path, cut: Cut) {
+    let (mut feeder, mut stream) = Stream::new(cut, 1, String::new(), Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let (mut reader, mut batch) = (AnyReader::open(path, None).unwrap(), Vec::new());
+            while reader.next_batch(&mut batch).unwrap() {
+                batch.iter().for_each(|sample| {
+                    feeder.push(item(sample));
+                });
+            }
+        });
+        let mut taken = 0;
+        let mut take = |_: &[TrainItem], batch: &[u32]| {
+            taken += batch.len();
+            Ok(true)
+        };
+        stream.epoch(1, &mut take).unwrap();
+        assert_eq!(taken, stream.positions());
+    });
+}
+
+fn streams(criterion: &mut Criterion) {
+    let few = samples();
+    let folder = tempfile::tempdir().unwrap();
+    let (times, batch) = (64, 16_384);
+    let cut = Cut::new(times * few.len(), 1 << 20, batch);
+    let mut group = criterion.benchmark_group("stream");
+    group.sample_size(10).throughput(Throughput::Elements((cut.portion() * cut.portions) as u64));
+    for name in ["positions.parquet", "positions.bullet"] {
+        let path = folder.path().join(name);
+        let mut writer =
+            AnyWriter::create(&path, &Target::default(), &Metadata::new(vec![], vec![], 0)).unwrap();
+        (0..times).for_each(|_| writer.write(&few).unwrap());
+        writer.finish().unwrap();
+        group.bench_function(name, |bench| bench.iter(|| drain(&path, cut)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, orders, streams);
+criterion_main!(benches);
