@@ -5,20 +5,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Settings;
 use super::backend::Backend;
 use super::gpu::{self, Driver, Gpu};
 use super::host::Host;
 use super::model::Model;
+use super::{Settings, TrainItem};
 use crate::error::{Error, Result};
 
 /// What the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// The first GPU that there is, or else the CPU.
-    Auto,
-    /// The CPU: the default for as long as no kernel has run on hardware.
+    /// The first GPU that there is and that computes what the CPU does, or else the CPU.
     #[default]
+    Auto,
+    /// The CPU.
     Cpu,
     /// The GPU of this number.
     Gpu(usize),
@@ -53,12 +53,14 @@ impl fmt::Display for Device {
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,
     about: String,
+    /// Whether the CPU will do if the GPU does not.
+    or_cpu: bool,
 }
 
 impl Compute {
     /// The CPU.
     pub fn cpu() -> Compute {
-        Compute { gpu: None, about: "the CPU".to_string() }
+        Compute { gpu: None, about: "the CPU".to_string(), or_cpu: true }
     }
 
     /// What the user asked for.
@@ -72,18 +74,18 @@ impl Compute {
             Device::Gpu(number) => number,
         };
         match gpu::open(number) {
-            Ok(driver) => Ok(Compute::of(driver)),
+            Ok(driver) => Ok(Compute::of(driver, device == Device::Auto)),
             Err(reason) if device == Device::Auto => {
-                Ok(Compute { gpu: None, about: format!("the CPU ({reason})") })
+                Ok(Compute { about: format!("the CPU ({reason})"), ..Compute::cpu() })
             }
             Err(reason) => Err(Error::usage(format!("--device {device}: {reason}"))),
         }
     }
 
-    /// A GPU that was opened.
-    pub(super) fn of(driver: Box<dyn Driver>) -> Compute {
+    /// A GPU that was opened, and whether the CPU will do instead.
+    pub(super) fn of(driver: Box<dyn Driver>, or_cpu: bool) -> Compute {
         let about = driver.name().to_string();
-        Compute { gpu: Some(driver), about }
+        Compute { gpu: Some(driver), about, or_cpu }
     }
 
     /// Which it is, and why it is no GPU, for people.
@@ -91,12 +93,29 @@ impl Compute {
         &self.about
     }
 
-    /// Puts a network on it, for batches of at most so many positions.
-    pub(super) fn backend(self, model: Model, settings: &Settings, batch: usize) -> Result<Box<dyn Backend>> {
-        match self.gpu {
-            Some(driver) => Ok(Box::new(Gpu::new(driver, &model, settings, batch)?)),
-            None => Ok(Box::new(Host::new(model, settings, batch))),
+    /// Puts a network on it, for batches of at most so many positions. A GPU first shows on some positions that it computes
+    /// what the CPU does; where the CPU will do instead, the reason comes with it.
+    ///
+    /// # Errors
+    /// If the GPU that was asked for cannot be used.
+    pub(super) fn backend(
+        self,
+        model: Model,
+        settings: &Settings,
+        batch: usize,
+        some: &[TrainItem],
+    ) -> Result<(Box<dyn Backend>, Option<Error>)> {
+        let mut set_aside = None;
+        if let Some(driver) = self.gpu {
+            let gpu = Gpu::new(driver, &model, settings, batch)
+                .and_then(|mut gpu| gpu::check(&mut gpu, &model, settings, some).map(|()| gpu));
+            match gpu {
+                Ok(gpu) => return Ok((Box::new(gpu), None)),
+                Err(reason) if self.or_cpu => set_aside = Some(reason),
+                Err(reason) => return Err(reason),
+            }
         }
+        Ok((Box::new(Host::new(model, settings, batch)), set_aside))
     }
 }
 

@@ -150,6 +150,11 @@ pub trait Watcher {
         Ok(None)
     }
 
+    /// Is told why the CPU trains and not the GPU that there is.
+    fn set_aside(&mut self, reason: &Error) {
+        let _ = reason;
+    }
+
     /// Is told that an earlier state was left by another device, by name, so that what follows is not the same to the byte.
     fn moved(&mut self, from: &str, to: &str) {
         let _ = (from, to);
@@ -202,7 +207,7 @@ pub fn fit_from(
     settings.validate()?;
     let start = settings.start()?;
     let about = about(source, settings, start.as_ref());
-    let mut run = Run::new(source, settings, start.as_ref(), compute)?;
+    let mut run = Run::new(source, settings, start.as_ref(), compute, watcher)?;
     if let Some(bytes) = watcher.resume()? {
         let device = run.restore(&bytes, &about.training)?;
         if device != run.backend.device() {

@@ -11,7 +11,7 @@ use super::loss::{Loss, Target};
 use super::model::Model;
 use super::rate::Rate;
 use super::shape::Shape;
-use super::{Epoch, Settings, Source, TrainItem};
+use super::{Epoch, Settings, Source, TrainItem, Watcher};
 use crate::error::{Error, Result};
 use crate::eval::nnue::Network;
 use crate::interrupt;
@@ -44,16 +44,21 @@ impl Run {
         settings: &Settings,
         start: Option<&Network>,
         compute: Compute,
+        watcher: &mut dyn Watcher,
     ) -> Result<Run> {
         let (architecture, factorised) = (settings.architecture(), settings.factorised());
         let model = match start {
             Some(network) => Model::of(network, factorised),
             None => Model::start(&architecture, factorised, settings.seed),
         };
-        let batches = source.batches();
+        let (batches, shape) = (source.batches(), model.shape.clone());
+        let (backend, set_aside) = compute.backend(model, settings, source.largest(), source.sample())?;
+        if let Some(reason) = set_aside {
+            watcher.set_aside(&reason);
+        }
         Ok(Run {
-            shape: model.shape.clone(),
-            backend: compute.backend(model, settings, source.largest())?,
+            shape,
+            backend,
             rate: Rate::new(settings, batches),
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]

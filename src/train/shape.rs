@@ -10,6 +10,8 @@
 //! and is cut off again. A pairwise tile holds the first factors in its lower half, the second in its upper half. Behind
 //! the neurons come tiles of piece-square values, one lane an output bucket.
 
+use std::ops::Range;
+
 use crate::eval::nnue::network::{QA, QB};
 use crate::eval::nnue::{Activation, Architecture};
 
@@ -156,6 +158,16 @@ impl Shape {
     pub fn dense_bias_at(&self, bucket: usize, layer: usize, output: usize) -> usize {
         let [inputs, outputs] = self.dense[layer];
         self.layer(bucket, layer) + inputs * outputs + output
+    }
+
+    /// The parameters of each kind, with their name.
+    pub fn parts(&self) -> [(&'static str, Range<usize>); 4] {
+        [
+            ("feature weights' gradients", 0..self.bias),
+            ("biases' gradients", self.bias..self.factor),
+            ("shared weights' gradients", self.factor..self.heads),
+            ("output weights' gradients", self.heads..self.len),
+        ]
     }
 
     /// How far from 0 each parameter may go, so that the quantised network cannot overflow: all features that can hold

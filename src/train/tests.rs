@@ -360,9 +360,14 @@ pub struct Keeper {
     pub from: Option<Vec<u8>>,
     pub kept: Vec<Vec<u8>>,
     pub seen: usize,
+    pub set_aside: Option<String>,
 }
 
 impl Watcher for Keeper {
+    fn set_aside(&mut self, reason: &crate::error::Error) {
+        self.set_aside = Some(reason.to_string());
+    }
+
     fn epoch(&mut self, _: &Epoch) {
         self.seen += 1;
     }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -12,6 +13,11 @@ use crate::done;
 
 /// A folder with the stand-in as the driver's library; `None`, with a line that says so, where it cannot be compiled.
 fn driver() -> Option<PathBuf> {
+    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    MADE.get_or_init(make_driver).clone()
+}
+
+fn make_driver() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = root.join("src/train/gpu/kernels");
     let mut entries = String::new();
@@ -46,45 +52,101 @@ fn driver() -> Option<PathBuf> {
     }
 }
 
-fn patzer(driver: &Path, folder: &Path, line: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
-    command.args(line.split_whitespace()).current_dir(folder).env("LD_LIBRARY_PATH", driver).output().unwrap()
+/// The stand-in, and a folder with positions to train on.
+struct Scene {
+    driver: PathBuf,
+    folder: TempDir,
+}
+
+const TUNE: &str = "tune labelled.parquet --json --hidden 16 --batch 300 --epochs 2 --k 1";
+
+impl Scene {
+    fn new() -> Option<Scene> {
+        let (driver, folder) = (driver()?, tempfile::tempdir().unwrap());
+        let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
+        done(folder.path(), &format!("extract {games} --sample 2000"));
+        done(folder.path(), "label");
+        Some(Scene { driver, folder })
+    }
+
+    /// Trains; the stand-in may be told to have a fault, or to tell of itself. Gives what is said.
+    fn run(&self, line: &str, told: &[(&str, &str)]) -> (Output, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        command.args(format!("{TUNE} {line}").split_whitespace()).current_dir(&self.folder);
+        let output =
+            command.env("LD_LIBRARY_PATH", &self.driver).envs(told.iter().copied()).output().unwrap();
+        let said = String::from_utf8(output.stderr.clone()).unwrap();
+        (output, said)
+    }
+
+    fn tuned(&self, line: &str) -> (Value, String) {
+        let (output, said) = self.run(line, &[]);
+        assert!(output.status.success(), "{said}");
+        (serde_json::from_slice(&output.stdout).unwrap(), said)
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.folder.path().join(name)).unwrap()
+    }
 }
 
 #[test]
 fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
-    let Some(driver) = driver() else { return };
-    let folder: TempDir = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
-    done(folder, &format!("extract {games} --sample 2000"));
-    done(folder, "label");
-    let tune = "tune labelled.parquet --json --hidden 16 --batch 300 --epochs 2 --k 1";
-    let tuned = |line: &str| -> (Value, String) {
-        let output = patzer(&driver, folder, &format!("{tune} {line}"));
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{stderr}");
-        (serde_json::from_slice(&output.stdout).unwrap(), stderr)
-    };
-    let (cpu, _) = tuned("--device cpu -o cpu.nnue");
-    let (gpu, said) = tuned("--device gpu -o gpu.nnue");
+    let Some(scene) = Scene::new() else { return };
+    let (cpu, _) = scene.tuned("--device cpu -o cpu.nnue");
+    let (gpu, said) = scene.tuned("--device gpu -o gpu.nnue");
     assert!(said.contains("training on Emulation (GPU 0)"), "{said}");
     assert_eq!((&cpu["device"], &gpu["device"]), (&Value::from("cpu"), &Value::from("Emulation (GPU 0)")));
     for key in ["train_loss_before", "train_loss", "validation_loss"] {
         let (expected, found) = (cpu[key].as_f64().unwrap(), gpu[key].as_f64().unwrap());
         assert!((expected - found).abs() < 1e-4 * expected, "{key}: {found} is not {expected}");
     }
-    // What is chosen where any device will do, and the same bytes again.
-    tuned("--device auto -o auto.nnue");
-    let bytes = |name: &str| fs::read(folder.join(name)).unwrap();
-    assert!(bytes("auto.nnue") == bytes("gpu.nnue"));
+    // What is chosen where nothing is asked for, and the same bytes again.
+    scene.tuned("-o auto.nnue");
+    assert!(scene.bytes("auto.nnue") == scene.bytes("gpu.nnue"));
 
-    let (_, said) = tuned("--device gpu --resume --run runs/cpu -o taken.nnue");
+    let (_, said) = scene.tuned("--device gpu --resume --run runs/cpu -o taken.nnue");
     assert!(said.contains("warning: the checkpoint is one of cpu; on Emulation (GPU 0)"), "{said}");
-    let output = patzer(&driver, folder, &format!("{tune} --device gpu:1"));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let (output, said) = scene.run("--device gpu:1", &[]);
     assert_eq!(
         (output.status.code(), said.as_str()),
         (Some(1), "error: --device gpu:1: there is no GPU 1: the last is 0\n")
     );
+}
+
+#[test]
+fn a_step_is_one_graph_and_without_graphs_the_same_kernels_one_by_one() {
+    let Some(scene) = Scene::new() else { return };
+    let counted = |name: &str, told: &[(&str, &str)]| {
+        let told = [&[("EMULATION_TELLS", "1")], told].concat();
+        let (output, said) = scene.run(&format!("--device gpu -o {name}"), &told);
+        assert!(output.status.success(), "{said}");
+        let last = said.lines().last().unwrap().split(|c: char| !c.is_ascii_digit());
+        let numbers: Vec<usize> = last.filter_map(|text| text.parse().ok()).collect();
+        <[usize; 2]>::try_from(numbers).unwrap()
+    };
+    let [nodes, alone] = counted("graphs.nnue", &[]);
+    let [none, all] = counted("single.nnue", &[("EMULATION_NO_GRAPHS", "1")]);
+    // Outside of steps only validation launches kernels. What is cleared is a node, too, but no kernel.
+    assert!(nodes > 10 * alone && none == 0 && all > alone && all < nodes + alone, "{nodes} {alone} {all}");
+    assert!(scene.bytes("graphs.nnue") == scene.bytes("single.nnue"));
+}
+
+#[test]
+fn a_gpu_that_computes_something_else_is_not_taken() {
+    let Some(scene) = Scene::new() else { return };
+    scene.tuned("--device cpu -o cpu.nnue");
+    let told = [("EMULATION_WITHOUT", "adam")];
+    let reason = "internal fault: Emulation (GPU 0) computes steps that are off by 1.0e0 of the CPU's: a fault of patzer \
+                  or of the driver, please report it; --device cpu trains without it\n";
+    let (instead, said) = scene.run("--device auto -o instead.nnue", &told);
+    assert!(
+        instead.status.success() && said.contains(&format!("warning: the CPU trains: {reason}")),
+        "{said}"
+    );
+    assert!(scene.bytes("instead.nnue") == scene.bytes("cpu.nnue"));
+    let (refused, said) = scene.run("--device gpu -o refused.nnue", &told);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said.ends_with(&format!("error: {reason}")), "{said}");
+    assert!(!scene.folder.path().join("refused.nnue").exists());
 }

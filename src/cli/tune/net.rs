@@ -40,8 +40,9 @@ pub(super) struct NetArgs {
     resume: bool,
 
     /// What trains: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the same
-    /// bytes again, another one a network that differs by rounding. The kernels have been tested by emulation alone so
-    /// far, and not on a GPU [default: cpu]
+    /// bytes again, another one a network that differs by rounding. Before a run a GPU's gradient, losses and step are
+    /// compared with the CPU's, as its kernels have been tested by emulation and simulation alone so far; where they
+    /// differ, gpu is an error and auto takes the CPU [default: auto]
     #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
     device: Option<Device>,
 
@@ -153,6 +154,10 @@ impl Watcher for Run {
             return Ok(None);
         }
         crate::io::read(&self.checkpoint).map(Some)
+    }
+
+    fn set_aside(&mut self, reason: &Error) {
+        self.bar.suspend(|| self.ui.warn(format!("the CPU trains: {reason}")));
     }
 
     fn moved(&mut self, from: &str, to: &str) {

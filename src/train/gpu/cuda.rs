@@ -6,7 +6,7 @@
 //! Two queues: one computes, one copies slots to the device. The host waits for neither within a step; it waits only before
 //! it fills a slot that the device still reads.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -14,6 +14,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute_enum, CUdeviceptr, CUfunction
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 
 use super::driver::{Address, Driver, Kernel, Param};
+use super::graph::{self, Asked, Graph};
 use crate::error::{Error, Result};
 
 /// The kernels, compiled by tools/ptx.py.
@@ -22,12 +23,17 @@ pub const PTX: &str = include_str!("kernels/kernels.ptx");
 const OLDEST: (i32, i32) = (7, 0);
 /// Bytes to which places in memory are aligned.
 const ALIGN: usize = 8;
+/// Graphs that are kept: steps differ by the parts of a batch, and by what an optimiser does now and then.
+const MOST_GRAPHS: usize = 8;
 
 /// A GPU.
 struct Cuda {
     name: String,
     module: CUmodule,
     kernels: Vec<CUfunction>,
+    /// What a step has asked for so far, while there is one, and the graphs of steps; none where they cannot be made.
+    asked: Option<Vec<Asked>>,
+    graphs: Option<Vec<Graph>>,
     memory: Vec<CUdeviceptr>,
     slots: Vec<Slot>,
     /// Both queues; the context goes last.
@@ -100,6 +106,8 @@ impl Cuda {
             name,
             module,
             kernels: Vec::new(),
+            asked: None,
+            graphs: Some(Vec::new()),
             memory: Vec::new(),
             slots: Vec::new(),
             compute,
@@ -128,6 +136,53 @@ impl Cuda {
 
     fn slot_of(&self, slot: usize) -> Result<&Slot> {
         self.slots.get(slot).ok_or_else(|| Error::internal(format!("there is no slot {slot}")))
+    }
+
+    /// Starts one thing.
+    fn ask(&self, asked: &Asked) -> std::result::Result<(), DriverError> {
+        let queue = self.compute.cu_stream();
+        match asked {
+            // SAFETY: callers name bytes of what was allocated.
+            Asked::Clear(at, bytes) => unsafe { result::memset_d8_async(at.0, 0, *bytes, queue) },
+            Asked::Launch(kernel, grid, block, params) => {
+                let mut pointers = graph::pointers(params);
+                let function = self.kernels[*kernel as usize];
+                let grid = (grid[0], grid[1], grid[2]);
+                // SAFETY: the parameters are those of the kernel's declaration, which tests compare with the PTX; the
+                // driver reads them before it returns.
+                unsafe { result::launch_kernel(function, grid, (*block, 1, 1), 0, queue, &mut pointers) }
+            }
+        }
+    }
+
+    /// Starts one thing, or keeps it for the end of the step.
+    fn ask_or_keep(&mut self, what: Asked) -> Result<()> {
+        if let Some(asked) = &mut self.asked {
+            asked.push(what);
+            return Ok(());
+        }
+        self.ask(&what).map_err(|e| self.fault(e))
+    }
+
+    /// The graph that does what a step asks, made or set; `None` if there can be none.
+    fn graph(&mut self, asked: &[Asked]) -> Option<&Graph> {
+        let (kernels, context) = (&self.kernels, self.context.cu_ctx());
+        let graphs = self.graphs.as_mut()?;
+        let known = graphs.iter().position(|graph| graph.fits(asked));
+        let done = match known {
+            Some(at) => graphs[at].set(asked.to_vec(), kernels).map(|()| at),
+            // Of the few kinds of steps each has one; more are no steps.
+            None if graphs.len() == MOST_GRAPHS => return None,
+            None => Graph::new(asked.to_vec(), kernels, context).map(|graph| {
+                graphs.push(graph);
+                graphs.len() - 1
+            }),
+        };
+        if done.is_err() {
+            // One launch after another does the same, only later.
+            self.graphs = None;
+        }
+        self.graphs.as_ref()?.get(done.ok()?)
     }
 
     fn new_slot(&mut self, bytes: usize) -> std::result::Result<(), DriverError> {
@@ -165,13 +220,11 @@ impl Driver for Cuda {
     }
 
     fn clear(&mut self, at: Address, bytes: usize) -> Result<()> {
-        // SAFETY: callers name bytes of what was allocated.
-        unsafe { result::memset_d8_async(at.0, 0, bytes, self.compute.cu_stream()) }
-            .map_err(|e| self.fault(e))
+        self.ask_or_keep(Asked::Clear(at, bytes))
     }
 
     fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as above; the copy is waited for, so that the bytes may go.
+        // SAFETY: callers name bytes of what was allocated; the copy is waited for, so that the bytes may go.
         unsafe { result::memcpy_htod_async(to.0, bytes, self.compute.cu_stream()) }
             .and_then(|()| self.compute.synchronize())
             .map_err(|e| self.fault(e))
@@ -185,15 +238,21 @@ impl Driver for Cuda {
     }
 
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
-        let mut pointers: Vec<*mut c_void> =
-            params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
-        let function = self.kernels[kernel as usize];
-        let grid = (grid[0], grid[1], grid[2]);
+        self.ask_or_keep(Asked::Launch(kernel, grid, block, params.to_vec()))
+    }
+
+    fn begin(&mut self) {
+        self.asked = Some(Vec::new());
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let asked = self.asked.take().unwrap_or_default();
         let queue = self.compute.cu_stream();
-        // SAFETY: the parameters are those of the kernel's declaration, which tests compare with the PTX; the driver reads
-        // them before it returns.
-        unsafe { result::launch_kernel(function, grid, (block, 1, 1), 0, queue, &mut pointers) }
-            .map_err(|e| self.fault(e))
+        let launched = match self.graph(&asked) {
+            Some(graph) => graph.launch(queue),
+            None => asked.iter().try_for_each(|asked| self.ask(asked)),
+        };
+        launched.map_err(|e| self.fault(e))
     }
 
     fn open(&mut self, bytes: usize) -> Result<()> {
@@ -251,6 +310,7 @@ impl Drop for Cuda {
         let _ = self.context.bind_to_thread();
         let _ = self.copies.synchronize();
         let _ = self.compute.synchronize();
+        self.graphs = None;
         // SAFETY: all of it was allocated here, and the device is done with it.
         unsafe {
             for slot in &self.slots {

@@ -3,7 +3,7 @@
 //! In: kernels by name with their parameters, and bytes. Out: bytes. Behind it stand CUDA, and for tests an emulation of
 //! the same kernels on the CPU. A device of another make would be a third.
 
-use super::net::{Layer, LossNumbers, Net, Order, StepNumbers};
+use super::net::{Layer, LossNumbers, Net, Order, StepNumbers, Windows};
 use crate::error::Result;
 
 /// A place in the device's memory; 0 is none.
@@ -75,7 +75,7 @@ kernels! {
 const WORDS: usize = 9;
 
 /// A kernel's parameter: its bytes as they lie in C.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Param {
     words: [u64; WORDS],
     #[cfg(test)]
@@ -137,7 +137,7 @@ macro_rules! of_structures {
     };
 }
 
-of_structures!(Net, Layer, LossNumbers, StepNumbers, Order);
+of_structures!(Net, Layer, LossNumbers, StepNumbers, Order, Windows);
 
 /// A device. What is asked of it happens in the order in which it is asked; only copies of the two slots run beside it.
 pub trait Driver {
@@ -179,6 +179,15 @@ pub trait Driver {
     /// # Errors
     /// As above.
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()>;
+
+    /// Begins a step: what is cleared and launched until its end is only done then.
+    fn begin(&mut self);
+
+    /// Starts what the step asked for, all at once where that is quicker.
+    ///
+    /// # Errors
+    /// As above.
+    fn end(&mut self) -> Result<()>;
 
     /// Makes two slots of so many bytes: one is filled while the device works on what the other holds.
     ///

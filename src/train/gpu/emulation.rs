@@ -101,24 +101,40 @@ fn machine() -> MutexGuard<'static, ()> {
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
+    /// A kernel that does nothing.
+    without: Option<Kernel>,
     free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
+/// A device, or why there is none.
+type Opened = std::result::Result<Box<dyn Driver>, String>;
+
 /// A device that runs blocks and threads forwards or backwards; an error where there is no C++ compiler.
-pub fn open(backwards: bool) -> std::result::Result<Box<dyn Driver>, String> {
-    let emulation = emulation()?;
-    Ok(Box::new(Emulated { emulation, backwards, free: 1 << 40, memory: Vec::new(), slots: Vec::new() }))
+pub fn open(backwards: bool) -> Opened {
+    Emulated::with(|device| device.backwards = backwards)
 }
 
 /// A device that says that it has so much memory free.
-pub fn small(free: u64) -> std::result::Result<Box<dyn Driver>, String> {
-    let emulation = emulation()?;
-    Ok(Box::new(Emulated { emulation, backwards: false, free, memory: Vec::new(), slots: Vec::new() }))
+pub fn small(free: u64) -> Opened {
+    Emulated::with(|device| device.free = free)
+}
+
+/// A device that leaves out a kernel.
+pub fn without(kernel: Kernel) -> Opened {
+    Emulated::with(|device| device.without = Some(kernel))
 }
 
 impl Emulated {
+    fn with(change: impl FnOnce(&mut Emulated)) -> Opened {
+        let (emulation, free) = (emulation()?, 1 << 40);
+        let (memory, slots) = (Vec::new(), Vec::new());
+        let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };
+        change(&mut device);
+        Ok(Box::new(device))
+    }
+
     /// Whether bytes are within what was allocated.
     fn check(&self, at: Address, bytes: usize) {
         let within = |(start, size): &(Address, usize)| {
@@ -172,6 +188,9 @@ impl Driver for Emulated {
         let sizes: Vec<usize> = params.iter().map(Param::size).collect();
         assert_eq!(sizes, self.emulation.sizes[kernel as usize], "the parameters of {kernel:?}");
         assert!(grid.iter().all(|n| *n > 0) && grid[1..].iter().all(|n| *n < 1 << 16), "{kernel:?} {grid:?}");
+        if self.without == Some(kernel) {
+            return Ok(());
+        }
         let name = CString::new(kernel.name()).unwrap();
         let mut pointers: Vec<*mut c_void> =
             params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
@@ -183,6 +202,12 @@ impl Driver for Emulated {
             (self.emulation.launch)(name.as_ptr(), grid.as_ptr(), block, backwards, pointers.as_mut_ptr())
         };
         assert_eq!(code, 0, "{kernel:?}");
+        Ok(())
+    }
+
+    fn begin(&mut self) {}
+
+    fn end(&mut self) -> Result<()> {
         Ok(())
     }
 

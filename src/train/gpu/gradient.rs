@@ -5,8 +5,12 @@
 use super::driver::{Address, Kernel, Param};
 use super::net::StepNumbers;
 use super::plan::{FLAT_CHUNK, SQUARES_CHUNK};
-use super::work::{LONG, SHORT, Work, params};
+use super::work::{BLOCK, LONG, SHORT, Work, params};
 use crate::error::Result;
+
+/// Threads of a block that has a window for itself, and blocks of that size that any device can take.
+const LARGE_BLOCK: usize = 1024;
+const BUSY: usize = 256;
 
 impl Work {
     /// Forgets the gradient and the loss of the batch before.
@@ -38,7 +42,7 @@ impl Work {
         let sums = params![memory.head_parts, rows as u32, heads as u32, head_gradient];
         self.each(Kernel::SumParts, heads, sums)?;
         if tiles > hidden_tiles {
-            let grid = [(views * tile).div_ceil(super::work::BLOCK), tiles - hidden_tiles, 1];
+            let grid = [(views * tile).div_ceil(BLOCK), tiles - hidden_tiles, 1];
             let values = params![&net, memory.buckets, memory.slopes, views as u32, memory.hidden];
             self.launch(Kernel::ValuesBackward, grid, values)?;
         }
@@ -72,10 +76,12 @@ impl Work {
     /// The gradient of the feature table and of the biases, from that of the hidden layer's sums.
     fn scatter(&mut self, views: usize) -> Result<()> {
         let (net, memory, slots) = (self.net, self.memory.clone(), self.slots());
-        let (rows, tiles) = (self.plan.shape.rows, self.plan.shape.tiles);
+        let (rows, tiles, tile) = (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.tile);
+        let (windows, (_, cut)) = (self.plan.windows(views), self.plan.cut());
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
         let items = params![
             &net,
+            &cut,
             memory.hidden,
             views as u32,
             starts,
@@ -84,11 +90,14 @@ impl Work {
             gradient,
             parts,
         ];
-        // A thread has four neurons.
-        let grid = [self.plan.items().div_ceil(4 * slots), tiles, 1];
-        self.launch(Kernel::ScatterItems, grid, items)?;
+        // A thread has four neurons. A single window is worked on by all there is, of several each by as few blocks as
+        // keep a device busy.
+        let block = if windows > 1 { LARGE_BLOCK } else { BLOCK };
+        let most = (cut.items as usize).div_ceil(block / (tile / 4));
+        let blocks = if windows > 1 { BUSY.div_ceil(windows * tiles).min(most) } else { most };
+        self.launch_of(Kernel::ScatterItems, [blocks * windows, tiles, 1], block, items)?;
         let grid = [(rows + 1).div_ceil(slots), tiles, 1];
-        self.launch(Kernel::ScatterRows, grid, params![&net, starts, parts, gradient])
+        self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
     }
 
     /// When all parts are done: the gradient of what input buckets share.

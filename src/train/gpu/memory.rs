@@ -31,7 +31,7 @@ pub struct Memory {
     pub actives: Address,
     /// Buckets by king and by pieces or phase.
     pub tables: Address,
-    /// Rows of each view and how many; for each row its views, as bits and as lists, and its items.
+    /// Rows of each view and how many; for each window and row its views, as bits and as lists, and its items.
     pub rows: Address,
     pub counts: Address,
     pub bits: Address,
@@ -66,7 +66,7 @@ impl Memory {
         let (shape, part, views) = (&plan.shape, plan.part, plan.views());
         let layered = plan.layered();
         let buckets = shape.architecture.output_buckets;
-        let bucket_words = part.div_ceil(32);
+        let (bucket_words, windows) = (part.div_ceil(32), plan.cut().0);
         let mut some = |is: bool, elements: usize, size: usize| {
             if is { driver.allocate(elements.max(1) * size) } else { Ok(Address::NONE) }
         };
@@ -89,12 +89,12 @@ impl Memory {
             ends: some(plan.shorts, MOST_SETS, 4)?,
             actives: some(plan.shorts, MOST_SETS, 4)?,
             tables: some(true, 64 + 65, 1)?,
-            rows: some(true, plan.pairs(), 2)?,
+            rows: some(true, views * plan.stride, 2)?,
             counts: some(true, views, 4)?,
-            bits: some(true, shape.rows * plan.words(), 4)?,
-            row_counts: some(true, shape.rows, 4)?,
-            starts: some(true, shape.rows + 2, 12)?,
-            members: some(true, plan.pairs(), 4)?,
+            bits: some(true, plan.bits(), 4)?,
+            row_counts: some(true, windows * shape.rows, 4)?,
+            starts: some(true, windows * (shape.rows + 2), 12)?,
+            members: some(true, plan.members(), 4)?,
             item_rows: some(true, plan.items(), 4)?,
             scattered: some(true, plan.scattered() * plan.width(), 4)?,
             targets: some(true, part, 4)?,

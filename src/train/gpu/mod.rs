@@ -4,17 +4,20 @@
 //! features are found there, since as lists they would be several times what is sent, and weights, gradient and optimiser
 //! never leave it but for a checkpoint.
 //!
-//! `driver` is the seam to a device, `cuda` what stands behind it; `plan` and `memory` say what lies where, `net` and
+//! `check` compares a device with the CPU before a run. `driver` is the seam to a device, `cuda` what stands
+//! behind it, with a step as a `graph`; `plan` and `memory` say what lies where, `net` and
 //! `records` what the device is told, `work` and `gradient` launch the kernels, whose sources are in `kernels/`.
 //!
 //! Sums of floats are taken in an order that follows from the batch and the network alone, so two runs give the same bytes
 //! on the same device. They are not those of the CPU, where the order is another: losses agree to within rounding.
 
+mod check;
 mod cuda;
 mod driver;
 #[cfg(test)]
 mod emulation;
 mod gradient;
+mod graph;
 mod memory;
 mod net;
 mod plan;
@@ -27,6 +30,7 @@ mod work;
 
 use std::collections::VecDeque;
 
+pub use check::check;
 pub use cuda::open;
 pub use driver::Driver;
 
@@ -107,6 +111,25 @@ impl Gpu {
         (0..count).step_by(part).map(move |start| (start, part.min(count - start)))
     }
 
+    /// The sum of the losses of a batch and its gradient, for who wants to look at them.
+    fn gradient_of(
+        &mut self,
+        items: &[TrainItem],
+        batch: &[u32],
+        loss: Loss,
+        target: Target,
+    ) -> Result<(f64, Vec<f32>)> {
+        let slot = self.slot()?;
+        records::fill(self.work.driver.slot(slot)?, items, batch);
+        let records = self.work.driver.send(slot, batch.len() * RECORD)?;
+        self.work.driver.begin();
+        self.gradient(records, batch.len(), loss, target)?;
+        self.work.driver.end()?;
+        self.work.driver.finish(slot, self.work.memory.total)?;
+        let gradient = self.work.vector(self.work.memory.gradient)?;
+        Ok((self.work.driver.result(slot)?, gradient))
+    }
+
     /// The gradient and the sum of losses of a batch that was sent.
     fn gradient(&mut self, records: Address, count: usize, loss: Loss, target: Target) -> Result<()> {
         let loss = Loss { scale: 1.0 / (count / loss.group()) as f32, ..loss };
@@ -175,8 +198,10 @@ impl Backend for Gpu {
         let slot = self.slot()?;
         records::fill(self.work.driver.slot(slot)?, items, batch);
         let records = self.work.driver.send(slot, batch.len() * RECORD)?;
+        self.work.driver.begin();
         self.gradient(records, batch.len(), step.loss, step.target)?;
         self.optimise(step)?;
+        self.work.driver.end()?;
         self.work.driver.finish(slot, self.work.memory.total)?;
         self.pending.push_back(slot);
         Ok(())

@@ -101,6 +101,25 @@ impl Layer {
     }
 }
 
+/// How views are cut into windows; `Windows` in common.cuh.
+#[derive(Debug, Clone, Copy)]
+pub struct Windows {
+    /// Of a row's bits in a window, 32 views each.
+    pub words: u32,
+    /// Places for the members of a window, its items and its partial sums.
+    pub members: u32,
+    /// See above.
+    pub items: u32,
+    /// See above.
+    pub parts: u32,
+}
+
+impl Windows {
+    pub(super) fn numbers(&self) -> [u32; 4] {
+        [self.words, self.members, self.items, self.parts]
+    }
+}
+
 /// The positions by output bucket; `Order` in dense.cu.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {

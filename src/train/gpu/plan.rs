@@ -3,6 +3,7 @@
 //! In: the shape of a network, the largest batch, and what the optimiser remembers. Out: sizes. They follow from these alone
 //! and not from the device, so that every device does the same sums in the same order.
 
+use super::net::Windows;
 use crate::eval::nnue::Architecture;
 use crate::train::shape::Shape;
 use crate::train::{Forward, OptimiserKind, Settings};
@@ -18,6 +19,10 @@ const UNIT: usize = 96;
 const SPLITS: usize = 32;
 const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
+/// Views of a window: their gradients of a tile are at most 64 KiB. All views are one where a table has more rows than the
+/// other, since then hardly two views of a window would share a row.
+const WINDOW: usize = 512;
+const WINDOWED_ROWS: usize = 2048;
 /// Members of an item (common.cuh), positions of a block (flat.cu), weights of a block (optimise.cu).
 pub const SEGMENT: usize = 128;
 pub const FLAT_CHUNK: usize = 256;
@@ -70,24 +75,51 @@ impl Plan {
         self.part * self.shape.architecture.views
     }
 
-    /// Words of bits for the views of a part.
-    pub fn words(&self) -> usize {
-        self.views().div_ceil(32)
+    /// Views of a window, whole words of bits.
+    pub fn window(&self) -> usize {
+        if self.shape.rows <= WINDOWED_ROWS { WINDOW } else { self.views().next_multiple_of(32) }
     }
 
-    /// The most pairs of a view and one of its rows.
-    pub fn pairs(&self) -> usize {
-        self.views() * self.stride
+    /// How many windows so many views make.
+    pub fn windows(&self, views: usize) -> usize {
+        views.div_ceil(self.window())
+    }
+
+    /// Windows of a part, and how much each has at most: words of bits; pairs of a view and one of its rows, where the
+    /// biases count as a row of all; items; partial sums.
+    pub fn cut(&self) -> (usize, Windows) {
+        let (window, count) = (self.window(), self.windows(self.views()));
+        let members = window * (self.stride + 1);
+        let items = self.shape.rows.min(members) + 1 + members / SEGMENT;
+        // In a single window only rows of several items have some: less than twice their members over SEGMENT.
+        let parts = if count > 1 { items } else { 2 * members / SEGMENT + 2 };
+        let [words, members, items, parts] = [window / 32, members, items, parts].map(|size| size as u32);
+        (count, Windows { words, members, items, parts })
+    }
+
+    /// Places for the views of all windows times so many each.
+    fn in_windows(&self, each: u32) -> usize {
+        self.cut().0 * each as usize
+    }
+
+    /// Words of bits of all rows.
+    pub fn bits(&self) -> usize {
+        self.in_windows(self.cut().1.words) * self.shape.rows
+    }
+
+    /// The most pairs of a view and one of its rows or the biases.
+    pub fn members(&self) -> usize {
+        self.in_windows(self.cut().1.members)
     }
 
     /// The most items of rows and of the biases.
     pub fn items(&self) -> usize {
-        self.shape.rows.min(self.pairs()) + 1 + (self.pairs() + self.views()) / SEGMENT
+        self.in_windows(self.cut().1.items)
     }
 
-    /// The most partial sums: a row with several items has less than twice its members over [`SEGMENT`].
+    /// The most partial sums.
     pub fn scattered(&self) -> usize {
-        2 * (self.pairs() + self.views()) / SEGMENT + 2
+        self.in_windows(self.cut().1.parts)
     }
 
     /// Neurons and piece-square values of a view.
@@ -137,8 +169,9 @@ impl Plan {
     /// Bytes of all that there is for a part.
     fn of_part(&self) -> usize {
         let (views, rows) = (self.views(), self.shape.rows);
-        let lists = 2 * self.pairs() + 4 * (views + self.pairs() + self.items()) + 16 * (rows + 2);
-        let bits = 4 * rows * self.words();
+        let starts = 16 * (rows + 2) * self.cut().0;
+        let lists = 2 * views * self.stride + 4 * (views + self.members() + self.items()) + starts;
+        let bits = 4 * self.bits();
         let sums = 4 * self.width() * (views + self.scattered());
         let heads = 4 * self.heads() * self.head_parts();
         let positions = self.part * (4 * (4 + 2 * self.inner()) + 8);

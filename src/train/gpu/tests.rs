@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::driver::Driver;
+use super::driver::{Driver, Kernel};
 use super::emulation;
 use super::records::{self, RECORD};
 use super::*;
@@ -58,27 +58,9 @@ fn settings(forward: Forward) -> Settings {
     Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
 }
 
-/// The gradient and the sum of losses of a batch on a device.
-fn gradient(
-    gpu: &mut Gpu,
-    items: &[TrainItem],
-    batch: &[u32],
-    loss: Loss,
-    target: Target,
-) -> (f64, Vec<f32>) {
-    records::fill(gpu.work.driver.slot(0).unwrap(), items, batch);
-    let at = gpu.work.driver.send(0, batch.len() * RECORD).unwrap();
-    gpu.gradient(at, batch.len(), loss, target).unwrap();
-    gpu.work.driver.finish(0, gpu.work.memory.total).unwrap();
-    let gradient = gpu.work.memory.gradient;
-    (gpu.work.driver.result(0).unwrap(), gpu.work.vector(gradient).unwrap())
-}
-
 /// How far two vectors are apart, over the length of the first.
 fn distance(a: &[f32], b: &[f32]) -> f64 {
-    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|x| x * x).sum::<f64>().sqrt();
-    let away = square(&mut a.iter().zip(b).map(|(a, b)| f64::from(*a) - f64::from(*b)));
-    away / square(&mut a.iter().map(|a| f64::from(*a))).max(1e-30)
+    super::check::distance(a, b) / super::check::length(a).max(1e-30)
 }
 
 #[test]
@@ -112,13 +94,12 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mut cpu = Cpu::new(model, items.len(), settings.forward == Forward::I16);
     let mut gpu = Gpu::new(open().unwrap(), model, settings, items.len()).unwrap();
     let about = format!("{} {:?} {:?}", shape.architecture, settings.forward, loss.kind);
-    let (found, gradient) = gradient(&mut gpu, &items, &batch, loss, target);
+    let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
     let (expected, exact) = cpu.gradient(model, loss, target, &items, &batch);
     assert!((found - expected).abs() < 1e-5 * expected.abs(), "{about}: {found} is not {expected}");
-    let parts = [0, shape.bias, shape.factor, shape.heads, shape.len];
-    for part in parts.windows(2).filter(|part| part[0] < part[1]) {
-        let away = distance(&exact[part[0]..part[1]], &gradient[part[0]..part[1]]);
-        assert!(away < 1e-4, "{about}, parameters {part:?}: {away}");
+    for (part, range) in shape.parts().into_iter().filter(|(_, range)| !range.is_empty()) {
+        let away = distance(&exact[range.clone()], &gradient[range]);
+        assert!(away < 1e-4, "{about}, {part}: {away}");
     }
     let mean = gpu.mean_loss(loss, target, &items).unwrap();
     let expected = cpu.mean_loss(model, loss, target, &items);
@@ -132,7 +113,8 @@ fn rows_and_buckets_are_those_of_the_cpu() {
     for open in devices() {
         for architecture in shapes().into_iter().chain([whole.clone()]) {
             let model = Model::zero(&architecture, false);
-            let mut positions = items(150, 9);
+            // More than a window, where there are several.
+            let mut positions = items(300, 9);
             // What no board is: a code that is no piece's, and no pieces at all.
             positions[3].board.0[8] = 0xff;
             positions[5].board.0 = [0; 24];
@@ -153,8 +135,10 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             let counts = read(memory.counts, 4 * views * positions.len());
             let buckets = read(memory.buckets, positions.len());
             let targets = read(memory.targets, 4 * positions.len());
-            let starts = read(memory.starts, 12 * (model.shape.rows + 2));
-            let members = read(memory.members, 4 * stride * views * positions.len());
+            let (all_views, rows_and_two) = (views * positions.len(), model.shape.rows + 2);
+            let (windows, (_, cut)) = (gpu.work.plan.windows(all_views), gpu.work.plan.cut());
+            let starts = read(memory.starts, 12 * rows_and_two * windows);
+            let members = read(memory.members, 4 * cut.members as usize * windows);
             let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes.as_chunks::<4>().0[at]);
             let mut extractor = Extractor::new(&architecture);
             let mut who: Vec<Vec<u32>> = vec![Vec::new(); model.shape.rows];
@@ -175,13 +159,19 @@ fn rows_and_buckets_are_those_of_the_cpu() {
                 let found = f32::from_bits(number(&targets, i));
                 assert!((found - target.of(item)).abs() < 1e-6, "{found}");
             }
-            let mut start = 0;
-            for (row, expected) in who.iter().enumerate() {
-                assert_eq!(number(&starts, 3 * row) as usize, start);
-                let found: Vec<u32> =
-                    (start..start + expected.len()).map(|at| number(&members, at)).collect();
-                assert_eq!(&found, expected, "{architecture}, row {row}");
-                start += expected.len();
+            // The biases are a row that every view has.
+            who.push((0..all_views as u32).collect());
+            for window in 0..windows {
+                let mut start = window * cut.members as usize;
+                for (row, everybody) in who.iter().enumerate() {
+                    assert_eq!(number(&starts, 3 * (window * rows_and_two + row)) as usize, start);
+                    let within = |view: &&u32| **view / (32 * cut.words) == window as u32;
+                    let expected: Vec<u32> = everybody.iter().filter(within).copied().collect();
+                    let found: Vec<u32> =
+                        (start..start + expected.len()).map(|at| number(&members, at)).collect();
+                    assert_eq!(found, expected, "{architecture}, window {window}, row {row}");
+                    start += expected.len();
+                }
             }
         }
     }
@@ -197,9 +187,9 @@ fn a_batch_in_parts_is_the_whole_batch() {
             let (target, loss) = (Target { wdl: 0.4, k: 1.2 }, settings.loss());
             let batch: Vec<u32> = (0..items.len() as u32).collect();
             let mut gpu = Gpu::new(open().unwrap(), &model, &settings, items.len()).unwrap();
-            let (whole, expected) = gradient(&mut gpu, &items, &batch, loss, target);
+            let (whole, expected) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
             gpu.work.plan.part = 96;
-            let (parts, found) = gradient(&mut gpu, &items, &batch, loss, target);
+            let (parts, found) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
             let architecture = &model.shape.architecture;
             assert!((whole - parts).abs() < 1e-9 * whole, "{architecture}: {parts} is not {whole}");
             assert!(distance(&expected, &found) < 1e-5, "{architecture}");
@@ -297,7 +287,7 @@ fn runs() -> Vec<Settings> {
 fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
     for open in devices() {
         for settings in runs() {
-            let on = |open: Open| run(Compute::of(open().unwrap()), &settings, None);
+            let on = |open: Open| run(Compute::of(open().unwrap(), false), &settings, None);
             let (expected, _) = run(Compute::cpu(), &settings, None);
             let (first, states) = on(open);
             let (again, others) = on(open);
@@ -326,7 +316,7 @@ fn no_sum_depends_on_who_comes_first() {
         let on = |backwards| {
             let driver = emulation::open(backwards).ok()?;
             let mut gpu = Gpu::new(driver, &model, &settings, count).unwrap();
-            Some(gradient(&mut gpu, &items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }))
+            Some(gpu.gradient_of(&items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }).unwrap())
         };
         // Many items of one row, many positions of one bucket: their sums are the same to the bit.
         let Some((loss, forwards)) = on(false) else { return skipped("the order of sums (no emulation)") };
@@ -340,7 +330,7 @@ fn no_sum_depends_on_who_comes_first() {
 fn a_run_goes_on_on_the_other_device_and_on_the_same() {
     for open in devices() {
         for settings in runs() {
-            let gpu = || Compute::of(open().unwrap());
+            let gpu = || Compute::of(open().unwrap(), false);
             let (on_cpu, cpu_states) = run(Compute::cpu(), &settings, None);
             let (on_gpu, gpu_states) = run(gpu(), &settings, None);
             let state = |keeper: &Keeper| Some(keeper.kept[0].clone());
@@ -360,6 +350,64 @@ fn a_run_goes_on_on_the_other_device_and_on_the_same() {
 }
 
 #[test]
+fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
+    for open in devices() {
+        for settings in runs().into_iter().chain(optimisers()) {
+            let model = Model::start(&settings.architecture(), settings.factorised(), 1);
+            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 90).unwrap();
+            let before = gpu.save().unwrap();
+            check(&mut gpu, &model, &settings, &items(150, 3)).unwrap();
+            assert_eq!(gpu.save().unwrap(), before);
+        }
+    }
+}
+
+#[test]
+fn a_device_that_leaves_something_out_is_not_trusted() {
+    let whole = runs().pop().unwrap();
+    let flat = Settings { layers: Vec::new(), optimiser: OptimiserKind::AdamW, ..whole.clone() };
+    let sgd = Settings { optimiser: OptimiserKind::Sgd, forward: Forward::I16, ..flat.clone() };
+    // Of those that others find their way by: what is left out there may be any place in memory.
+    let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
+    let mut seen = Vec::new();
+    for settings in [whole, flat, sgd] {
+        let model = Model::start(&settings.architecture(), settings.factorised(), 1);
+        for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
+            let Ok(driver) = emulation::without(*kernel) else { return skipped("faults (no emulation)") };
+            let mut gpu = Gpu::new(driver, &model, &settings, 300).unwrap();
+            if let Err(error) = check(&mut gpu, &model, &settings, &items(300, 3)) {
+                assert!(error.to_string().contains("emulation computes "), "{error}");
+                assert_eq!(error.exit_code(), 2);
+                seen.push(*kernel);
+            }
+        }
+    }
+    // What acts only on later steps, or on averaged weights that are those of the start.
+    let later = [Kernel::LookBack, Kernel::Average];
+    let missed =
+        |kernel: &&Kernel| !others.contains(kernel) && !later.contains(kernel) && !seen.contains(kernel);
+    assert_eq!(Kernel::ALL.iter().filter(missed).collect::<Vec<_>>(), [] as [&Kernel; 0]);
+}
+
+#[test]
+fn the_cpu_takes_over_from_a_device_that_is_not_trusted_if_it_may() {
+    let settings = Settings { hidden: 16, ..settings(Forward::I16) };
+    let with = |or_cpu| {
+        let driver = emulation::without(Kernel::ScatterItems).ok()?;
+        let items = items(480, 4);
+        let mut source = Memory::new(&items, &settings).unwrap();
+        let mut keeper = Keeper::default();
+        let compute = Compute::of(driver, or_cpu);
+        Some(fit_from(&mut source, &[], &settings, compute, &mut keeper).map(|outcome| (outcome, keeper)))
+    };
+    let Some(instead) = with(true) else { return skipped("another device instead (no emulation)") };
+    let (outcome, keeper) = instead.unwrap();
+    assert_eq!(outcome.device, "cpu");
+    assert!(keeper.set_aside.unwrap().contains("feature weights' gradients that are off by"));
+    assert!(with(false).unwrap().is_err());
+}
+
+#[test]
 fn a_weight_that_is_no_number_shows_in_the_loss() {
     for open in devices() {
         for forward in [Forward::F32, Forward::I16] {
@@ -370,7 +418,7 @@ fn a_weight_that_is_no_number_shows_in_the_loss() {
             let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 8).unwrap();
             let (items, batch) = (items(4, 1), [0, 1, 2, 3]);
             let target = Target { wdl: 0.3, k: 1.0 };
-            assert!(gradient(&mut gpu, &items, &batch, settings.loss(), target).0.is_nan());
+            assert!(gpu.gradient_of(&items, &batch, settings.loss(), target).unwrap().0.is_nan());
             assert!(gpu.mean_loss(settings.loss(), target, &items).unwrap().is_nan());
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::driver::{Address, Driver, Kernel, Param};
 use super::memory::{MOST_SETS, Memory};
-use super::net::{Layer, LossNumbers, Net, Order, tables};
+use super::net::{Layer, LossNumbers, Net, Order, Windows, tables};
 use super::plan::Plan;
 use crate::error::Result;
 use crate::train::loss::{Loss, Target};
@@ -73,7 +73,13 @@ impl Work {
         self.launch_of(kernel, grid, BLOCK, params)
     }
 
-    fn launch_of(&mut self, kernel: Kernel, grid: [usize; 3], block: usize, params: &[Param]) -> Result<()> {
+    pub fn launch_of(
+        &mut self,
+        kernel: Kernel,
+        grid: [usize; 3],
+        block: usize,
+        params: &[Param],
+    ) -> Result<()> {
         self.driver.launch(kernel, grid.map(|size| size as u32), block as u32, params)
     }
 
@@ -119,13 +125,13 @@ impl Work {
         backward: bool,
     ) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
-        let (words, bucket_words) = (self.plan.words(), self.plan.part.div_ceil(32));
+        let ((_, cut), bucket_words) = (self.plan.cut(), self.plan.part.div_ceil(32));
         let shape = &self.plan.shape;
         let (rows, buckets) = (shape.rows, shape.architecture.output_buckets);
         let views = positions * shape.architecture.views;
         let bits = if backward { memory.bits } else { Address::NONE };
         if backward {
-            self.driver.clear(memory.bits, 4 * rows * words)?;
+            self.driver.clear(memory.bits, 4 * self.plan.bits())?;
         }
         if self.plan.layered() {
             self.driver.clear(memory.bucket_bits, 4 * buckets * bucket_words)?;
@@ -140,7 +146,7 @@ impl Work {
             memory.rows,
             memory.counts,
             bits,
-            words as u32,
+            cut.words,
             memory.targets,
             memory.buckets,
             memory.bucket_bits,
@@ -150,26 +156,35 @@ impl Work {
         self.launch_of(Kernel::Extract, grid, 32 * EXTRACTING, extract)?;
         if self.plan.layered() {
             let (bits, counts, starts) = (memory.bucket_bits, memory.bucket_counts, memory.bucket_starts);
-            self.list([bits, counts, starts, memory.order, Address::NONE], [buckets, bucket_words, 0])?;
+            let all = Windows { words: bucket_words as u32, members: 0, items: 0, parts: 0 };
+            self.list([bits, counts, starts, memory.order, Address::NONE], 1, all, [buckets, 0])?;
         }
         if backward {
             let lists = [memory.bits, memory.row_counts, memory.starts, memory.members, memory.item_rows];
-            self.list(lists, [rows, words, views])?;
+            self.list(lists, self.plan.windows(views), cut, [rows, views])?;
         }
         Ok(())
     }
 
-    /// Makes lists from bits: `[bits, counts, starts, members, item_rows]` of `[rows, words, everybody]`.
-    fn list(&mut self, memory: [Address; 5], sizes: [usize; 3]) -> Result<()> {
+    /// Makes lists from bits: `[bits, counts, starts, members, item_rows]` of so many windows, `[rows, everybody]`.
+    fn list(
+        &mut self,
+        memory: [Address; 5],
+        count: usize,
+        windows: Windows,
+        sizes: [usize; 2],
+    ) -> Result<()> {
         let [bits, counts, starts, members, items] = memory;
-        let [rows, words, everybody] = sizes.map(|size| size as u32);
+        let ([rows, everybody], words) = (sizes.map(|size| size as u32), windows.words);
         let all_rows = if everybody > 0 { rows + 1 } else { rows };
-        let grid = |rows: u32, each: usize| [(rows as usize * each).div_ceil(WARPS), 1, 1];
-        self.launch(Kernel::CountRows, grid(rows, 1), params![bits, rows, words, counts])?;
-        self.launch(Kernel::ScanRows, [1; 3], params![counts, rows, everybody, starts])?;
-        let each = (sizes[1] / LISTED_WORDS).next_power_of_two().min(WARPS);
+        let grid = |rows: usize, each: usize| (rows * each).div_ceil(WARPS);
+        let lists = count * sizes[0];
+        let each_row = params![bits, lists as u32, words, counts];
+        self.launch(Kernel::CountRows, [grid(lists, 1), 1, 1], each_row)?;
+        self.launch(Kernel::ScanRows, [count, 1, 1], params![&windows, counts, rows, everybody, starts])?;
+        let each = (words as usize / LISTED_WORDS).next_power_of_two().min(WARPS);
         let list = params![bits, rows, all_rows, words, each as u32, starts, members, items];
-        self.launch(Kernel::ListRows, grid(all_rows, each), list)
+        self.launch(Kernel::ListRows, [grid(all_rows as usize, each), count, 1], list)
     }
 
     /// The positions by output bucket.

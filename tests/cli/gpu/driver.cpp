@@ -61,6 +61,15 @@ const std::map<std::string, Bind> KERNELS = {
 
 void* current = nullptr;
 std::map<unsigned long long, size_t> sizes;
+
+/// What was launched by graphs and alone, told at the end to who asks.
+size_t by_graph = 0, alone = 0;
+__attribute__((destructor)) void tell() {
+    if (getenv("EMULATION_TELLS")) {
+        fprintf(stderr, "%zu nodes of graphs, %zu kernels alone\n", by_graph, alone);
+    }
+}
+
 void call(void* what) { (*(std::function<void()>*)what)(); }
 
 } // namespace
@@ -140,9 +149,71 @@ int cuModuleGetFunction(const Bind** function, void*, const char* name) {
     }
     return *function = &found->second, SUCCESS;
 }
+// A graph is a list of what is done one after another; a node is its place in there.
+struct Graph {
+    std::vector<std::function<void()>> nodes;
+};
+struct Launch {
+    const Bind* function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+};
+struct Clear {
+    unsigned long long at;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+};
+std::function<void()> launched(const Launch& launch) {
+    // A fault on demand: a kernel that does nothing.
+    const char* without = getenv("EMULATION_WITHOUT");
+    if (without && launch.function == &KERNELS.at(without)) {
+        return [] {};
+    }
+    const std::function<void()> body = (*launch.function)(launch.params);
+    return [=] { emulation::run({launch.grid[0], launch.grid[1], launch.grid[2]}, launch.block[0], call, (void*)&body); };
+}
+int add(void** node, Graph* graph, void* const* before, size_t count, std::function<void()> what) {
+    const size_t at = graph->nodes.size();
+    if (count != (at > 0) || (at > 0 && *before != (void*)at)) {
+        return INVALID_VALUE;
+    }
+    graph->nodes.push_back(std::move(what));
+    return *node = (void*)(at + 1), SUCCESS;
+}
+int cuGraphCreate(Graph** graph, unsigned) {
+    // Devices without graphs do the same by single launches.
+    return *graph = new Graph, getenv("EMULATION_NO_GRAPHS") ? NOT_FOUND : SUCCESS;
+}
+int cuGraphDestroy(Graph* graph) { return delete graph, SUCCESS; }
+int cuGraphExecDestroy(Graph* graph) { return delete graph, SUCCESS; }
+int cuGraphAddKernelNode_v2(void** node, Graph* graph, void* const* before, size_t count, const Launch* launch) {
+    return add(node, graph, before, count, launched(*launch));
+}
+int cuGraphAddMemsetNode(void** node, Graph* graph, void* const* before, size_t count, const Clear* clear, void*) {
+    const Clear own = *clear;
+    const auto what = [own] { memset((void*)own.at, own.value, own.element * own.width * own.height); };
+    return add(node, graph, before, count, what);
+}
+int cuGraphInstantiateWithFlags(Graph** ready, Graph* graph, unsigned long long) {
+    return *ready = new Graph(*graph), SUCCESS;
+}
+int cuGraphExecKernelNodeSetParams_v2(Graph* ready, void* node, const Launch* launch) {
+    return ready->nodes.at((size_t)node - 1) = launched(*launch), SUCCESS;
+}
+int cuGraphLaunch(Graph* ready, Stream* stream) {
+    by_graph += ready->nodes.size();
+    const Graph now = *ready;
+    return stream->ask([now] {
+        for (const auto& node : now.nodes) {
+            node();
+        }
+    }), SUCCESS;
+}
 int cuLaunchKernel(const Bind* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
                    unsigned, Stream* stream, void** params, void**) {
-    const std::function<void()> body = (*function)(params);
-    return stream->ask([=] { emulation::run({x, y, z}, threads, call, (void*)&body); }), SUCCESS;
+    alone++;
+    return stream->ask(launched({function, {x, y, z}, {threads, 1, 1}, 0, params})), SUCCESS;
 }
 }

@@ -36,10 +36,20 @@ struct Net {
     u32 head;         // parameters of an output bucket
 };
 
-/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those with several items:
-/// the sums of all rows before it. Behind the last row stand the totals.
+/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those that have them: the
+/// sums of all rows before it in its window. Behind the last row stand the totals.
 struct Starts {
     u32 members, items, parts;
+};
+
+/// The twin of `Windows` in net.rs. Views are cut into windows, and each has lists of its own: the gradients of one window
+/// and tile are so few that they stay in the cache of the multiprocessor that adds them up. Where a table has so many rows
+/// that most lists would be empty, all views are one window.
+struct Windows {
+    u32 words;   // of a row's bits in a window, 32 views each
+    u32 members; // places for the members of a window, its items and its partial sums
+    u32 items;
+    u32 parts;
 };
 
 /// Members of an item.

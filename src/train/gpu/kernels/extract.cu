@@ -68,14 +68,14 @@ __device__ inline float target_of(const Record& record, float wdl, float k) {
 struct Place {
     const Net& net;
     u16* rows;
-    u32* bits;
+    u32* bits; // of the first row, in the view's window and word
     u32 words;
     u32 view;
 
     __device__ void put(u32 at, u32 row) const {
         rows[(size_t)view * net.stride + at] = (u16)row;
         if (bits) {
-            atomicOr(&bits[(size_t)row * words + view / 32], 1u << view % 32);
+            atomicOr(&bits[(size_t)row * words], 1u << view % 32);
         }
     }
 };
@@ -144,7 +144,7 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
 }
 
 /// `tables`: for each own king's square its input bucket, with 128 if left and right are exchanged; then the output bucket
-/// by pieces (0 to 64) or phase (0 to 24). `bits` and `bucket_bits` may be null.
+/// by pieces (0 to 64) or phase (0 to 24). `bits`, `[window][row][word]`, and `bucket_bits` may be null.
 KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
                u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
     __shared__ u32 sets[4][MOST_WORDS];
@@ -160,7 +160,9 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
     // Code 7 and 15 are of no piece: such a board has no rows at all.
     const u64 low = record.codes[0], high = record.codes[1], fours = 0x1111111111111111ull;
     const bool sound = !((low & low >> 1 & low >> 2 | high & high >> 1 & high >> 2) & fours);
-    const Place place = {net, rows, bits, words, view};
+    const u32 word = view / 32;
+    u32* own_bits = bits ? bits + (size_t)(word / words) * net.rows * words + word % words : nullptr;
+    const Place place = {net, rows, own_bits, words, view};
     u32 count = 0;
     if (net.sets == 1) {
         count = put_squares(place, tables, record, black, sound);

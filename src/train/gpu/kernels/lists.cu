@@ -1,7 +1,8 @@
-// From bits to lists: for each row, who has it, in ascending order.
+// From bits to lists: for each window and row, who has it, in ascending order.
 //
-// In: `bits[row][word]`, a bit for each member. Out: the members of all rows one after another, and where each row's begin.
-// Long lists are cut into items of SEGMENT members, so that a row that every second position has keeps no one waiting.
+// In: `bits[window][row][word]`, a bit for each member. Out: for each window the members of all rows one after another, and
+// where each row's begin. Long lists are cut into items of SEGMENT members, so that a row that every second position has
+// keeps no one waiting.
 #include "common.cuh"
 
 /// Warps of a block that lists rows.
@@ -9,7 +10,7 @@ const u32 LIST_WARPS = 8;
 
 __device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
 
-/// How many members each row has. A warp a row, so that its words are read side by side.
+/// How many members each row has; those of all windows count. A warp a row, so that its words are read side by side.
 KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32* counts) {
     const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (row >= rows) {
@@ -25,21 +26,25 @@ KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32* counts) {
     }
 }
 
-__device__ inline Starts of_row(u32 members) {
+/// A row has partial sums if it has several items, or if there are several windows.
+__device__ inline Starts of_row(u32 members, bool partial) {
     const u32 items = items_of(members);
-    return {members, items, items > 1 ? items : 0};
+    return {members, items, items > 1 || partial ? items : 0};
 }
 
-/// Adds up the counts of all rows before each one. One block: the counts are few. If `everybody` is not 0, a row behind the
-/// last has so many members.
-KERNEL scan_rows(const u32* counts, u32 rows, u32 everybody, Starts* starts) {
+/// Adds up the counts of all rows of a window before each one. A block a window: the counts are few. If `everybody` is not
+/// 0, so many members there are in all, and a row behind the last has those of its window.
+KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, Starts* starts) {
     __shared__ Starts sums[256];
-    const u32 all_rows = everybody ? rows + 1 : rows;
+    const u32 window = blockIdx.x, all_rows = everybody ? rows + 1 : rows, views = 32 * windows.words;
     const u32 thread = threadIdx.x, share = (all_rows + 255) / 256;
     const u32 first = min(thread * share, all_rows), last = min(first + share, all_rows);
+    const u32 own_views = everybody ? min(views, everybody - window * views) : 0;
+    const bool partial = gridDim.x > 1;
+    counts += (size_t)window * rows, starts += (size_t)window * (rows + 2);
     Starts sum = {0, 0, 0};
     for (u32 row = first; row < last; row++) {
-        const Starts own = of_row(row < rows ? counts[row] : everybody);
+        const Starts own = of_row(row < rows ? counts[row] : own_views, partial);
         sum.members += own.members, sum.items += own.items, sum.parts += own.parts;
     }
     sums[thread] = sum;
@@ -52,11 +57,13 @@ KERNEL scan_rows(const u32* counts, u32 rows, u32 everybody, Starts* starts) {
         sums[thread].parts += before.parts;
         __syncthreads();
     }
-    const Starts before = thread > 0 ? sums[thread - 1] : Starts{0, 0, 0};
-    Starts at = before;
+    Starts at = {window * windows.members, window * windows.items, window * windows.parts};
+    if (thread > 0) {
+        at.members += sums[thread - 1].members, at.items += sums[thread - 1].items, at.parts += sums[thread - 1].parts;
+    }
     for (u32 row = first; row < last; row++) {
         starts[row] = at;
-        const Starts own = of_row(row < rows ? counts[row] : everybody);
+        const Starts own = of_row(row < rows ? counts[row] : own_views, partial);
         at.members += own.members, at.items += own.items, at.parts += own.parts;
     }
     if (thread == 255) {
@@ -66,10 +73,13 @@ KERNEL scan_rows(const u32* counts, u32 rows, u32 everybody, Starts* starts) {
 
 /// Writes the members, and for each item its row. So many warps `each` share a row, of all rows of a block: a warp counts
 /// the members in its run of words, which says where those of the next begin, and its lanes find their places by a scan.
-/// `item_rows` may be null; the row behind the last, if there is one, has everybody and needs items alone.
+/// `item_rows` may be null; the row behind the last, if there is one, has everybody. The second grid dimension is the
+/// window.
 KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, const Starts* starts, u32* members,
                  u32* item_rows) {
     __shared__ u32 counts[LIST_WARPS];
+    const u32 window = blockIdx.y, before_window = 32 * words * window;
+    bits += (size_t)window * rows * words, starts += (size_t)window * (rows + 2);
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, nth = warp % each;
     const u32 row = blockIdx.x * (LIST_WARPS / each) + warp / each;
     // Most rows of a large table are in no position of a batch.
@@ -90,6 +100,12 @@ KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, c
             item_rows[item] = row;
         }
     }
+    if (row == rows && row < all_rows) {
+        const u32 everybody = starts[row + 1].members - starts[row].members;
+        for (u32 i = nth * WARP + lane; i < everybody; i += each * WARP) {
+            members[starts[row].members + i] = before_window + i;
+        }
+    }
     u32 total = is ? starts[row].members : 0;
     for (u32 before = warp - nth; before < warp; before++) {
         total += counts[before];
@@ -98,7 +114,7 @@ KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, c
         u32 left = first + lane < end ? own[first + lane] : 0;
         const u32 mine = __popc(left), upto = warp_scan(mine);
         for (u32 at = total + upto - mine; left; left &= left - 1) {
-            members[at++] = 32 * (first + lane) + __ffs(left) - 1;
+            members[at++] = before_window + 32 * (first + lane) + __ffs(left) - 1;
         }
         total += __shfl_sync(ALL, upto, WARP - 1);
     }

@@ -1,0 +1,101 @@
+//! Whether a device computes what the CPU does, asked before a run trusts it.
+//!
+//! In: a network on a device, before its first step, and positions of the run. Out: nothing, or what differs. The driver
+//! compiles the kernels for devices and by versions of its own that no test has seen, and a fault there would only show as
+//! a network that learns worse. The gradient is computed twice, since two runs have to give the same bytes, and one step is
+//! taken and taken back.
+
+use super::Gpu;
+use crate::error::{Error, Result};
+use crate::train::backend::{Backend, Step};
+use crate::train::cpu::Cpu;
+use crate::train::loss::Target;
+use crate::train::model::Model;
+use crate::train::optimiser::Optimiser;
+use crate::train::{Forward, Settings, TrainItem};
+
+/// The most positions that are looked at: so many that every kernel has several blocks.
+const POSITIONS: usize = 4096;
+/// How far two gradients may be apart, over the length of the CPU's; and two steps, whose weights are rounded.
+const GRADIENT: f64 = 1e-4;
+const STEP: f64 = 1e-3;
+/// A part of the gradient that is so much smaller than all of it is rounding.
+const NOTHING: f64 = 1e-6;
+/// Stands for a length of 0 where one divides.
+const TINY: f64 = f64::MIN_POSITIVE;
+
+/// Compares a device with the CPU on the first of some positions. The network is as it was afterwards.
+///
+/// # Errors
+/// If they differ, or the device fails.
+pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
+    let (loss, target) = (settings.loss(), Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) });
+    let most = POSITIONS.min(gpu.work.plan.batch).min(positions.len());
+    let items = &positions[..most - most % loss.group()];
+    if items.is_empty() {
+        return Ok(());
+    }
+    let batch: Vec<u32> = (0..items.len() as u32).collect();
+    let mut cpu = Cpu::new(model, items.len(), settings.forward == Forward::I16);
+    let fresh = gpu.save()?;
+
+    let (found, mut gradient) = gpu.gradient_of(items, &batch, loss, target)?;
+    let (expected, exact) = cpu.gradient(model, loss, target, items, &batch);
+    gpu.agrees("losses", apart(found, expected), GRADIENT)?;
+    let whole = length(exact);
+    for (what, part) in model.shape.parts() {
+        let (exact, found) = (&exact[part.clone()], &gradient[part]);
+        gpu.agrees(what, distance(exact, found) / length(exact).max(NOTHING * whole).max(TINY), GRADIENT)?;
+    }
+    let (again, same) = gpu.gradient_of(items, &batch, loss, target)?;
+    let repeats = again.to_bits() == found.to_bits()
+        && same.iter().zip(&gradient).all(|(a, b)| a.to_bits() == b.to_bits());
+    if !repeats {
+        return Err(gpu.fault("computes another gradient when it is asked again"));
+    }
+    let found = gpu.mean_loss(loss, target, items)?;
+    let expected = cpu.mean_loss(model, loss, target, items);
+    gpu.agrees("validation losses", apart(found, expected), GRADIENT)?;
+
+    // The device's own gradient, so that only the step differs.
+    let rate = settings.learning_rate;
+    gpu.optimise(&Step { number: 1, loss, target, rate })?;
+    let mut weights = model.parameters.clone();
+    Optimiser::new(settings, model.shape.limits()).step(&mut weights, &mut gradient, rate);
+    let stepped = gpu.save()?.parameters;
+    let away = distance(&weights, &stepped) / distance(&model.parameters, &weights).max(TINY);
+    gpu.agrees("steps", away, STEP)?;
+    gpu.restore(&fresh).map(|_| ())
+}
+
+impl Gpu {
+    /// A fault if two numbers are too far apart; not a number is.
+    fn agrees(&self, what: &str, away: f64, most: f64) -> Result<()> {
+        if away <= most {
+            return Ok(());
+        }
+        Err(self.fault(&format!("computes {what} that are off by {away:.1e} of the CPU's")))
+    }
+
+    fn fault(&self, what: &str) -> Error {
+        Error::internal(format!(
+            "{} {what}: a fault of patzer or of the driver, please report it; --device cpu trains without it",
+            self.name
+        ))
+    }
+}
+
+/// How far a number is from the one expected, over that one.
+fn apart(found: f64, expected: f64) -> f64 {
+    (found - expected).abs() / expected.abs().max(TINY)
+}
+
+/// The length of a vector.
+pub(super) fn length(vector: &[f32]) -> f64 {
+    vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
+}
+
+/// How far two vectors are apart.
+pub(super) fn distance(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
+}
