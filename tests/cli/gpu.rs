@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -58,7 +58,7 @@ struct Scene {
     folder: TempDir,
 }
 
-const TUNE: &str = "tune labelled.parquet --json --hidden 16 --batch 300 --epochs 2 --k 1";
+const TUNE: &str = "tune labelled.parquet --json --hidden 16 --batch 300 --k 1";
 
 impl Scene {
     fn new() -> Option<Scene> {
@@ -69,12 +69,18 @@ impl Scene {
         Some(Scene { driver, folder })
     }
 
+    /// Of two epochs unless the line says otherwise.
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        let epochs = if line.contains("--epochs") { "" } else { "--epochs 2" };
+        command.args(format!("{TUNE} {epochs} {line}").split_whitespace()).current_dir(&self.folder);
+        command.env("LD_LIBRARY_PATH", &self.driver);
+        command
+    }
+
     /// Trains; the stand-in may be told to have a fault, or to tell of itself. Gives what is said.
     fn run(&self, line: &str, told: &[(&str, &str)]) -> (Output, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
-        command.args(format!("{TUNE} {line}").split_whitespace()).current_dir(&self.folder);
-        let output =
-            command.env("LD_LIBRARY_PATH", &self.driver).envs(told.iter().copied()).output().unwrap();
+        let output = self.command(line).envs(told.iter().copied()).output().unwrap();
         let said = String::from_utf8(output.stderr.clone()).unwrap();
         (output, said)
     }
@@ -83,6 +89,25 @@ impl Scene {
         let (output, said) = self.run(line, &[]);
         assert!(output.status.success(), "{said}");
         (serde_json::from_slice(&output.stdout).unwrap(), said)
+    }
+
+    /// Trains until there is another checkpoint in a folder, and kills: SIGKILL cannot be caught. False if the run was done
+    /// before.
+    fn killed(&self, line: &str, run: &str) -> bool {
+        let checkpoint = self.folder.path().join(run).join("checkpoint.bin");
+        let state = || fs::read(&checkpoint).unwrap_or_default();
+        let before = state();
+        let mut command = self.command(line);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while state() == before && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let running = child.try_wait().unwrap().is_none();
+        if running {
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+        running
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
@@ -112,6 +137,34 @@ fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
         (output.status.code(), said.as_str()),
         (Some(1), "error: --device gpu:1: there is no GPU 1: the last is 0\n")
     );
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_on_the_other_device_and_back() {
+    let Some(scene) = Scene::new() else { return };
+    let (whole, _) = scene.tuned("--epochs 6 --device cpu -o whole.nnue");
+    let on = |device: &str| format!("--epochs 6 --device {device} --resume --run runs/moved -o moved.nnue");
+    assert!(scene.killed(&on("gpu"), "runs/moved"));
+    // The CPU may be done before it is killed; then it is to try again from where the GPU was.
+    let checkpoint = scene.folder.path().join("runs/moved/checkpoint.bin");
+    let of_gpu = fs::read(&checkpoint).unwrap();
+    while !scene.killed(&on("cpu"), "runs/moved") {
+        fs::write(&checkpoint, &of_gpu).unwrap();
+    }
+    let (moved, said) = scene.tuned(&on("gpu"));
+    assert!(said.contains("warning: the checkpoint is one of cpu; on Emulation (GPU 0)"), "{said}");
+    assert_eq!((&moved["epochs"], &moved["device"]), (&Value::from(6), &Value::from("Emulation (GPU 0)")));
+    for key in ["train_loss_before", "train_loss", "validation_loss"] {
+        let (expected, found) = (whole[key].as_f64().unwrap(), moved[key].as_f64().unwrap());
+        assert!((expected - found).abs() < 1e-4 * expected, "{key}: {found} is not {expected}");
+    }
+
+    // On one and the same device it is the run that was never killed.
+    let on_gpu = |name: &str| format!("--epochs 4 --device gpu --resume --run runs/{name} -o {name}.nnue");
+    scene.tuned(&on_gpu("unkilled"));
+    while scene.killed(&on_gpu("killed"), "runs/killed") {}
+    scene.tuned(&on_gpu("killed"));
+    assert!(scene.bytes("killed.nnue") == scene.bytes("unkilled.nnue"));
 }
 
 #[test]

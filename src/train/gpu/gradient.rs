@@ -40,7 +40,7 @@ impl Work {
             chunks
         };
         let sums = params![memory.head_parts, rows as u32, heads as u32, head_gradient];
-        self.each(Kernel::SumParts, heads, sums)?;
+        self.launch(Kernel::SumParts, [heads.div_ceil(32), 1, 1], sums)?;
         if tiles > hidden_tiles {
             let grid = [(views * tile).div_ceil(BLOCK), tiles - hidden_tiles, 1];
             let values = params![&net, memory.buckets, memory.slopes, views as u32, memory.hidden];

@@ -5,6 +5,7 @@
 use super::driver::{Address, Driver};
 use super::plan::{Plan, SQUARES_CHUNK};
 use super::records::RECORD;
+use super::work::BLOCK;
 use crate::error::Result;
 
 /// Blocks of features, and the largest bias behind them, in `largest` of table.cu.
@@ -51,7 +52,7 @@ pub struct Memory {
     pub hidden: Address,
     pub sums: Vec<Address>,
     pub slopes_of: Vec<Address>,
-    /// The positions' outputs, the derivatives by them, their losses, and the sum of all losses of a batch.
+    /// The positions' outputs, the derivatives by them, the losses of a block of them, and the sum of all of a batch.
     pub outputs: Address,
     pub slopes: Address,
     pub values: Address,
@@ -108,7 +109,7 @@ impl Memory {
             slopes_of: layers(&mut some)?,
             outputs: some(true, part, 4)?,
             slopes: some(true, part, 4)?,
-            values: some(true, part, 8)?,
+            values: some(true, part.div_ceil(BLOCK), 8)?,
             total: some(true, 1, 8)?,
             head_parts: some(true, plan.head_parts() * plan.heads(), 4)?,
         };

@@ -4,6 +4,7 @@
 //! and not from the device, so that every device does the same sums in the same order.
 
 use super::net::Windows;
+use super::work::BLOCK;
 use crate::eval::nnue::Architecture;
 use crate::train::shape::Shape;
 use crate::train::{Forward, OptimiserKind, Settings};
@@ -174,7 +175,7 @@ impl Plan {
         let bits = 4 * self.bits();
         let sums = 4 * self.width() * (views + self.scattered());
         let heads = 4 * self.heads() * self.head_parts();
-        let positions = self.part * (4 * (4 + 2 * self.inner()) + 8);
+        let positions = self.part * 4 * (4 + 2 * self.inner()) + 8 * self.part.div_ceil(BLOCK);
         lists + bits + sums + heads + positions
     }
 

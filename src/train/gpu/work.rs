@@ -246,7 +246,11 @@ impl Work {
             memory.slopes,
         ];
         self.each(Kernel::Losses, groups, losses)?;
-        self.launch(Kernel::Total, [1; 3], params![memory.values, groups as u32, memory.total])
+        self.launch(
+            Kernel::Total,
+            [1; 3],
+            params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total],
+        )
     }
 
     /// A vector of one number a weight.

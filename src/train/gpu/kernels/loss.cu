@@ -1,7 +1,7 @@
 // Losses and their derivatives by the outputs: the twins of loss.rs, with the same numbers in 64 bits.
 //
-// In: outputs without piece-square values, and targets. Out: a loss for each group of positions, the derivatives, and the
-// sum of the losses in one fixed order.
+// In: outputs without piece-square values, and targets. Out: the derivatives, and the sum of the losses of groups of positions
+// in one fixed order.
 #include "common.cuh"
 
 enum LossKind { POWER, CROSS_ENTROPY, PQR };
@@ -68,20 +68,25 @@ __device__ inline float piece_square(const Net& net, const float* hidden, u32 bu
     return net.views == 1 ? own : (own - hidden[hidden_at(net, tile, views, 2 * position + 1) + lane]) / 2.0f;
 }
 
-/// A thread a group: one position, or P, Q and R.
+/// A thread a group: one position, or P, Q and R. Each block leaves the sum of its losses.
 KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, u32 positions,
               const float* outputs, double* values, float* slopes) {
+    __shared__ double sums[ADDENDS];
     const u32 group = blockIdx.x * blockDim.x + threadIdx.x, size = loss.kind == PQR ? 3 : 1;
-    if (group >= positions / size) {
-        return;
+    double own = 0.0;
+    if (group < positions / size) {
+        float output[3];
+        for (u32 i = 0; i < size; i++) {
+            const u32 position = group * size + i;
+            output[i] = outputs[position] + piece_square(net, hidden, buckets[position], positions, position);
+        }
+        own = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
+                               : loss_of(loss, output[0], targets[group], slopes + group);
     }
-    float output[3];
-    for (u32 i = 0; i < size; i++) {
-        const u32 position = group * size + i;
-        output[i] = outputs[position] + piece_square(net, hidden, buckets[position], positions, position);
+    add_up(sums, own);
+    if (threadIdx.x == 0) {
+        values[blockIdx.x] = sums[0];
     }
-    values[group] = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
-                                     : loss_of(loss, output[0], targets[group], slopes + group);
 }
 
 /// Adds the sum of so many values to a total. One block.

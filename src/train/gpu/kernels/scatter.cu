@@ -102,15 +102,25 @@ KERNEL share(Net net, float* gradient) {
     gradient[net.factor + at] = sum;
 }
 
-/// Adds rows of partial sums to the gradient of the output buckets. A thread a weight.
+/// Warps that share the rows of a weight.
+const u32 SHARERS = 8;
+
+/// Adds rows of partial sums to the gradient of the output buckets. A lane a weight; each warp of a block adds up every
+/// eighth row, as so few weights leave most of a device without work.
 KERNEL sum_parts(const float* parts, u32 rows, u32 width, float* gradient) {
-    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= width) {
+    __shared__ float sums[SHARERS][WARP];
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, at = blockIdx.x * WARP + lane;
+    float sum = 0.0f;
+    for (u32 row = warp; row < rows && at < width; row += SHARERS) {
+        sum += parts[(size_t)row * width + at];
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || at >= width) {
         return;
     }
-    float sum = 0.0f;
-    for (u32 row = 0; row < rows; row++) {
-        sum += parts[(size_t)row * width + at];
+    for (u32 other = 1; other < SHARERS; other++) {
+        sum += sums[other][lane];
     }
     gradient[at] += sum;
 }
