@@ -23,11 +23,14 @@
 #define __shared__ static
 #define __constant__ static const
 
-/// Several numbers that are loaded at once.
-struct uint2 {
+/// Several numbers that are loaded at once, from where a GPU loads them.
+struct alignas(8) uint2 {
     unsigned x, y;
 };
-struct float4 {
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
     float x, y, z, w;
 };
 
@@ -234,6 +237,11 @@ inline unsigned atomicOr(unsigned* at, unsigned bits) {
     *at |= bits;
     return before;
 }
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+    const unsigned before = *at;
+    *at += value;
+    return before;
+}
 inline unsigned atomicMax(unsigned* at, unsigned value) {
     const unsigned before = *at;
     *at = value > before ? value : before;
@@ -273,11 +281,11 @@ extern "C" void* emulation_allocate(size_t bytes) {
     }
     mprotect(at + whole, page, PROT_NONE);
     memset(at, 0xff, whole);
-    // As far to the end as loads of eight bytes, and what is in units of them, allow.
-    return at + (whole - (bytes + 7) / 8 * 8);
+    // As far to the end as the widest loads, and what is in units of them, allow.
+    return at + (whole - (bytes + 15) / 16 * 16);
 }
 
 extern "C" void emulation_release(void* at, size_t bytes) {
     const size_t page = 4096, whole = (bytes + page - 1) / page * page;
-    munmap((char*)at - (whole - (bytes + 7) / 8 * 8), whole + page);
+    munmap((char*)at - (whole - (bytes + 15) / 16 * 16), whole + page);
 }

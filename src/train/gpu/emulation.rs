@@ -58,7 +58,8 @@ fn compile() -> std::result::Result<PathBuf, String> {
     // take for a fault.
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
-        .arg("-U_FORTIFY_SOURCE")
+        // A load from where it is not aligned is a fault on a GPU.
+        .args(["-U_FORTIFY_SOURCE", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"])
         .arg("-I")
         .arg(ptx::folder())
         .arg(&source)

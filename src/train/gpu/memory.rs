@@ -11,6 +11,9 @@ use crate::error::Result;
 /// Blocks of features, and the largest bias behind them, in `largest` of table.cu.
 pub const MOST_SETS: usize = 10;
 
+/// Bytes of `Starts` in common.cuh.
+pub const START: usize = 16;
+
 /// All addresses.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -94,7 +97,7 @@ impl Memory {
             counts: some(true, views, 4)?,
             bits: some(true, plan.bits(), 4)?,
             row_counts: some(true, windows * shape.rows, 4)?,
-            starts: some(true, windows * (shape.rows + 2), 12)?,
+            starts: some(true, windows * (shape.rows + 2), START)?,
             members: some(true, plan.members(), 4)?,
             item_rows: some(true, plan.items(), 4)?,
             scattered: some(true, plan.scattered() * plan.width(), 4)?,
@@ -102,7 +105,7 @@ impl Memory {
             buckets: some(true, part, 1)?,
             bucket_bits: some(layered, buckets * bucket_words, 4)?,
             bucket_counts: some(layered, buckets, 4)?,
-            bucket_starts: some(layered, buckets + 1, 12)?,
+            bucket_starts: some(layered, buckets + 1, START)?,
             order: some(layered, part, 4)?,
             hidden: some(true, views * plan.width(), 4)?,
             sums: layers(&mut some)?,

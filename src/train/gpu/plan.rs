@@ -25,7 +25,7 @@ const MOST_PARTS: usize = 1 << 24;
 const WINDOW: usize = 512;
 const WINDOWED_ROWS: usize = 2048;
 /// Members of an item (common.cuh), positions of a block (flat.cu), weights of a block (optimise.cu).
-pub const SEGMENT: usize = 128;
+pub const SEGMENT: usize = 64;
 pub const FLAT_CHUNK: usize = 256;
 pub const SQUARES_CHUNK: usize = 1 << 14;
 
@@ -90,10 +90,12 @@ impl Plan {
     /// biases count as a row of all; items; partial sums.
     pub fn cut(&self) -> (usize, Windows) {
         let (window, count) = (self.window(), self.windows(self.views()));
-        let members = window * (self.stride + 1);
-        let items = self.shape.rows.min(members) + 1 + members / SEGMENT;
+        // A row's list takes a multiple of four places.
+        let pairs = window * (self.stride + 1);
+        let members = (pairs + 3 * (self.shape.rows + 1).min(pairs)).next_multiple_of(4);
+        let items = self.shape.rows.min(pairs) + 1 + pairs / SEGMENT;
         // In a single window only rows of several items have some: less than twice their members over SEGMENT.
-        let parts = if count > 1 { items } else { 2 * members / SEGMENT + 2 };
+        let parts = if count > 1 { items } else { 2 * pairs / SEGMENT + 2 };
         let [words, members, items, parts] = [window / 32, members, items, parts].map(|size| size as u32);
         (count, Windows { words, members, items, parts })
     }
@@ -170,7 +172,7 @@ impl Plan {
     /// Bytes of all that there is for a part.
     fn of_part(&self) -> usize {
         let (views, rows) = (self.views(), self.shape.rows);
-        let starts = 16 * (rows + 2) * self.cut().0;
+        let starts = 20 * (rows + 2) * self.cut().0;
         let lists = 2 * views * self.stride + 4 * (views + self.members() + self.items()) + starts;
         let bits = 4 * self.bits();
         let sums = 4 * self.width() * (views + self.scattered());

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::driver::{Driver, Kernel};
 use super::emulation;
+use super::memory::START;
 use super::records::{self, RECORD};
 use super::*;
 use crate::eval::nnue::{Architecture, KingBuckets};
@@ -137,7 +138,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             let targets = read(memory.targets, 4 * positions.len());
             let (all_views, rows_and_two) = (views * positions.len(), model.shape.rows + 2);
             let (windows, (_, cut)) = (gpu.work.plan.windows(all_views), gpu.work.plan.cut());
-            let starts = read(memory.starts, 12 * rows_and_two * windows);
+            let starts = read(memory.starts, START * rows_and_two * windows);
             let members = read(memory.members, 4 * cut.members as usize * windows);
             let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes.as_chunks::<4>().0[at]);
             let mut extractor = Extractor::new(&architecture);
@@ -164,13 +165,15 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             for window in 0..windows {
                 let mut start = window * cut.members as usize;
                 for (row, everybody) in who.iter().enumerate() {
-                    assert_eq!(number(&starts, 3 * (window * rows_and_two + row)) as usize, start);
+                    let at = START / 4 * (window * rows_and_two + row);
+                    assert_eq!(number(&starts, at) as usize, start);
                     let within = |view: &&u32| **view / (32 * cut.words) == window as u32;
                     let expected: Vec<u32> = everybody.iter().filter(within).copied().collect();
                     let found: Vec<u32> =
                         (start..start + expected.len()).map(|at| number(&members, at)).collect();
                     assert_eq!(found, expected, "{architecture}, window {window}, row {row}");
-                    start += expected.len();
+                    assert_eq!(number(&starts, at + 3) as usize, expected.len());
+                    start += expected.len().next_multiple_of(4);
                 }
             }
         }

@@ -36,10 +36,10 @@ struct Net {
     u32 head;         // parameters of an output bucket
 };
 
-/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those that have them: the
-/// sums of all rows before it in its window. Behind the last row stand the totals.
+/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those that have them: what
+/// all rows before it in its window take. Behind the last row stands the end. Last, how many members the row has.
 struct Starts {
-    u32 members, items, parts;
+    u32 members, items, parts, count;
 };
 
 /// The twin of `Windows` in net.rs. Views are cut into windows, and each has lists of its own: the gradients of one window
@@ -53,7 +53,7 @@ struct Windows {
 };
 
 /// Members of an item.
-const u32 SEGMENT = 128;
+const u32 SEGMENT = 64;
 
 enum Activation { RELU, CRELU, SCRELU, PAIRWISE };
 

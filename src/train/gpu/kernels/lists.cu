@@ -26,45 +26,56 @@ KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32* counts) {
     }
 }
 
-/// A row has partial sums if it has several items, or if there are several windows.
-__device__ inline Starts of_row(u32 members, bool partial) {
-    const u32 items = items_of(members);
-    return {members, items, items > 1 || partial ? items : 0};
+/// The rows of a window, and what each takes.
+struct Rows {
+    const u32* counts;
+    u32 rows, own_views; // a row behind the last has so many members
+    bool lists;          // of views: they begin at multiples of four, so that four members are one load
+    bool partial;        // every row has partial sums, not only one of several items
+
+    __device__ u32 count(u32 row) const { return row < rows ? counts[row] : own_views; }
+
+    __device__ void add(Starts& sum, u32 row) const {
+        const u32 members = count(row), items = items_of(members);
+        sum.members += lists ? (members + 3) / 4 * 4 : members;
+        sum.items += items;
+        sum.parts += items > 1 || partial ? items : 0;
+    }
+};
+
+__device__ inline void add(Starts& sum, const Starts& other) {
+    sum.members += other.members, sum.items += other.items, sum.parts += other.parts;
 }
 
-/// Adds up the counts of all rows of a window before each one. A block a window: the counts are few. If `everybody` is not
-/// 0, so many members there are in all, and a row behind the last has those of its window.
+/// Where each row of a window begins. A block a window: the counts are few. If `everybody` is not 0, so many members there
+/// are in all, and a row behind the last has those of its window.
 KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, Starts* starts) {
     __shared__ Starts sums[256];
     const u32 window = blockIdx.x, all_rows = everybody ? rows + 1 : rows, views = 32 * windows.words;
     const u32 thread = threadIdx.x, share = (all_rows + 255) / 256;
     const u32 first = min(thread * share, all_rows), last = min(first + share, all_rows);
     const u32 own_views = everybody ? min(views, everybody - window * views) : 0;
-    const bool partial = gridDim.x > 1;
-    counts += (size_t)window * rows, starts += (size_t)window * (rows + 2);
-    Starts sum = {0, 0, 0};
+    const Rows own = {counts + (size_t)window * rows, rows, own_views, everybody > 0, gridDim.x > 1};
+    starts += (size_t)window * (rows + 2);
+    Starts sum = {0, 0, 0, 0};
     for (u32 row = first; row < last; row++) {
-        const Starts own = of_row(row < rows ? counts[row] : own_views, partial);
-        sum.members += own.members, sum.items += own.items, sum.parts += own.parts;
+        own.add(sum, row);
     }
     sums[thread] = sum;
     __syncthreads();
     for (u32 step = 1; step < 256; step *= 2) {
-        const Starts before = thread >= step ? sums[thread - step] : Starts{0, 0, 0};
+        const Starts before = thread >= step ? sums[thread - step] : Starts{0, 0, 0, 0};
         __syncthreads();
-        sums[thread].members += before.members;
-        sums[thread].items += before.items;
-        sums[thread].parts += before.parts;
+        add(sums[thread], before);
         __syncthreads();
     }
-    Starts at = {window * windows.members, window * windows.items, window * windows.parts};
+    Starts at = {window * windows.members, window * windows.items, window * windows.parts, 0};
     if (thread > 0) {
-        at.members += sums[thread - 1].members, at.items += sums[thread - 1].items, at.parts += sums[thread - 1].parts;
+        add(at, sums[thread - 1]);
     }
     for (u32 row = first; row < last; row++) {
-        starts[row] = at;
-        const Starts own = of_row(row < rows ? counts[row] : own_views, partial);
-        at.members += own.members, at.items += own.items, at.parts += own.parts;
+        starts[row] = {at.members, at.items, at.parts, own.count(row)};
+        own.add(at, row);
     }
     if (thread == 255) {
         starts[all_rows] = at;
@@ -83,7 +94,7 @@ KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, c
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, nth = warp % each;
     const u32 row = blockIdx.x * (LIST_WARPS / each) + warp / each;
     // Most rows of a large table are in no position of a batch.
-    const bool is = row < rows && starts[row].members < starts[row + 1].members;
+    const bool is = row < rows && starts[row].count > 0;
     const u32 run = (words + each - 1) / each, start = min(nth * run, words), end = is ? min(start + run, words) : start;
     const u32* own = bits + (size_t)row * words;
     u32 count = 0;
@@ -101,8 +112,7 @@ KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, c
         }
     }
     if (row == rows && row < all_rows) {
-        const u32 everybody = starts[row + 1].members - starts[row].members;
-        for (u32 i = nth * WARP + lane; i < everybody; i += each * WARP) {
+        for (u32 i = nth * WARP + lane; i < starts[row].count; i += each * WARP) {
             members[starts[row].members + i] = before_window + i;
         }
     }

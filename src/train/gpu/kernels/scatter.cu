@@ -14,37 +14,73 @@ __device__ inline void add(float4& sum, const float4& x) {
     sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
 }
 
+/// Four members of a list with one load.
+__device__ inline uint4 four_members(const u32* list, u32 at) { return *(const uint4*)(list + at); }
+
+/// The sum of an item's gradients, in order. Four loads are under way at a time, and that of the four members after them.
+__device__ inline float4 sum_of(const float4* gradients, u32 fours, const u32* list, u32 first, u32 last) {
+    float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
+    u32 at = first;
+    uint4 next = four_members(list, at);
+    for (; at + 4 <= last; at += 4) {
+        const uint4 now = next;
+        if (at + 4 < last) {
+            next = four_members(list, at + 4);
+        }
+        const float4 a = gradients[now.x * fours], b = gradients[now.y * fours];
+        const float4 c = gradients[now.z * fours], d = gradients[now.w * fours];
+        add(sum, a), add(sum, b), add(sum, c), add(sum, d);
+    }
+    if (at < last) {
+        add(sum, gradients[next.x * fours]);
+    }
+    if (at + 1 < last) {
+        add(sum, gradients[next.y * fours]);
+    }
+    if (at + 2 < last) {
+        add(sum, gradients[next.z * fours]);
+    }
+    return sum;
+}
+
 /// Sums of items. A thread four neurons, so that few instructions go with what is loaded; the second grid dimension is the
 /// tile, so that the device works on one tile's gradients at a time and finds them in its cache. Of the first, so many
-/// blocks share a window as there are more blocks than windows.
+/// blocks share a window as there are more blocks than windows. A warp takes the next items when it is done with its own:
+/// some are much longer than others.
 KERNEL scatter_items(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts, const u32* members,
                      const u32* item_rows, float* gradient, float* parts) {
-    const u32 fours = net.tile / 4, lane = threadIdx.x % fours, tile = blockIdx.y, groups = blockDim.x / fours;
-    const u32 in_window = 32 * windows.words, count_windows = (views + in_window - 1) / in_window;
-    const u32 blocks = gridDim.x / count_windows, window = blockIdx.x / blocks;
+    __shared__ u32 taken;
+    if (threadIdx.x == 0) {
+        taken = 0;
+    }
+    __syncthreads();
+    const u32 fours = net.tile / 4, lane = threadIdx.x % fours, tile = blockIdx.y, groups = WARP / fours;
+    const u32 in_window = 32 * windows.words, blocks = gridDim.x / ((views + in_window - 1) / in_window);
+    const u32 window = blockIdx.x / blocks;
     starts += (size_t)window * (net.rows + 2);
     const float4* own = (const float4*)(hidden + hidden_at(net, tile, views, 0)) + lane;
-    const u32 last_item = starts[net.rows + 1].items;
-    u32 item = starts[0].items + blockIdx.x % blocks * groups + threadIdx.x / fours;
-    for (; item < last_item; item += blocks * groups) {
-        const u32 row = item_rows[item], nth = item - starts[row].items;
-        const u32 first = nth * SEGMENT, last = min(first + SEGMENT, starts[row + 1].members - starts[row].members);
-        const u32* list = members + starts[row].members;
-        // Four loads under way at a time; the sums stay in order.
-        float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
-        u32 at = first;
-        for (; at + 4 <= last; at += 4) {
-            const float4 a = own[list[at] * fours], b = own[list[at + 1] * fours];
-            const float4 c = own[list[at + 2] * fours], d = own[list[at + 3] * fours];
-            add(sum, a), add(sum, b), add(sum, c), add(sum, d);
+    const u32 first_item = starts[0].items + blockIdx.x % blocks, last_item = starts[net.rows + 1].items;
+    for (;;) {
+        u32 nth = 0;
+        if (threadIdx.x % WARP == 0) {
+            nth = atomicAdd(&taken, groups);
         }
-        for (; at < last; at++) {
-            add(sum, own[list[at] * fours]);
+        nth = __shfl_sync(ALL, nth, 0);
+        if (first_item + nth * blocks >= last_item) {
+            break;
         }
-        if (starts[row].parts == starts[row + 1].parts) {
+        const u32 item = first_item + (nth + threadIdx.x % WARP / fours) * blocks;
+        if (item >= last_item) {
+            continue;
+        }
+        const u32 row = item_rows[item];
+        const Starts start = starts[row];
+        const u32 segment = item - start.items, first = segment * SEGMENT;
+        const float4 sum = sum_of(own, fours, members + start.members, first, min(first + SEGMENT, start.count));
+        if (start.parts == starts[row + 1].parts) {
             add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
         } else {
-            ((float4*)(parts + ((size_t)(starts[row].parts + nth) * net.tiles + tile) * net.tile))[lane] = sum;
+            ((float4*)(parts + ((size_t)(start.parts + segment) * net.tiles + tile) * net.tile))[lane] = sum;
         }
     }
 }
