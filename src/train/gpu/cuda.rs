@@ -22,7 +22,7 @@ pub const PTX: &str = include_str!("kernels/kernels.ptx");
 /// The oldest devices that the PTX is for.
 const OLDEST: (i32, i32) = (7, 0);
 /// Bytes to which places in memory are aligned.
-const ALIGN: usize = 8;
+const ALIGN: usize = 16;
 /// Graphs that are kept: steps differ by the parts of a batch, and by what an optimiser does now and then.
 const MOST_GRAPHS: usize = 8;
 

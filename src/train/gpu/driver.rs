@@ -60,6 +60,7 @@ kernels! {
     Total "total",
     ValuesBackward "values_backward",
     ScatterItems "scatter_items",
+    ScatterWindows "scatter_windows",
     ScatterRows "scatter_rows",
     Share "share",
     SumParts "sum_parts",

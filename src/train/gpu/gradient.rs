@@ -9,8 +9,8 @@ use super::work::{BLOCK, LONG, SHORT, Work, params};
 use crate::error::Result;
 
 /// Threads of a block that has a window for itself, and blocks of that size that any device can take.
-const LARGE_BLOCK: usize = 1024;
-const BUSY: usize = 256;
+const LARGE_BLOCK: usize = 512;
+const BUSY: usize = 512;
 
 impl Work {
     /// Forgets the gradient and the loss of the batch before.
@@ -79,23 +79,19 @@ impl Work {
         let (rows, tiles, tile) = (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.tile);
         let (windows, (_, cut)) = (self.plan.windows(views), self.plan.cut());
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
-        let items = params![
-            &net,
-            &cut,
-            memory.hidden,
-            views as u32,
-            starts,
-            memory.members,
-            memory.item_rows,
-            gradient,
-            parts,
-        ];
+        let (hidden, views) = (memory.hidden, views as u32);
+        let (members, items) = (memory.members, memory.item_rows);
         // A thread has four neurons. A single window is worked on by all there is, of several each by as few blocks as
         // keep a device busy.
-        let block = if windows > 1 { LARGE_BLOCK } else { BLOCK };
-        let most = (cut.items as usize).div_ceil(block / (tile / 4));
-        let blocks = if windows > 1 { BUSY.div_ceil(windows * tiles).min(most) } else { most };
-        self.launch_of(Kernel::ScatterItems, [blocks * windows, tiles, 1], block, items)?;
+        let blocks_of = |threads: usize| (cut.items as usize).div_ceil(threads / (tile / 4));
+        if self.plan.is_cut() {
+            let blocks = BUSY.div_ceil(windows * tiles).min(blocks_of(LARGE_BLOCK));
+            let all = params![&net, &cut, hidden, views, starts, members, items, gradient, parts];
+            self.launch_of(Kernel::ScatterWindows, [blocks * windows, tiles, 1], LARGE_BLOCK, all)?;
+        } else {
+            let all = params![&net, hidden, views, starts, members, items, gradient, parts];
+            self.launch(Kernel::ScatterItems, [blocks_of(BLOCK), tiles, 1], all)?;
+        }
         let grid = [(rows + 1).div_ceil(slots), tiles, 1];
         self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
     }

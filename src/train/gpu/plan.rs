@@ -20,9 +20,9 @@ const UNIT: usize = 96;
 const SPLITS: usize = 32;
 const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
-/// Views of a window: their gradients of a tile are at most 64 KiB. All views are one where a table has more rows than the
-/// other, since then hardly two views of a window would share a row.
-const WINDOW: usize = 512;
+/// Views of a window, as in scatter.cu: their gradients of a tile are 40 KiB, two of which any multiprocessor holds. All
+/// views are one where a table has more rows than the other, since then hardly two views of a window would share a row.
+const WINDOW: usize = 320;
 const WINDOWED_ROWS: usize = 2048;
 /// Members of an item (common.cuh), positions of a block (flat.cu), weights of a block (optimise.cu).
 pub const SEGMENT: usize = 64;
@@ -76,9 +76,14 @@ impl Plan {
         self.part * self.shape.architecture.views
     }
 
+    /// Whether views are cut into windows.
+    pub fn is_cut(&self) -> bool {
+        self.shape.rows <= WINDOWED_ROWS
+    }
+
     /// Views of a window, whole words of bits.
-    pub fn window(&self) -> usize {
-        if self.shape.rows <= WINDOWED_ROWS { WINDOW } else { self.views().next_multiple_of(32) }
+    fn window(&self) -> usize {
+        if self.is_cut() { WINDOW } else { self.views().next_multiple_of(32) }
     }
 
     /// How many windows so many views make.

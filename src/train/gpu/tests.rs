@@ -167,8 +167,9 @@ fn rows_and_buckets_are_those_of_the_cpu() {
                 for (row, everybody) in who.iter().enumerate() {
                     let at = START / 4 * (window * rows_and_two + row);
                     assert_eq!(number(&starts, at) as usize, start);
-                    let within = |view: &&u32| **view / (32 * cut.words) == window as u32;
-                    let expected: Vec<u32> = everybody.iter().filter(within).copied().collect();
+                    let (words, before) = (32 * cut.words, 32 * cut.words * window as u32);
+                    let within = |view: &u32| (*view / words == window as u32).then(|| view - before);
+                    let expected: Vec<u32> = everybody.iter().filter_map(within).collect();
                     let found: Vec<u32> =
                         (start..start + expected.len()).map(|at| number(&members, at)).collect();
                     assert_eq!(found, expected, "{architecture}, window {window}, row {row}");
@@ -369,11 +370,14 @@ fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
 fn a_device_that_leaves_something_out_is_not_trusted() {
     let whole = runs().pop().unwrap();
     let flat = Settings { layers: Vec::new(), optimiser: OptimiserKind::AdamW, ..whole.clone() };
+    // So many rows that all views are one window.
+    let buckets = KingBuckets::parse(&"00112233".repeat(8)).unwrap();
+    let wide = Settings { king_buckets: buckets, ..flat.clone() };
     let sgd = Settings { optimiser: OptimiserKind::Sgd, forward: Forward::I16, ..flat.clone() };
     // Of those that others find their way by: what is left out there may be any place in memory.
     let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
     let mut seen = Vec::new();
-    for settings in [whole, flat, sgd] {
+    for settings in [whole, flat, wide, sgd] {
         let model = Model::start(&settings.architecture(), settings.factorised(), 1);
         for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
             let Ok(driver) = emulation::without(*kernel) else { return skipped("faults (no emulation)") };
@@ -396,7 +400,7 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
 fn the_cpu_takes_over_from_a_device_that_is_not_trusted_if_it_may() {
     let settings = Settings { hidden: 16, ..settings(Forward::I16) };
     let with = |or_cpu| {
-        let driver = emulation::without(Kernel::ScatterItems).ok()?;
+        let driver = emulation::without(Kernel::ScatterWindows).ok()?;
         let items = items(480, 4);
         let mut source = Memory::new(&items, &settings).unwrap();
         let mut keeper = Keeper::default();

@@ -20,8 +20,9 @@ const EXTRACTING: usize = 4;
 /// Views of a block of the forward pass, and rows of one that looks for the largest weights.
 const VIEWS: usize = 128;
 const LARGEST_ROWS: usize = 64;
-/// Words of a row's bits that a warp lists by itself.
-const LISTED_WORDS: usize = 64;
+/// Words of a row's bits that a lane lists by itself, and that a warp does.
+const LANE_WORDS: usize = 4;
+const LISTED_WORDS: usize = 128;
 /// Positions and outputs of a block of the further layers.
 pub const LONG: usize = 64;
 pub const SHORT: usize = 16;
@@ -177,14 +178,16 @@ impl Work {
         let [bits, counts, starts, members, items] = memory;
         let ([rows, everybody], words) = (sizes.map(|size| size as u32), windows.words);
         let all_rows = if everybody > 0 { rows + 1 } else { rows };
-        let grid = |rows: usize, each: usize| (rows * each).div_ceil(WARPS);
-        let lists = count * sizes[0];
-        let each_row = params![bits, lists as u32, words, counts];
-        self.launch(Kernel::CountRows, [grid(lists, 1), 1, 1], each_row)?;
-        self.launch(Kernel::ScanRows, [count, 1, 1], params![&windows, counts, rows, everybody, starts])?;
+        // A lane has four words or more; of long rows several warps have some each.
+        let lanes = (words as usize / LANE_WORDS).next_power_of_two().min(32);
         let each = (words as usize / LISTED_WORDS).next_power_of_two().min(WARPS);
-        let list = params![bits, rows, all_rows, words, each as u32, starts, members, items];
-        self.launch(Kernel::ListRows, [grid(all_rows as usize, each), count, 1], list)
+        let grid = |rows: usize, sharing: usize| (rows * sharing).div_ceil(BLOCK);
+        let lists = count * sizes[0];
+        let each_row = params![bits, lists as u32, words, lanes as u32, counts];
+        self.launch(Kernel::CountRows, [grid(lists, lanes), 1, 1], each_row)?;
+        self.launch(Kernel::ScanRows, [count, 1, 1], params![&windows, counts, rows, everybody, starts])?;
+        let list = params![bits, rows, all_rows, words, lanes as u32, each as u32, starts, members, items];
+        self.launch(Kernel::ListRows, [grid(all_rows as usize, lanes * each), count, 1], list)
     }
 
     /// The positions by output bucket.

@@ -43,8 +43,8 @@ struct Starts {
 };
 
 /// The twin of `Windows` in net.rs. Views are cut into windows, and each has lists of its own: the gradients of one window
-/// and tile are so few that they stay in the cache of the multiprocessor that adds them up. Where a table has so many rows
-/// that most lists would be empty, all views are one window.
+/// and tile are so few that the multiprocessor that adds them up can hold them. Where a table has so many rows that most
+/// lists would be empty, all views are one window.
 struct Windows {
     u32 words;   // of a row's bits in a window, 32 views each
     u32 members; // places for the members of a window, its items and its partial sums
@@ -141,17 +141,18 @@ __device__ inline float warp_sum(float x) {
     return x;
 }
 
-__device__ inline u32 warp_sum(u32 x) {
-    for (u32 step = WARP / 2; step > 0; step /= 2) {
+/// The sum over so many lanes side by side, a power of two; each of them has it.
+__device__ inline u32 sum_over(u32 lanes, u32 x) {
+    for (u32 step = lanes / 2; step > 0; step /= 2) {
         x += __shfl_xor_sync(ALL, x, step);
     }
     return x;
 }
 
-/// The sum over this lane and all before it.
-__device__ inline u32 warp_scan(u32 x) {
-    const u32 lane = threadIdx.x % WARP;
-    for (u32 step = 1; step < WARP; step *= 2) {
+/// The sum over this lane and those before it among so many.
+__device__ inline u32 scan_over(u32 lanes, u32 x) {
+    const u32 lane = threadIdx.x % lanes;
+    for (u32 step = 1; step < lanes; step *= 2) {
         const u32 before = __shfl_up_sync(ALL, x, step);
         if (lane >= step) {
             x += before;

@@ -134,7 +134,7 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
     u32 total = 0;
     for (u32 first = 0; first < words; first += WARP) {
         u32 left = first + lane < words ? set[first + lane] : 0;
-        const u32 own = __popc(left), upto = warp_scan(own);
+        const u32 own = __popc(left), upto = scan_over(WARP, own);
         for (u32 at = total + upto - own; left; left &= left - 1) {
             place.put(at++, net.features * (bucket & 127) + 32 * (first + lane) + __ffs(left) - 1);
         }

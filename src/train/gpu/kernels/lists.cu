@@ -5,23 +5,21 @@
 // keeps no one waiting.
 #include "common.cuh"
 
-/// Warps of a block that lists rows.
-const u32 LIST_WARPS = 8;
+/// Warps of a block that lists rows, and of one that scans them.
+const u32 LIST_WARPS = 8, SCAN_WARPS = 8;
 
 __device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
 
-/// How many members each row has; those of all windows count. A warp a row, so that its words are read side by side.
-KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32* counts) {
-    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    if (row >= rows) {
-        return;
-    }
+/// How many members each row has; those of all windows count. So many lanes share a row, so that its words are read side by
+/// side.
+KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32 lanes, u32* counts) {
+    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / lanes, lane = threadIdx.x % lanes;
     u32 count = 0;
-    for (u32 word = lane; word < words; word += WARP) {
+    for (u32 word = lane; word < words && row < rows; word += lanes) {
         count += __popc(bits[(size_t)row * words + word]);
     }
-    count = warp_sum(count);
-    if (lane == 0) {
+    count = sum_over(lanes, count);
+    if (lane == 0 && row < rows) {
         counts[row] = count;
     }
 }
@@ -50,9 +48,9 @@ __device__ inline void add(Starts& sum, const Starts& other) {
 /// Where each row of a window begins. A block a window: the counts are few. If `everybody` is not 0, so many members there
 /// are in all, and a row behind the last has those of its window.
 KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, Starts* starts) {
-    __shared__ Starts sums[256];
+    __shared__ Starts sums[SCAN_WARPS];
     const u32 window = blockIdx.x, all_rows = everybody ? rows + 1 : rows, views = 32 * windows.words;
-    const u32 thread = threadIdx.x, share = (all_rows + 255) / 256;
+    const u32 thread = threadIdx.x, threads = SCAN_WARPS * WARP, share = (all_rows + threads - 1) / threads;
     const u32 first = min(thread * share, all_rows), last = min(first + share, all_rows);
     const u32 own_views = everybody ? min(views, everybody - window * views) : 0;
     const Rows own = {counts + (size_t)window * rows, rows, own_views, everybody > 0, gridDim.x > 1};
@@ -61,71 +59,69 @@ KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, St
     for (u32 row = first; row < last; row++) {
         own.add(sum, row);
     }
-    sums[thread] = sum;
+    const Starts upto = {scan_over(WARP, sum.members), scan_over(WARP, sum.items), scan_over(WARP, sum.parts), 0};
+    if (thread % WARP == WARP - 1) {
+        sums[thread / WARP] = upto;
+    }
     __syncthreads();
-    for (u32 step = 1; step < 256; step *= 2) {
-        const Starts before = thread >= step ? sums[thread - step] : Starts{0, 0, 0, 0};
-        __syncthreads();
-        add(sums[thread], before);
-        __syncthreads();
-    }
     Starts at = {window * windows.members, window * windows.items, window * windows.parts, 0};
-    if (thread > 0) {
-        add(at, sums[thread - 1]);
+    for (u32 warp = 0; warp < thread / WARP; warp++) {
+        add(at, sums[warp]);
     }
+    add(at, {upto.members - sum.members, upto.items - sum.items, upto.parts - sum.parts, 0});
     for (u32 row = first; row < last; row++) {
         starts[row] = {at.members, at.items, at.parts, own.count(row)};
         own.add(at, row);
     }
-    if (thread == 255) {
+    if (thread == threads - 1) {
         starts[all_rows] = at;
     }
 }
 
-/// Writes the members, and for each item its row. So many warps `each` share a row, of all rows of a block: a warp counts
-/// the members in its run of words, which says where those of the next begin, and its lanes find their places by a scan.
-/// `item_rows` may be null; the row behind the last, if there is one, has everybody. The second grid dimension is the
-/// window.
-KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 each, const Starts* starts, u32* members,
-                 u32* item_rows) {
+/// Writes the members, and for each item its row. So many lanes share a row, and where those are all of a warp so many warps
+/// `each`, of the same block: a warp counts the members in its run of words, which says where those of the next begin, and
+/// its lanes find their places by a scan. `item_rows` may be null; the row behind the last, if there is one, has everybody.
+/// The second grid dimension is the window, within which members count from 0.
+KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 lanes, u32 each, const Starts* starts,
+                 u32* members, u32* item_rows) {
     __shared__ u32 counts[LIST_WARPS];
-    const u32 window = blockIdx.y, before_window = 32 * words * window;
+    const u32 window = blockIdx.y;
     bits += (size_t)window * rows * words, starts += (size_t)window * (rows + 2);
-    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, nth = warp % each;
-    const u32 row = blockIdx.x * (LIST_WARPS / each) + warp / each;
-    // Most rows of a large table are in no position of a batch.
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % lanes, nth = warp % each;
+    const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / (lanes * each);
     const bool is = row < rows && starts[row].count > 0;
-    const u32 run = (words + each - 1) / each, start = min(nth * run, words), end = is ? min(start + run, words) : start;
+    // Most rows of a large table are in no position of a batch. Lanes of one warp go the same way, whichever row they have.
+    const u32 run = (words + each - 1) / each, start = min(nth * run, words);
+    const u32 end = is || lanes < WARP ? min(start + run, words) : start;
     const u32* own = bits + (size_t)row * words;
-    u32 count = 0;
-    for (u32 word = start + lane; word < end; word += WARP) {
-        count += __popc(own[word]);
+    u32 total = is ? starts[row].members : 0;
+    if (each > 1) {
+        u32 count = 0;
+        for (u32 word = start + lane; word < end; word += WARP) {
+            count += __popc(own[word]);
+        }
+        counts[warp] = sum_over(WARP, count);
+        __syncthreads();
+        for (u32 before = warp - nth; before < warp; before++) {
+            total += counts[before];
+        }
     }
-    count = warp_sum(count);
-    if (lane == 0) {
-        counts[warp] = count;
-    }
-    __syncthreads();
     if (item_rows && row < all_rows) {
-        for (u32 item = starts[row].items + nth * WARP + lane; item < starts[row + 1].items; item += each * WARP) {
+        for (u32 item = starts[row].items + nth * lanes + lane; item < starts[row + 1].items; item += each * lanes) {
             item_rows[item] = row;
         }
     }
     if (row == rows && row < all_rows) {
-        for (u32 i = nth * WARP + lane; i < starts[row].count; i += each * WARP) {
-            members[starts[row].members + i] = before_window + i;
+        for (u32 i = nth * lanes + lane; i < starts[row].count; i += each * lanes) {
+            members[starts[row].members + i] = i;
         }
     }
-    u32 total = is ? starts[row].members : 0;
-    for (u32 before = warp - nth; before < warp; before++) {
-        total += counts[before];
-    }
-    for (u32 first = start; first < end; first += WARP) {
-        u32 left = first + lane < end ? own[first + lane] : 0;
-        const u32 mine = __popc(left), upto = warp_scan(mine);
+    for (u32 first = start; first < end; first += lanes) {
+        u32 left = is && first + lane < end ? own[first + lane] : 0;
+        const u32 mine = __popc(left), upto = scan_over(lanes, mine);
         for (u32 at = total + upto - mine; left; left &= left - 1) {
-            members[at++] = before_window + 32 * (first + lane) + __ffs(left) - 1;
+            members[at++] = 32 * (first + lane) + __ffs(left) - 1;
         }
-        total += __shfl_sync(ALL, upto, WARP - 1);
+        total += __shfl_sync(ALL, upto, threadIdx.x % WARP | (lanes - 1));
     }
 }

@@ -43,47 +43,88 @@ __device__ inline float4 sum_of(const float4* gradients, u32 fours, const u32* l
     return sum;
 }
 
-/// Sums of items. A thread four neurons, so that few instructions go with what is loaded; the second grid dimension is the
-/// tile, so that the device works on one tile's gradients at a time and finds them in its cache. Of the first, so many
-/// blocks share a window as there are more blocks than windows. A warp takes the next items when it is done with its own:
-/// some are much longer than others.
-KERNEL scatter_items(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts, const u32* members,
+/// Takes so many of what is left for the warps of a block; all lanes have the number of the first.
+__device__ inline u32 take(u32* taken, u32 count) {
+    u32 first = 0;
+    if (threadIdx.x % WARP == 0) {
+        first = atomicAdd(taken, count);
+    }
+    return __shfl_sync(ALL, first, 0);
+}
+
+/// What the lists of a window lead to.
+struct Window {
+    const Starts* starts;
+    const u32 *members, *item_rows;
+    u32 first_item, blocks; // of this block, and by how much the next is further
+};
+
+/// Sums of a window's items, from the gradients of its views. A thread four neurons, so that few instructions go with what is
+/// loaded. A warp takes the next items when it is done with its own: some are much longer than others.
+__device__ inline void sum_items(const Net& net, const Window& window, const float4* gradients, u32* taken, float* gradient,
+                                 float* parts) {
+    const u32 fours = net.tile / 4, lane = threadIdx.x % fours, tile = blockIdx.y, groups = WARP / fours;
+    const u32 last_item = window.starts[net.rows + 1].items;
+    u32 first = window.first_item + take(taken, groups) * window.blocks;
+    while (first < last_item) {
+        const u32 item = first + threadIdx.x % WARP / fours * window.blocks;
+        if (item < last_item) {
+            const u32 row = window.item_rows[item];
+            const Starts start = window.starts[row];
+            const u32 segment = item - start.items, from = segment * SEGMENT, to = min(from + SEGMENT, start.count);
+            const float4 sum = sum_of(gradients + lane, fours, window.members + start.members, from, to);
+            if (start.parts == window.starts[row + 1].parts) {
+                add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
+            } else {
+                ((float4*)(parts + ((size_t)(start.parts + segment) * net.tiles + tile) * net.tile))[lane] = sum;
+            }
+        }
+        __syncwarp();
+        first = window.first_item + take(taken, groups) * window.blocks;
+    }
+}
+
+/// Sums of items where all views are one window. The second grid dimension is the tile, so that the device works on one
+/// tile's gradients at a time and finds them in its cache.
+KERNEL scatter_items(Net net, const float* hidden, u32 views, const Starts* starts, const u32* members,
                      const u32* item_rows, float* gradient, float* parts) {
     __shared__ u32 taken;
     if (threadIdx.x == 0) {
         taken = 0;
     }
     __syncthreads();
-    const u32 fours = net.tile / 4, lane = threadIdx.x % fours, tile = blockIdx.y, groups = WARP / fours;
-    const u32 in_window = 32 * windows.words, blocks = gridDim.x / ((views + in_window - 1) / in_window);
-    const u32 window = blockIdx.x / blocks;
-    starts += (size_t)window * (net.rows + 2);
-    const float4* own = (const float4*)(hidden + hidden_at(net, tile, views, 0)) + lane;
-    const u32 first_item = starts[0].items + blockIdx.x % blocks, last_item = starts[net.rows + 1].items;
-    for (;;) {
-        u32 nth = 0;
-        if (threadIdx.x % WARP == 0) {
-            nth = atomicAdd(&taken, groups);
-        }
-        nth = __shfl_sync(ALL, nth, 0);
-        if (first_item + nth * blocks >= last_item) {
-            break;
-        }
-        const u32 item = first_item + (nth + threadIdx.x % WARP / fours) * blocks;
-        if (item >= last_item) {
-            continue;
-        }
-        const u32 row = item_rows[item];
-        const Starts start = starts[row];
-        const u32 segment = item - start.items, first = segment * SEGMENT;
-        const float4 sum = sum_of(own, fours, members + start.members, first, min(first + SEGMENT, start.count));
-        if (start.parts == starts[row + 1].parts) {
-            add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
-        } else {
-            ((float4*)(parts + ((size_t)(start.parts + segment) * net.tiles + tile) * net.tile))[lane] = sum;
-        }
-    }
+    const Window window = {starts, members, item_rows, blockIdx.x, gridDim.x};
+    const float4* own = (const float4*)(hidden + hidden_at(net, blockIdx.y, views, 0));
+    sum_items(net, window, own, &taken, gradient, parts);
 }
+
+/// Views of the largest window that is staged, and float4s of a view's tile.
+const u32 STAGED = 320, MOST_FOURS = 8;
+
+/// Sums of items of windows, whose gradients are brought to the multiprocessor once: each is added to as many rows as the
+/// view has pieces. Of the first grid dimension, so many blocks share a window as there are more blocks than windows; the
+/// second is the tile.
+KERNEL scatter_windows(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts,
+                       const u32* members, const u32* item_rows, float* gradient, float* parts) {
+    __shared__ float4 staged[STAGED * MOST_FOURS];
+    __shared__ u32 taken;
+    const u32 in_window = 32 * windows.words, blocks = gridDim.x / ((views + in_window - 1) / in_window);
+    const u32 nth = blockIdx.x / blocks, before = nth * in_window, own_views = min(in_window, views - before);
+    const float4* own = (const float4*)(hidden + hidden_at(net, blockIdx.y, views, before));
+    for (u32 at = threadIdx.x; at < own_views * (net.tile / 4); at += blockDim.x) {
+        staged[at] = own[at];
+    }
+    if (threadIdx.x == 0) {
+        taken = 0;
+    }
+    __syncthreads();
+    starts += (size_t)nth * (net.rows + 2);
+    const Window window = {starts, members, item_rows, starts[0].items + blockIdx.x % blocks, blocks};
+    sum_items(net, window, staged, &taken, gradient, parts);
+}
+
+/// Windows that the threads of a row look up at a time, one each; a tile has no fewer neurons.
+const u32 AT_A_TIME = 16;
 
 /// Adds up the partial sums of the rows that have any. Threads side by side have a row's neurons side by side, and each
 /// looks up where those of one window begin and end. Of four windows the first parts are under way at a time, as most have
@@ -95,11 +136,12 @@ KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* par
     const size_t stride = (size_t)net.tiles * net.tile;
     float sum = 0.0f;
     bool any = false;
-    for (u32 first = 0; first < windows; first += net.tile) {
-        const u32 window = first + lane;
+    for (u32 first = 0; first < windows; first += AT_A_TIME) {
+        const u32 window = first + lane % AT_A_TIME;
         const Starts* at = starts + (size_t)window * (net.rows + 2) + row;
         const u32 begins = window < windows ? at[0].parts : 0, ends = window < windows ? at[1].parts : 0;
-        for (u32 four = 0; four < net.tile && first + four < windows; four += 4) {
+#pragma unroll 1
+        for (u32 four = 0; four < AT_A_TIME && first + four < windows; four += 4) {
             u32 begin[4], end[4];
             float x[4];
             for (u32 i = 0; i < 4; i++) {
@@ -112,6 +154,7 @@ KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* par
             for (u32 i = 0; i < 4; i++) {
                 any |= begin[i] < end[i];
                 sum += x[i];
+#pragma unroll 1
                 for (u32 part = begin[i] + 1; part < end[i]; part++) {
                     sum += own[part * stride];
                 }
