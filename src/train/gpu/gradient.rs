@@ -75,7 +75,7 @@ impl Work {
 
     /// The gradient of the feature table and of the biases, from that of the hidden layer's sums.
     fn scatter(&mut self, views: usize) -> Result<()> {
-        let (net, memory, slots) = (self.net, self.memory.clone(), self.slots());
+        let (net, memory) = (self.net, self.memory.clone());
         let (rows, tiles, tile) = (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.tile);
         let (windows, (_, cut)) = (self.plan.windows(views), self.plan.cut());
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
@@ -92,7 +92,7 @@ impl Work {
             let all = params![&net, hidden, views, starts, members, items, gradient, parts];
             self.launch(Kernel::ScatterItems, [blocks_of(BLOCK), tiles, 1], all)?;
         }
-        let grid = [(rows + 1).div_ceil(slots), tiles, 1];
+        let grid = [(rows + 1).div_ceil(BLOCK / (tile / 4)), tiles, 1];
         self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
     }
 

@@ -89,11 +89,6 @@ impl Work {
         self.launch(kernel, [count.div_ceil(BLOCK), 1, 1], params)
     }
 
-    /// Slots for tiles of neurons in a block.
-    pub fn slots(&self) -> usize {
-        BLOCK / self.plan.shape.tile
-    }
-
     /// Makes the table that the forward pass reads from the weights at an address, in 16 bits or in floats.
     pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());

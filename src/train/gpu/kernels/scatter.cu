@@ -123,47 +123,59 @@ KERNEL scatter_windows(Net net, Windows windows, const float* hidden, u32 views,
     sum_items(net, window, staged, &taken, gradient, parts);
 }
 
-/// Windows that the threads of a row look up at a time, one each; a tile has no fewer neurons.
-const u32 AT_A_TIME = 16;
+/// Windows whose partial sums are under way at a time.
+const u32 AT_A_TIME = 4;
 
-/// Adds up the partial sums of the rows that have any. Threads side by side have a row's neurons side by side, and each
-/// looks up where those of one window begin and end. Of four windows the first parts are under way at a time, as most have
-/// no more.
+/// Where a row's partial sums of a window begin and end.
+struct Range {
+    u32 begin, end;
+};
+
+__device__ inline Range range_of(const Net& net, const Starts* starts, u32 windows, u32 window, u32 row) {
+    const Starts* at = starts + (size_t)window * (net.rows + 2) + row;
+    return window < windows ? Range{at[0].parts, at[1].parts} : Range{0, 0};
+}
+
+/// Adds up the partial sums of the rows that have any, in order. A thread four neurons; those of a row look up where the sums
+/// of one window each begin and end, for the next windows while they add up. Most have one sum or none.
 KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* parts, float* gradient) {
-    const u32 lane = threadIdx.x % net.tile, first_lane = threadIdx.x % WARP - lane, tile = blockIdx.y;
-    const u32 row = min(blockIdx.x * (blockDim.x / net.tile) + threadIdx.x / net.tile, net.rows);
-    const float* own = parts + tile * net.tile + lane;
-    const size_t stride = (size_t)net.tiles * net.tile;
-    float sum = 0.0f;
+    const u32 fours = net.tile / 4, lane = threadIdx.x % fours, first_lane = threadIdx.x % WARP - lane, tile = blockIdx.y;
+    const u32 nth = blockIdx.x * (blockDim.x / fours) + threadIdx.x / fours, row = min(nth, net.rows);
+    const float4* own = (const float4*)(parts + tile * net.tile) + lane;
+    const u32 stride = net.tiles * fours;
+    float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
     bool any = false;
+    Range next = range_of(net, starts, windows, lane % AT_A_TIME, row);
+#pragma unroll 1
     for (u32 first = 0; first < windows; first += AT_A_TIME) {
-        const u32 window = first + lane % AT_A_TIME;
-        const Starts* at = starts + (size_t)window * (net.rows + 2) + row;
-        const u32 begins = window < windows ? at[0].parts : 0, ends = window < windows ? at[1].parts : 0;
-#pragma unroll 1
-        for (u32 four = 0; four < AT_A_TIME && first + four < windows; four += 4) {
-            u32 begin[4], end[4];
-            float x[4];
-            for (u32 i = 0; i < 4; i++) {
-                begin[i] = __shfl_sync(ALL, begins, first_lane + four + i);
-                end[i] = __shfl_sync(ALL, ends, first_lane + four + i);
+        const Range now = next;
+        next = range_of(net, starts, windows, first + AT_A_TIME + lane % AT_A_TIME, row);
+        Range ranges[AT_A_TIME];
+        float4 x[AT_A_TIME];
+#pragma unroll
+        for (u32 i = 0; i < AT_A_TIME; i++) {
+            ranges[i] = {__shfl_sync(ALL, now.begin, first_lane + i), __shfl_sync(ALL, now.end, first_lane + i)};
+        }
+#pragma unroll
+        for (u32 i = 0; i < AT_A_TIME; i++) {
+            x[i] = {0.0f, 0.0f, 0.0f, 0.0f};
+            if (ranges[i].begin < ranges[i].end) {
+                x[i] = own[(size_t)ranges[i].begin * stride];
+                any = true;
             }
-            for (u32 i = 0; i < 4; i++) {
-                x[i] = begin[i] < end[i] ? own[begin[i] * stride] : 0.0f;
-            }
-            for (u32 i = 0; i < 4; i++) {
-                any |= begin[i] < end[i];
-                sum += x[i];
+        }
+#pragma unroll
+        for (u32 i = 0; i < AT_A_TIME; i++) {
+            add(sum, x[i]);
 #pragma unroll 1
-                for (u32 part = begin[i] + 1; part < end[i]; part++) {
-                    sum += own[part * stride];
-                }
+            for (u32 part = ranges[i].begin + 1; part < ranges[i].end; part++) {
+                add(sum, own[(size_t)part * stride]);
             }
         }
     }
     // Threads behind the last row did the same as those of the last, for the lanes that wait for one another.
-    if (any && blockIdx.x * (blockDim.x / net.tile) + threadIdx.x / net.tile <= net.rows) {
-        gradient[row_at(net, tile, row) + lane] += sum;
+    if (any && nth <= net.rows) {
+        add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
     }
 }
 
