@@ -102,12 +102,7 @@ impl Scene {
         while state() == before && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
-        let running = child.try_wait().unwrap().is_none();
-        if running {
-            child.kill().unwrap();
-        }
-        child.wait().unwrap();
-        running
+        crate::kill(&mut child)
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {

@@ -68,12 +68,7 @@ fn kill_at_random(child: &mut Child, folder: &Path, attempt: u64) -> bool {
             std::thread::yield_now();
         }
     }
-    let running = child.try_wait().unwrap().is_none();
-    if running {
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    running
+    crate::kill(child)
 }
 
 #[track_caller]

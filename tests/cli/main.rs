@@ -47,3 +47,13 @@ fn done(folder: &Path, line: &str) -> String {
     assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
+
+/// Kills a program, which it cannot catch; false if it had come to its end.
+fn kill(child: &mut std::process::Child) -> bool {
+    let running = child.try_wait().unwrap().is_none();
+    if running {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    running
+}
