@@ -170,7 +170,7 @@ impl Cuda {
         let graphs = self.graphs.as_mut()?;
         let known = graphs.iter().position(|graph| graph.fits(asked));
         let done = match known {
-            Some(at) => graphs[at].set(asked.to_vec(), kernels).map(|()| at),
+            Some(at) => graphs[at].set(asked, kernels).map(|()| at),
             // Of the few kinds of steps each has one; more are no steps.
             None if graphs.len() == MOST_GRAPHS => return None,
             None => Graph::new(asked.to_vec(), kernels, context).map(|graph| {

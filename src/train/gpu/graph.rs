@@ -91,16 +91,16 @@ impl Graph {
     }
 
     /// Sets it to do this the next time; what was launched before stays as it was.
-    pub fn set(&mut self, asked: Vec<Asked>, kernels: &[CUfunction]) -> Result<()> {
-        for ((node, own), new) in self.nodes.iter().zip(&self.asked).zip(&asked) {
+    pub fn set(&mut self, asked: &[Asked], kernels: &[CUfunction]) -> Result<()> {
+        for ((node, own), new) in self.nodes.iter().zip(&mut self.asked).zip(asked) {
             if own != new {
                 // SAFETY: the node is of the graph that this one was made of, and runs the same kernel.
                 let set =
                     |launch: &_| unsafe { sys::cuGraphExecKernelNodeSetParams_v2(self.ready, *node, launch) };
                 with_launch(new, kernels, set).result()?;
+                own.clone_from(new);
             }
         }
-        self.asked = asked;
         Ok(())
     }
 

@@ -111,6 +111,13 @@ impl Gpu {
         (0..count).step_by(part).map(move |start| (start, part.min(count - start)))
     }
 
+    /// Starts to send a batch: by which slot, and where the device finds it.
+    fn send(&mut self, items: &[TrainItem], batch: &[u32]) -> Result<(usize, Address)> {
+        let slot = self.slot()?;
+        records::fill(self.work.driver.slot(slot)?, items, batch);
+        Ok((slot, self.work.driver.send(slot, batch.len() * RECORD)?))
+    }
+
     /// The sum of the losses of a batch and its gradient, for who wants to look at them.
     fn gradient_of(
         &mut self,
@@ -119,9 +126,7 @@ impl Gpu {
         loss: Loss,
         target: Target,
     ) -> Result<(f64, Vec<f32>)> {
-        let slot = self.slot()?;
-        records::fill(self.work.driver.slot(slot)?, items, batch);
-        let records = self.work.driver.send(slot, batch.len() * RECORD)?;
+        let (slot, records) = self.send(items, batch)?;
         self.work.driver.begin();
         self.gradient(records, batch.len(), loss, target)?;
         self.work.driver.end()?;
@@ -195,9 +200,7 @@ impl Backend for Gpu {
     }
 
     fn step(&mut self, step: &Step, items: &[TrainItem], batch: &[u32]) -> Result<()> {
-        let slot = self.slot()?;
-        records::fill(self.work.driver.slot(slot)?, items, batch);
-        let records = self.work.driver.send(slot, batch.len() * RECORD)?;
+        let (slot, records) = self.send(items, batch)?;
         self.work.driver.begin();
         self.gradient(records, batch.len(), step.loss, step.target)?;
         self.optimise(step)?;

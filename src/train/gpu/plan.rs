@@ -105,7 +105,7 @@ impl Plan {
         (count, Windows { words, members, items, parts })
     }
 
-    /// Places for the views of all windows times so many each.
+    /// What all windows have of which each has so many.
     fn in_windows(&self, each: u32) -> usize {
         self.cut().0 * each as usize
     }
@@ -231,6 +231,13 @@ mod tests {
         );
         assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
         assert!(whole.too_large(1 << 10, &settings).contains("; --device cpu would"));
+    }
+
+    #[test]
+    fn the_kernels_have_the_same_sizes() {
+        let source = |name| std::fs::read_to_string(super::super::ptx::folder().join(name)).unwrap();
+        assert!(source("scatter.cu").contains(&format!("const u32 STAGED = {WINDOW},")));
+        assert!(source("common.cuh").contains(&format!("const u32 SEGMENT = {SEGMENT};")));
     }
 
     #[test]
