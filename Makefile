@@ -19,7 +19,7 @@ PATZER = ../target/release/patzer
 ifdef EXE
 # The engine alone is optimised as one piece: it takes longer to build, and plays the faster for it.
 ENGINE = $(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") CARGO_PROFILE_RELEASE_LTO=fat \
-	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 $(CARGO) build --release --locked --bin patzer-uci
+	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 $(CARGO) build --release --locked --package patzer-engine
 BUILT = $${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)
 
 # Executables have a suffix on Windows.
@@ -64,12 +64,12 @@ demo: build
 	@cat demo/summary.txt
 
 build:
-	$(NATIVE) $(CARGO) build --release --locked
+	$(NATIVE) $(CARGO) build --release --locked --workspace
 
 test:
-	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
-	$(CARGO) test --locked
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) test --locked --workspace
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked

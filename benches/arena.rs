@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::arena::adjudication::Adjudication;
-use patzer::arena::control::Control;
-use patzer::arena::game::{Game, Rules, Terms, play};
-use patzer::arena::meetings::Meeting;
-use patzer::arena::pgn::{self, Header};
-use patzer::arena::player::{Choice, Fault, Info, Player, Turn};
-use patzer::arena::schedule::Pair;
-use patzer::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_match::adjudication::Adjudication;
+use patzer_match::control::Control;
+use patzer_match::game::{Game, Rules, Terms, play};
+use patzer_match::meetings::Meeting;
+use patzer_match::pgn::{self, Header};
+use patzer_match::player::{Choice, Fault, Info, Player, Turn};
+use patzer_match::schedule::Pair;
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.

@@ -5,16 +5,16 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::format::columns::Wanted;
-use patzer::positions::key_set::KeySet;
-use patzer::positions::{Dataset, Metadata, Sample, Writer};
+use patzer_data::format::columns::Wanted;
+use patzer_data::key_set::KeySet;
+use patzer_data::{Dataset, Metadata, Sample, Writer};
+use patzer_pgn::{Cutter, Parser};
 
 /// The positions of the bundled games, about a million.
 fn samples() -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
     let mut cutter = Cutter::new();
-    *cutter.text() = patzer::io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();

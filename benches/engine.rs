@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::chess::{Line, captures, perft};
-use patzer::engine::{Limits, bench, engine};
-use patzer::eval::Evaluation;
+use patzer_chess::{Line, captures, perft};
+use patzer_engine::{Limits, bench, engine};
+use patzer_eval::Evaluation;
 use shakmaty::{Chess, MoveList, Position};
 
 fn generation(c: &mut Criterion) {

@@ -5,10 +5,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::engine::{self, resolve::resolver};
-use patzer::eval::hce::{self, Hce, Trace, Weights};
-use patzer::eval::{Evaluation, Evaluator};
-use patzer::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_engine as engine;
+use patzer_engine::resolve::resolver;
+use patzer_eval::hce::{self, Hce, Trace, Weights};
+use patzer_eval::{Evaluation, Evaluator};
 use shakmaty::{Chess, Position};
 
 fn positions(count: usize) -> Vec<Chess> {

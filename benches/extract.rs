@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Parser, Piece};
-use patzer::positions::filter::Pipeline;
-use patzer::positions::{Metadata, Sample, Writer};
+use patzer_data::filter::Pipeline;
+use patzer_data::{Metadata, Sample, Writer};
+use patzer_pgn::{Cutter, Parser, Piece};
 
 fn games() -> (Vec<u8>, Vec<Piece>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
     let mut cutter = Cutter::new();
-    *cutter.text() = patzer::io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     cutter.take()
 }

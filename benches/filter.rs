@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::Sample;
-use patzer::positions::filter::registry::{Make, ROWS};
-use patzer::positions::filter::{Counts, PRESETS, Pipeline};
-use patzer::positions::stats::Tally;
-use patzer::positions::validate::check;
+use patzer_data::Sample;
+use patzer_data::filter::registry::{Make, ROWS};
+use patzer_data::filter::{Counts, PRESETS, Pipeline};
+use patzer_data::stats::Tally;
+use patzer_data::validate::check;
+use patzer_pgn::{Cutter, Parser};
 
 fn samples() -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut cutter = Cutter::new();
-    *cutter.text() = patzer::io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();

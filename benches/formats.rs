@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::format::registry::FORMATS;
-use patzer::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer_data::format::registry::FORMATS;
+use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer_pgn::{Cutter, Parser};
 
 /// The positions that have a score, so that every format holds all of them.
 fn samples() -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut cutter = Cutter::new();
-    *cutter.text() = patzer::io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();

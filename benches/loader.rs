@@ -8,10 +8,11 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
-use patzer::rng::{Rng, permutation};
-use patzer::train::{Cut, Source, Stream, TrainItem, WIN};
+use patzer_chess::rng::Rng;
+use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer_pgn::{Cutter, Parser};
+use patzer_train::permutation::permutation;
+use patzer_train::{Cut, Source, Stream, TrainItem, WIN};
 
 fn orders(criterion: &mut Criterion) {
     const COUNT: usize = 1 << 24;
@@ -32,7 +33,7 @@ fn orders(criterion: &mut Criterion) {
 fn samples() -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut cutter = Cutter::new();
-    *cutter.text() = patzer::io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let (mut parser, mut samples) = (Parser::default(), Vec::new());

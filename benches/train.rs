@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::chess::PackedBoard;
-use patzer::eval::Evaluator;
-use patzer::eval::nnue::Nnue;
-use patzer::rng::Rng;
-use patzer::train::{Compute, Device, Epoch, Memory, Settings, TrainItem, fit, fit_from, random_network};
+use patzer_chess::PackedBoard;
+use patzer_chess::rng::Rng;
+use patzer_eval::Evaluator;
+use patzer_eval::nnue::Nnue;
+use patzer_train::{Compute, Device, Epoch, Memory, Settings, TrainItem, fit, fit_from, random_network};
 use shakmaty::{Chess, Position};
 
 /// Games of at most 80 random moves from the start position.

@@ -3,14 +3,14 @@
 //! Positions of random games are traced with material and piece-square tables; a pass is one look at all of them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::chess::PackedBoard;
-use patzer::eval::hce::Weights;
-use patzer::rng::Rng;
-use patzer::tune::hce::{Boards, Selection, model};
-use patzer::tune::model::Space;
-use patzer::tune::objective::Objective;
-use patzer::tune::traces::{Gather, Traces, arrange};
-use patzer::tune::{Curvature, TuneItem, epd};
+use patzer_chess::PackedBoard;
+use patzer_chess::rng::Rng;
+use patzer_eval::hce::Weights;
+use patzer_fit::tune::hce::{Boards, Selection, model};
+use patzer_fit::tune::model::Space;
+use patzer_fit::tune::objective::Objective;
+use patzer_fit::tune::traces::{Gather, Traces, arrange};
+use patzer_fit::tune::{Curvature, TuneItem, epd};
 use shakmaty::{Chess, Position};
 
 const POSITIONS: usize = 200_000;

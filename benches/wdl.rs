@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer::positions::Sample;
-use patzer::wdl::source::{Choice, observe, read};
-use patzer::wdl::{Bin, Bounds, Histogram, Model, Observation, Table, fit};
+use patzer_data::Sample;
+use patzer_fit::wdl::source::{Choice, observe, read};
+use patzer_fit::wdl::{Bin, Bounds, Histogram, Model, Observation, Table, fit};
 
 fn counted() -> Histogram {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");

@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::arena::adjudication::{Adjudication, DrawRule, ResignRule};
-use crate::arena::endgames::Endgames;
-use crate::error::Result;
+use patzer_io::error::Result;
+use patzer_match::adjudication::{Adjudication, DrawRule, ResignRule};
+use patzer_match::endgames::Endgames;
 
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::cli::{Status, Ui};
-use crate::engine::{bench, engine};
-use crate::error::Result;
+use crate::{Status, Ui};
+use patzer_engine::{bench, engine};
+use patzer_io::error::Result;
 
 /// Search fixed positions and print the node count and speed.
 ///
@@ -33,7 +33,7 @@ pub struct BenchArgs {
 /// # Errors
 /// If the evaluation cannot be loaded.
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
-    let evaluation = super::uci::load(args.evaluation.as_deref())?;
+    let evaluation = crate::evaluation::load(args.evaluation.as_deref(), ui)?;
     let bar = ui.progress("searching", bench::positions().count() as u64);
     static NEVER: AtomicBool = AtomicBool::new(false);
     let outcome =

@@ -7,17 +7,17 @@ use std::path::Path;
 use super::play::{Field, PlayArgs, open_record};
 use super::show::{Facts, NOT_KEPT, Show, ShowArgs};
 use super::{Ui, typed};
-use crate::arena::contender::Contender;
-use crate::arena::course::{self, Course, Ended, Standings};
-use crate::arena::game::Reason;
-use crate::arena::journal::{Arguments, Journalled, Piece};
-use crate::arena::meetings::Schedule;
-use crate::arena::openings::Openings;
-use crate::arena::schedule::Plan;
-use crate::arena::spec::Spec;
-use crate::arena::tally::Tally;
-use crate::error::Result;
-use crate::interrupt;
+use patzer_io::error::Result;
+use patzer_io::interrupt;
+use patzer_match::contender::Contender;
+use patzer_match::course::{self, Course, Ended, Standings};
+use patzer_match::game::Reason;
+use patzer_match::journal::{Arguments, Journalled, Piece};
+use patzer_match::meetings::Schedule;
+use patzer_match::openings::Openings;
+use patzer_match::schedule::Plan;
+use patzer_match::spec::Spec;
+use patzer_match::tally::Tally;
 
 /// What is to be played.
 pub struct Contest<'a> {

@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::cli::sprt::HypothesisArgs;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::report::number::grouped;
-use crate::stats::interval::exact_proportion;
-use crate::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
-use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use crate::sprt::HypothesisArgs;
+use crate::{Status, Ui};
+use patzer_io::error::{Error, Result};
+use patzer_match::stats::interval::exact_proportion;
+use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
+use patzer_match::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use patzer_report::number::grouped;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \
@@ -156,7 +156,7 @@ impl fmt::Display for Statistics {
 pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
     if let Some(differences) = &args.plan {
-        crate::interrupt::listen();
+        patzer_io::interrupt::listen();
         ui.result(&plan(args, &test, differences, ui)?)?;
         return Ok(Status::Done);
     }

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use serde::Serialize;
 use shakmaty::{Board, Chess, File, Position, Rank, Role, Square};
 
-use crate::chess::fen;
-use crate::chess::score::Score;
-use crate::cli::uci::load;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::hce::{self, Hce};
-use crate::eval::nnue::Nnue;
-use crate::eval::{Evaluation, Evaluator};
+use crate::evaluation::load;
+use crate::{Status, Ui};
+use patzer_chess::fen;
+use patzer_chess::score::Score;
+use patzer_eval::hce::{self, Hce};
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_io::error::{Error, Result};
 
 /// Show the evaluation of a position with its parts
 ///
@@ -94,7 +94,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
         None => Chess::default(),
         Some(text) => fen::position(text, true).map_err(Error::usage)?,
     };
-    let (score, parts) = match load(args.eval.as_deref())? {
+    let (score, parts) = match load(args.eval.as_deref(), ui)? {
         Evaluation::Hce(weights) => {
             let mut hce = Hce::new(weights);
             let (phase, scale) = (hce::phase(position.board()), hce::scale(position.board()));
@@ -212,14 +212,14 @@ fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::{About, Architecture, Network};
+    use patzer_eval::nnue::{About, Architecture, Network};
 
     const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     #[test]
     fn the_bucket_that_counts_says_what_the_network_says() {
         let architecture = Architecture { output_buckets: 8, ..Architecture::plain(16) };
-        let mut weights = crate::train::random_network_of(&architecture, 3).unwrap().weights();
+        let mut weights = patzer_train::random_network_of(&architecture, 3).unwrap().weights();
         // Random buckets begin alike.
         for (bucket, head) in weights.dense.iter_mut().enumerate() {
             head[0].bias[0] += 1000 * bucket as i16;
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_piece_is_worth_the_difference_it_makes() {
         let position = fen::position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", false).unwrap();
-        let network = crate::eval::nnue::material::network(32).unwrap();
+        let network = patzer_eval::nnue::material::network(32).unwrap();
         let mut nnue = Nnue::new(std::sync::Arc::new(network));
         let worth = pieces(&mut nnue, &position);
         assert_eq!(worth.len(), 1);

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::{EvalSide, files};
-use crate::positions::dedupe::Keep;
-use crate::positions::extract::{Notice, Settings, Summary, extract};
-use crate::positions::filter::{self, Pipeline};
-use crate::positions::format::metadata::Shard;
-use crate::positions::format::registry::{self, Format};
-use crate::positions::funnel::Step;
-use crate::positions::{Target, memory};
+use crate::{Status, Ui};
+use patzer_data::dedupe::Keep;
+use patzer_data::extract::{Notice, Settings, Summary, extract};
+use patzer_data::filter::{self, Pipeline};
+use patzer_data::format::metadata::Shard;
+use patzer_data::format::registry::{self, Format};
+use patzer_data::funnel::Step;
+use patzer_data::{Target, memory};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::{EvalSide, files};
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;

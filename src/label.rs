@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::Evaluation;
-use crate::interrupt;
-use crate::label::{Method, Settings, label};
-use crate::positions::{AnyReader, Metadata, Writer};
+use crate::evaluation::load;
+use crate::{Status, Ui};
+use patzer_data::{AnyReader, Metadata, Writer};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_label::leaf::{Method, Settings, label};
 
 /// Resolve positions to the quiet leaf of a search
 ///
@@ -81,7 +81,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     if args.rescore && method == Method::Quiescence {
         return Err(Error::usage("--rescore needs a search: add --depth or --nodes"));
     }
-    let evaluation = Evaluation::load(&args.eval)?;
+    let evaluation = load(Some(&args.eval), ui)?;
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = AnyReader::open(&args.data, None)?;

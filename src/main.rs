@@ -1,9 +1,43 @@
 //! `patzer`: parses the command line, runs one command, turns the outcome into an exit code.
+//!
+//! One file a command, each with its arguments and its wiring and nothing else. Global options become a [`Ui`] and a
+//! thread pool before any work starts.
+
+mod adjudication;
+mod bench;
+mod contest;
+mod data;
+mod elo;
+mod eval;
+mod evaluation;
+mod extract;
+mod label;
+mod match_;
+mod moves;
+mod net;
+mod perft;
+mod play;
+mod prepare;
+mod puzzles;
+mod rate;
+mod report;
+mod run_folder;
+mod selfplay;
+mod show;
+mod sprt;
+mod tune;
+mod typed;
+mod uci;
+mod ui;
+mod wdl;
 
 use std::process::ExitCode;
 
-use patzer::cli::{parse, run, tell};
-use patzer::error::panics_are_our_fault;
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use patzer_io::error::{Error, Result, panics_are_our_fault};
+use ui::{Ui, tell};
 
 fn main() -> ExitCode {
     panics_are_our_fault();
@@ -19,5 +53,144 @@ fn main() -> ExitCode {
             tell(format_args!("error: {error}"));
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// How a command that did not fail ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Done,
+    /// A sequential test rejected the alternative.
+    H0,
+    /// A sequential test ended without a verdict.
+    Undecided,
+    /// What was to be checked is not sound.
+    Unsound,
+}
+
+impl Status {
+    /// The process exit code: 0 done or H1 accepted, 1 for files that are not sound, 10 for H0 accepted,
+    /// 11 for undecided.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Done => 0,
+            Status::Unsound => 1,
+            Status::H0 => 10,
+            Status::Undecided => 11,
+        }
+    }
+}
+
+/// Turn an engine's games into a stronger evaluation, with proof.
+#[derive(Debug, Parser)]
+#[command(name = "patzer", version, max_term_width = 110, propagate_version = true)]
+#[command(after_help = "Examples:\n  \
+    patzer extract games.pgn            positions with filters applied → positions.parquet\n  \
+    patzer tune --filter unique         train a network on them → new.nnue\n  \
+    patzer sprt new.nnue base.nnue      is it stronger? exit 0 yes, 10 no, 11 undecided")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Print the result as one JSON object on stdout
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Print no progress and no notes; errors and warnings stay
+    #[arg(long, short, global = true)]
+    quiet: bool,
+
+    /// Number of threads; results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+// The help of each command is the comment of its arguments.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Extract(extract::ExtractArgs),
+    Data(data::DataArgs),
+    Label(label::LabelArgs),
+    Wdl(wdl::WdlArgs),
+    Tune(tune::TuneArgs),
+    Sprt(sprt::SprtArgs),
+    Match(match_::MatchArgs),
+    Selfplay(selfplay::SelfplayArgs),
+    Elo(elo::EloArgs),
+    Rate(rate::RateArgs),
+    Net(net::NetArgs),
+    Puzzles(puzzles::PuzzlesArgs),
+    Moves(moves::MovesArgs),
+    Eval(eval::EvalArgs),
+    Report(report::ReportArgs),
+    Uci(uci::UciArgs),
+    Bench(bench::BenchArgs),
+    Perft(perft::PerftArgs),
+}
+
+/// Reads the command line. Help and version are printed here, and so is what is wrong with the arguments.
+///
+/// # Errors
+/// The exit code if there is nothing to run: 0 after help or version, 1 if the arguments are at fault.
+pub fn parse() -> std::result::Result<Cli, u8> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has gone is no error.
+            let _ = error.print();
+            0
+        }
+        // `patzer` or `patzer net` alone: what they can do, on stderr.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            1
+        }
+        _ => {
+            tell(one_line(&error.render().to_string()));
+            1
+        }
+    })
+}
+
+/// Clap's message as one line, without the usage and the pointer to --help that follow it.
+fn one_line(message: &str) -> String {
+    let of_interest = |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
+    let lines = message.lines().map(str::trim).take_while(of_interest).filter(|line| !line.is_empty());
+    lines.fold(String::new(), |text, line| match line.strip_prefix("tip: ") {
+        _ if text.is_empty() => line.to_string(),
+        Some(tip) => format!("{text}; {tip}"),
+        None => format!("{text} {line}"),
+    })
+}
+
+/// Runs the command that the arguments name.
+///
+/// # Errors
+/// Whatever the command reports.
+pub fn run(cli: &Cli) -> Result<Status> {
+    let ui = Ui::new(cli.json, cli.quiet);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.threads.unwrap_or(0).into())
+        .build_global()
+        .map_err(|e| Error::internal(format!("no thread pool: {e}")))?;
+    match &cli.command {
+        Command::Extract(args) => extract::run(args, &ui),
+        Command::Data(args) => data::run(args, &ui),
+        Command::Label(args) => label::run(args, &ui),
+        Command::Wdl(args) => wdl::run(args, &ui),
+        Command::Tune(args) => tune::run(args, &ui),
+        Command::Sprt(args) => sprt::run(args, &ui),
+        Command::Match(args) => match_::run(args, &ui),
+        Command::Selfplay(args) => selfplay::run(args, &ui),
+        Command::Elo(args) => elo::run(args, &ui),
+        Command::Rate(args) => rate::run(args, &ui),
+        Command::Net(args) => net::run(args, &ui),
+        Command::Puzzles(args) => puzzles::run(args, &ui),
+        Command::Moves(args) => moves::run(args, &ui),
+        Command::Eval(args) => eval::run(args, &ui),
+        Command::Report(args) => report::run(args, &ui),
+        Command::Uci(args) => uci::run(args, &ui),
+        Command::Bench(args) => bench::run(args, &ui),
+        Command::Perft(args) => perft::run(args, &ui),
     }
 }

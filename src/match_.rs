@@ -6,11 +6,11 @@ use super::contest::{self, Contest};
 use super::play::{PlayArgs, after_help};
 use super::show::ShowArgs;
 use super::typed;
-use crate::arena::meetings::Schedule;
-use crate::arena::record::Entry;
-use crate::arena::tournament::Table;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
+use crate::{Status, Ui};
+use patzer_io::error::{Error, Result};
+use patzer_match::meetings::Schedule;
+use patzer_match::record::Entry;
+use patzer_match::tournament::Table;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -78,7 +78,7 @@ impl Kind {
 }
 
 impl MatchArgs {
-    fn with_those_of_the_journal(&self, typed: &mut crate::arena::record::Arguments) -> Result<MatchArgs> {
+    fn with_those_of_the_journal(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
         let all =
             contest::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
         let own = self.clone();
@@ -120,7 +120,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         typed: &typed,
         schedule,
     };
-    let begin = |field: &super::play::Field, openings: &crate::arena::openings::Openings| {
+    let begin = |field: &super::play::Field, openings: &patzer_match::openings::Openings| {
         Table::new(&field.names, openings.len())
     };
     let held = contest::hold(&contest, begin, ui)?;

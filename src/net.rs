@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
-use crate::eval::nnue::{About, Architecture, Network, file, material};
-use crate::train;
+use crate::{Status, Ui};
+use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
+use patzer_eval::nnue::{About, Architecture, Network, file, material};
+use patzer_io::error::{Error, Result};
+use patzer_train as train;
 
 /// Make, inspect and convert networks.
 #[derive(Debug, Args)]
@@ -210,9 +210,9 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
 
 /// Reads a network with or without a header; without one it has the given shape.
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
-    let bytes = crate::io::read(path)?;
+    let bytes = patzer_io::read(path)?;
     let (network, format) = if file::has_magic(&bytes) {
-        (Network::parse(&bytes), Format::Nnue)
+        (Network::parse(&bytes).map_err(|error| error.to_string()), Format::Nnue)
     } else if bytes.is_empty() {
         (Err("is empty".to_string()), Format::Raw)
     } else {
@@ -239,7 +239,7 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
         Format::Raw => network.body(),
     };
     debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
-    crate::io::write(path, &bytes)?;
+    patzer_io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
     ui.result_beside(path, &info)?;
     Ok(Status::Done)

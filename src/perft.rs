@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::chess::{fen, perft};
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
+use crate::{Status, Ui};
+use patzer_chess::{fen, perft};
+use patzer_io::error::{Error, Result};
 
 /// Count the leaves of the tree of legal moves.
 ///
@@ -88,16 +89,25 @@ fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
     let mode = CastlingMode::from_chess960(args.chess960 || position.castles().mode().is_chess960());
     let start = Instant::now();
     let mut moves = Vec::new();
-    let nodes = if args.divide && depth > 0 {
-        let counts = perft::divide(&position, depth);
+    let counts = divide(&position, depth);
+    if args.divide {
         let text = |m: shakmaty::Move| m.to_uci(mode).to_string();
         moves = counts.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
-        counts.iter().map(|(_, nodes)| nodes).sum()
-    } else {
-        perft::count(&position, depth)
-    };
+    }
+    let nodes = total(&counts, depth);
     ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })?;
     Ok(Status::Done)
+}
+
+fn divide(position: &Chess, depth: u32) -> Vec<(shakmaty::Move, u64)> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let counts =
+        if depth > 0 { perft::divide(position, depth, rayon::current_num_threads(), &NEVER) } else { None };
+    counts.unwrap_or_default()
+}
+
+fn total(counts: &[(shakmaty::Move, u64)], depth: u32) -> u64 {
+    if depth == 0 { 1 } else { counts.iter().map(|(_, leaves)| leaves).sum() }
 }
 
 #[derive(Serialize, Default)]
@@ -121,7 +131,7 @@ impl fmt::Display for Suite {
 }
 
 fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<Status> {
-    let text = crate::io::read_text(file)?;
+    let text = patzer_io::read_text(file)?;
     let start = Instant::now();
     let mut suite = Suite::default();
     let bar = ui.progress("checking", text.lines().count() as u64);
@@ -138,7 +148,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
                 suite.skipped += 1;
                 continue;
             }
-            let counted = perft::count(&position, depth);
+            let counted = total(&divide(&position, depth), depth);
             suite.nodes += counted;
             if counted == expected {
                 suite.passed += 1;

@@ -8,18 +8,18 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::adjudication::AdjudicationArgs;
-use crate::arena::affinity;
-use crate::arena::contender::{self, Contender, Defaults};
-use crate::arena::control::{Control, Time, TimeControl};
-use crate::arena::endgames::Endgames;
-use crate::arena::game::{Rules, Terms};
-use crate::arena::openings::{self, Openings, Order};
-use crate::arena::pgn::{self, Header};
-use crate::arena::record::{Arguments, Entry, Options, Record, journal_path};
-use crate::arena::spec::{KEYS, Spec};
-use crate::arena::uci::Patience;
-use crate::cli::Ui;
-use crate::error::{Error, Result};
+use crate::Ui;
+use patzer_io::error::{Error, Result};
+use patzer_match::affinity;
+use patzer_match::contender::{self, Contender, Defaults};
+use patzer_match::control::{Control, Time, TimeControl};
+use patzer_match::endgames::Endgames;
+use patzer_match::game::{Rules, Terms};
+use patzer_match::openings::{self, Openings, Order};
+use patzer_match::pgn::{self, Header};
+use patzer_match::record::{Arguments, Entry, Options, Record, journal_path};
+use patzer_match::spec::{KEYS, Spec};
+use patzer_match::uci::Patience;
 
 /// Nodes a move where nothing else is asked for: quick, and the same every time.
 pub const DEFAULT_NODES: u64 = 5_000;

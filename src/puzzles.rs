@@ -1,266 +1,169 @@
-//! Puzzles: how often an engine finds the one move that matters.
-//!
-//! In: a Lichess puzzle CSV, or EPD lines with `bm` or `am`. Out: puzzles as positions, each with the moves that are
-//! right, and what an engine makes of them. In the CSV a solution's first move is the opponent's; then the solver's and
-//! the opponent's moves take turns. Every move of the solver is asked for, each from the position that the solution
-//! leads to, so the number of moves asked depends on the file alone. A mate is right whether or not it is the one that
-//! the solution has.
+//! `patzer puzzles`: arguments and wiring.
 
-use std::io::BufRead;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
+use rayon::prelude::*;
 use serde::Serialize;
-use shakmaty::san::San;
-use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Move, Position};
 
-use crate::chess::{Line, fen, played};
-use crate::engine::{Engine, Limits};
-use crate::error::{Error, Result};
-use crate::io;
+use crate::{Status, Ui};
+use patzer_engine::{Limits, engine};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_match::puzzles::{Score, ask, read};
 
-/// A puzzle that makes sense.
-#[derive(Debug, Clone)]
-pub struct Puzzle {
-    /// Its name in the file, or the line's number.
-    pub name: String,
-    /// Its rating, if it has one.
-    pub rating: Option<u32>,
-    /// The positions in which the solver is to move.
-    pub tasks: Vec<Task>,
+/// Measure how often the engine finds the right move
+///
+/// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
+/// or compressed. Every move of the solver is asked for; a mate is right whether or not it is the solution's.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
+    patzer puzzles puzzles.csv --eval new.nnue --nodes 20000\n  \
+    patzer puzzles wac.epd --movetime 1000 --json")]
+pub struct PuzzlesArgs {
+    /// Files of puzzles
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
+    #[arg(long, value_name = "EVAL")]
+    eval: Option<PathBuf>,
+
+    /// Nodes of each search [default: 5000, if no other limit is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+
+    /// Depth of each search, plies
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100))]
+    depth: Option<i32>,
+
+    /// Time of each search, milliseconds; the result then depends on the machine
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+
+    /// Transposition table of each search, MiB [default: 4, with --movetime 64]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: Option<u32>,
+
+    /// Take only so many puzzles, from the first on [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
-/// A position with what is right in it.
-#[derive(Debug, Clone)]
-pub struct Task {
-    /// The game so far.
-    pub line: Line,
-    /// Moves of which one is right; or with `avoid`, moves that are wrong.
-    pub moves: Vec<Move>,
-    /// Whether the moves are those to avoid.
-    pub avoid: bool,
+#[derive(Serialize)]
+struct PuzzlesResult {
+    #[serde(flatten)]
+    score: Score,
+    /// Share of the moves that were right.
+    accuracy: f64,
+    /// Puzzles that make no sense.
+    puzzles_bad: usize,
+    /// By rating, 200 points a row.
+    by_rating: Vec<Band>,
+    /// Names of the puzzles that were not solved.
+    unsolved: Vec<String>,
 }
 
-impl Task {
-    /// Whether a move is right.
-    pub fn accepts(&self, m: Move) -> bool {
-        played(self.line.position(), m).is_checkmate() || self.moves.contains(&m) != self.avoid
+#[derive(Serialize)]
+struct Band {
+    rating: u32,
+    #[serde(flatten)]
+    score: Score,
+    accuracy: f64,
+}
+
+/// Points of rating in a row.
+const BAND: u32 = 200;
+/// Bad puzzles that are named one by one.
+const NAMED: usize = 5;
+
+impl fmt::Display for PuzzlesResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+        let Score { puzzles, solved, moves, moves_correct } = self.score;
+        writeln!(f, "solved    {solved} of {puzzles} puzzles ({:.2} %)", share(solved, puzzles))?;
+        writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", share(moves_correct, moves))?;
+        if self.puzzles_bad > 0 {
+            writeln!(f, "bad       {} puzzles", self.puzzles_bad)?;
+        }
+        if !self.by_rating.is_empty() {
+            writeln!(f, "\n   rating  puzzles   solved  moves right")?;
+        }
+        for Band { rating, score, accuracy } in &self.by_rating {
+            let solved = share(score.solved, score.puzzles);
+            writeln!(f, "{rating:>9} {:>8} {solved:>7.1}% {:>11.1}%", score.puzzles, 100.0 * accuracy)?;
+        }
+        Ok(())
     }
 }
 
-/// What a file holds.
-#[derive(Debug, Default)]
-pub struct Puzzles {
-    /// The puzzles that make sense, in order.
-    pub puzzles: Vec<Puzzle>,
-    /// Line and reason of those that do not.
-    pub bad: Vec<(u64, String)>,
-}
-
-/// Reads a file of puzzles, compressed or not. Its format is told by its first line.
+/// Runs the command.
 ///
 /// # Errors
-/// If it cannot be read, or is of neither format.
-pub fn read(path: &Path) -> Result<Puzzles> {
-    let mut reader = io::open(path)?;
-    let head = reader.fill_buf().map_err(|e| Error::io(path, e))?;
-    if head.is_empty() {
-        return Err(Error::data(path, "is empty"));
+/// If a file or the evaluation cannot be read, there is no puzzle that makes sense, or the user stops it.
+pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
+    let (mut puzzles, mut bad) = (Vec::new(), 0);
+    for path in &args.files {
+        let found = read(path)?;
+        for (line, reason) in found.bad.iter().take(NAMED) {
+            ui.warn(format!("{}: line {line}: {reason}", path.display()));
+        }
+        if found.bad.len() > NAMED {
+            ui.warn(format!("{}: {} more are bad", path.display(), found.bad.len() - NAMED));
+        }
+        bad += found.bad.len();
+        puzzles.extend(found.puzzles);
     }
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves") {
-        return table(path, reader);
+    puzzles.truncate(args.limit.unwrap_or(usize::MAX));
+    if puzzles.is_empty() {
+        return Err(Error::usage(format!("no puzzles to solve ({bad} are bad)")));
     }
-    lines(path, reader)
-}
-
-/// A CSV with the columns `FEN` and `Moves`, and if there are `PuzzleId` and `Rating`.
-fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
-    let mut out = Puzzles::default();
-    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
-    let fault = |e: csv::Error| match e.into_kind() {
-        csv::ErrorKind::Io(e) => Error::io(path, e),
-        kind => Error::data(path, format!("{kind:?}")),
+    let unlimited = args.nodes.is_none() && args.depth.is_none() && args.movetime.is_none();
+    let limits = Limits {
+        nodes: if unlimited { Some(5000) } else { args.nodes },
+        depth: args.depth,
+        movetime: args.movetime.map(std::time::Duration::from_millis),
+        ..Limits::default()
     };
-    let headers = csv.headers().map_err(fault)?.clone();
-    let column = |name: &str| headers.iter().position(|header| header.trim() == name);
-    let (Some(fen), Some(moves)) = (column("FEN"), column("Moves")) else {
-        return Err(Error::at(path, "line 1", "the header names no columns `FEN` and `Moves`"));
-    };
-    let (id, rating) = (column("PuzzleId"), column("Rating"));
-    for row in csv.records() {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) if error.is_io_error() => return Err(fault(error)),
-            Err(error) => {
-                let line = error.position().map_or(0, csv::Position::line);
-                out.bad.push((line, "is not text".to_string()));
-                continue;
-            }
-        };
-        let line = row.position().map_or(0, csv::Position::line);
-        let field =
-            |column: Option<usize>| column.and_then(|column| row.get(column)).unwrap_or_default().trim();
-        match solution(field(Some(fen)), field(Some(moves))) {
-            Ok(tasks) => {
-                let name = id.map_or_else(|| line.to_string(), |_| field(id).to_string());
-                out.puzzles.push(Puzzle { name, rating: field(rating).parse().ok(), tasks });
-            }
-            Err(reason) => out.bad.push((line, reason)),
+    let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
+    let bar = ui.progress("solving", puzzles.len() as u64);
+    let scores: Vec<Score> = puzzles
+        .par_iter()
+        .map_init(
+            || engine(&evaluation, hash as usize),
+            |engine, puzzle| {
+                bar.inc(1);
+                ask(&mut **engine, puzzle, &limits, interrupt::flag())
+            },
+        )
+        .collect();
+    bar.finish_and_clear();
+    if interrupt::flag().load(Ordering::Relaxed) {
+        return Err(Error::usage("interrupted; nothing was counted"));
+    }
+    let (mut total, mut bands, mut unsolved) = (Score::default(), BTreeMap::new(), Vec::new());
+    for (puzzle, score) in puzzles.into_iter().zip(scores) {
+        total.add(score);
+        if let Some(rating) = puzzle.rating {
+            bands.entry(rating / BAND * BAND).or_insert_with(Score::default).add(score);
+        }
+        if score.solved == 0 {
+            unsolved.push(puzzle.name);
         }
     }
-    Ok(out)
-}
-
-/// The tasks of a solution, whose first move is the opponent's.
-fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
-    let mut line = Line::new(fen::position(fen, false)?);
-    let mut tasks = Vec::new();
-    for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| format!("`{text}` is not a move"))?;
-        let played = parsed.to_move(line.position()).map_err(|_| format!("`{text}` is not legal"))?;
-        if i % 2 == 1 {
-            tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
-        }
-        line.play(played);
-    }
-    if tasks.is_empty() { Err("has no move to find".to_string()) } else { Ok(tasks) }
-}
-
-/// EPD: one position a line, with `bm` or `am`.
-fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
-    let mut out = Puzzles::default();
-    for (number, line) in (1u64..).zip(reader.split(b'\n')) {
-        let line = line.map_err(|e| Error::io(path, e))?;
-        let Ok(text) = std::str::from_utf8(&line) else {
-            out.bad.push((number, "is not text".to_string()));
-            continue;
-        };
-        if text.trim().is_empty() || text.starts_with('#') {
-            continue;
-        }
-        match problem(text) {
-            Ok((name, task)) => {
-                let name = name.unwrap_or_else(|| number.to_string());
-                out.puzzles.push(Puzzle { name, rating: None, tasks: vec![task] });
-            }
-            Err(reason) => out.bad.push((number, reason)),
-        }
-    }
-    Ok(out)
-}
-
-/// A line's name, if it has one, and its task.
-fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
-    let fields: Vec<&str> = text.split_whitespace().take(4).collect();
-    let [board, turn, castling, ep] = fields[..] else {
-        return Err("has fewer than four fields".to_string());
-    };
-    let position = fen::position(&format!("{board} {turn} {castling} {ep} 0 1"), false)?;
-    let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
-    let (mut name, mut moves) = (None, None);
-    for operation in rest.split(';').map(str::trim) {
-        let (code, operands) = operation.split_once(char::is_whitespace).unwrap_or((operation, ""));
-        match code {
-            "id" => name = Some(operands.trim().trim_matches('"').to_string()),
-            "bm" | "am" => {
-                let found: std::result::Result<Vec<Move>, String> =
-                    operands.split_whitespace().map(|text| named(&position, text)).collect();
-                moves = Some((found?, code == "am"));
-            }
-            _ => {}
-        }
-    }
-    match moves {
-        Some((moves, avoid)) if !moves.is_empty() => {
-            Ok((name, Task { line: Line::new(position), moves, avoid }))
-        }
-        _ => Err("names neither a best move (bm) nor one to avoid (am)".to_string()),
-    }
-}
-
-fn named(position: &Chess, text: &str) -> std::result::Result<Move, String> {
-    let san = text.parse::<San>().map_err(|_| format!("`{text}` is not a move"))?;
-    san.to_move(position).map_err(|_| format!("`{text}` is not legal"))
-}
-
-/// How many of something were right.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Score {
-    /// Puzzles.
-    pub puzzles: u64,
-    /// Puzzles of which every move was right.
-    pub solved: u64,
-    /// Moves asked for.
-    pub moves: u64,
-    /// Moves that were right.
-    pub moves_correct: u64,
-}
-
-impl Score {
-    /// Share of the moves that were right; 0 of none.
-    pub fn accuracy(&self) -> f64 {
-        self.moves_correct as f64 / self.moves.max(1) as f64
-    }
-
-    /// Adds another.
-    pub fn add(&mut self, other: Score) {
-        self.puzzles += other.puzzles;
-        self.solved += other.solved;
-        self.moves += other.moves;
-        self.moves_correct += other.moves_correct;
-    }
-}
-
-/// Asks an engine for every move of a puzzle, each with an empty table, so that the answer depends on nothing else.
-pub fn ask(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> Score {
-    let mut right = 0;
-    for task in &puzzle.tasks {
-        engine.new_game();
-        let report = engine.search(&task.line, limits, stop, &mut |_| ());
-        right += u64::from(report.best.is_some_and(|best| task.accepts(best)));
-    }
-    let moves = puzzle.tasks.len() as u64;
-    Score { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_move_is_the_opponents_and_every_second_is_asked_for() {
-        let tasks = solution("5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27", "d3d6 f8d8 d6d8 f6d8");
-        let tasks = tasks.unwrap();
-        assert_eq!(tasks.len(), 2);
-        let names: Vec<String> = tasks.iter().map(|t| t.moves[0].to_string()).collect();
-        assert_eq!(names, ["Rf8-d8", "Bf6xd8"]);
-        assert!(tasks.iter().all(|task| task.line.position().turn().is_black()));
-        for (fen, moves) in [("x", "e2e4"), ("4k3/8/8/8/8/8/8/K7 w - - 0 1", "a1a2"), ("8/8 w", "")] {
-            assert!(solution(fen, moves).is_err(), "{fen} {moves}");
-        }
-        let illegal = solution("5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27", "d3d6 f8d8 d6d1");
-        assert_eq!(illegal.unwrap_err(), "`d6d1` is not legal");
-    }
-
-    #[test]
-    fn any_mate_is_right() {
-        // Ra8 and Rb8 both mate; the solution has only one of them.
-        let text = "7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";";
-        let (name, task) = problem(text).unwrap();
-        assert_eq!(name.as_deref(), Some("two"));
-        for (text, right) in [("Ra8", true), ("Rb8", true), ("Kf1", false)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right, "{text}");
-        }
-    }
-
-    #[test]
-    fn moves_to_avoid_are_wrong() {
-        let (_, task) = problem("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
-        for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right);
-        }
-        assert!(problem("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().contains("bm"));
-    }
+    let band = |(rating, score): (u32, Score)| Band { rating, accuracy: score.accuracy(), score };
+    ui.result(&PuzzlesResult {
+        accuracy: total.accuracy(),
+        score: total,
+        puzzles_bad: bad,
+        by_rating: bands.into_iter().map(band).collect(),
+        unsolved,
+    })?;
+    Ok(Status::Done)
 }

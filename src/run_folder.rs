@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::{DataArgs, Split};
-use crate::error::{Error, Result};
-use crate::io;
-use crate::positions::Metadata;
+use crate::prepare::{DataArgs, Split};
+use patzer_data::Metadata;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// Checks that a folder is there or could be made, without making it.
 ///

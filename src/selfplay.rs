@@ -10,21 +10,21 @@ use serde::Serialize;
 use super::adjudication::AdjudicationArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES};
 use super::{contest, typed};
-use crate::arena::contender::{self, Contender, Defaults};
-use crate::arena::control::Control;
-use crate::arena::game::{Rules, Terms};
-use crate::arena::journal::{Arguments, Options};
-use crate::arena::openings::{Choice, Openings};
-use crate::arena::pgn::Header;
-use crate::arena::spec::Spec;
-use crate::arena::uci::Patience;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::selfplay::batch::{Batch, Counts};
-use crate::selfplay::sampler::Temperature;
-use crate::selfplay::start::{Rejection, Starts};
-use crate::selfplay::{self, Ended, Outputs, Plan};
+use crate::{Status, Ui};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_label::selfplay::batch::{Batch, Counts};
+use patzer_label::selfplay::sampler::Temperature;
+use patzer_label::selfplay::start::{Rejection, Starts};
+use patzer_label::selfplay::{self, Ended, Outputs, Plan};
+use patzer_match::contender::{self, Contender, Defaults};
+use patzer_match::control::Control;
+use patzer_match::game::{Rules, Terms};
+use patzer_match::journal::{Arguments, Options};
+use patzer_match::openings::{Choice, Openings};
+use patzer_match::pgn::Header;
+use patzer_match::spec::Spec;
+use patzer_match::uci::Patience;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
@@ -136,7 +136,7 @@ struct SelfplayResult {
     draws: u64,
     black_wins: u64,
     /// How many games ended for which reason.
-    reasons: BTreeMap<crate::arena::game::Reason, u64>,
+    reasons: BTreeMap<patzer_match::game::Reason, u64>,
     /// Starts tried for the games written: as many as games and rejected starts.
     starts: u64,
     /// Starts given up, by reason.

@@ -9,14 +9,14 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::Ui;
-use crate::arena::course::{Observer, Standings};
-use crate::arena::dialect::{Dialect, Standing, events};
-use crate::arena::openings::Openings;
-use crate::arena::record::Entry;
-use crate::arena::schedule::Pair;
-use crate::arena::tally::Tally;
-use crate::error::{Error, Result};
-use crate::stats::{Estimate, Sprt};
+use patzer_io::error::{Error, Result};
+use patzer_match::course::{Observer, Standings};
+use patzer_match::dialect::{Dialect, Standing, events};
+use patzer_match::openings::Openings;
+use patzer_match::record::Entry;
+use patzer_match::schedule::Pair;
+use patzer_match::stats::{Estimate, Sprt};
+use patzer_match::tally::Tally;
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
@@ -228,7 +228,7 @@ impl Observer for Show {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Model;
+    use patzer_match::stats::Model;
 
     #[test]
     fn the_meter_is_filled_from_zero_to_the_bound_that_is_met() {

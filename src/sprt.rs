@@ -6,13 +6,13 @@ use super::contest::{self, Contest};
 use super::play::{PlayArgs, after_help, set_option};
 use super::show::ShowArgs;
 use super::typed;
-use crate::arena::meetings::Schedule;
-use crate::arena::record::{Arguments, Entry};
-use crate::arena::sequential::{End, State};
-use crate::arena::spec::Spec;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::stats::{Model, Sprt, Verdict};
+use crate::{Status, Ui};
+use patzer_io::error::{Error, Result};
+use patzer_match::meetings::Schedule;
+use patzer_match::record::{Arguments, Entry};
+use patzer_match::sequential::{End, State};
+use patzer_match::spec::Spec;
+use patzer_match::stats::{Model, Sprt, Verdict};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \

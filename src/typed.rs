@@ -8,8 +8,8 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory};
 
 use super::{Cli, one_line};
-use crate::arena::record::Arguments;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
+use patzer_match::record::Arguments;
 
 /// What was typed behind a command, global options left out.
 pub fn given(command: &str) -> Arguments {

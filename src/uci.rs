@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{Status, Ui};
-use crate::engine::uci::serve;
-use crate::error::Result;
-use crate::eval::Evaluation;
+use crate::evaluation::load;
+use crate::{Status, Ui};
+use patzer_engine::uci::serve;
+use patzer_io::error::{Error, Result};
 
 /// Speak UCI on standard input.
 #[derive(Debug, clap::Args)]
@@ -23,12 +23,8 @@ pub struct UciArgs {
 ///
 /// # Errors
 /// If the evaluation cannot be loaded or standard input cannot be read.
-pub fn run(args: &UciArgs, _ui: &Ui) -> Result<Status> {
-    serve(load(args.evaluation.as_deref())?)?;
+pub fn run(args: &UciArgs, ui: &Ui) -> Result<Status> {
+    let evaluation = load(args.evaluation.as_deref(), ui)?;
+    serve(evaluation).map_err(|e| Error::io("standard input", e))?;
     Ok(Status::Done)
-}
-
-/// The evaluation that a command names, or the embedded one.
-pub(super) fn load(path: Option<&std::path::Path>) -> Result<Evaluation> {
-    path.map_or_else(|| Ok(Evaluation::default()), Evaluation::load)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Writes a line to stderr. Where that cannot be written (a full disk, a reader that has gone) the work goes on.
 pub fn tell(text: impl Display) {

@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use patzer::positions::Dataset;
-use patzer::positions::filter::PRESETS;
+use patzer_data::Dataset;
+use patzer_data::filter::PRESETS;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
-use patzer::positions::Dataset;
+use patzer_data::Dataset;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return };

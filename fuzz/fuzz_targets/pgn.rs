@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use patzer::pgn::{Cutter, EvalSide, Parser, Piece};
+use patzer_pgn::{Cutter, EvalSide, Parser, Piece};
 use shakmaty::Position;
 
 /// All games, with the bytes arriving so many at a time.

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use patzer::positions::format::any::Batches;
-use patzer::positions::format::stream::Input;
-use patzer::positions::format::viri::Reader;
+use patzer_data::format::any::Batches;
+use patzer_data::format::stream::Input;
+use patzer_data::format::viri::Reader;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(input) = Input::of(Path::new("fuzz"), Box::new(Cursor::new(bytes.to_vec()))) else { return };

@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::positions::filter::Pipeline;
-use crate::positions::format::epd::Dialect;
-use crate::positions::format::facts::Facts;
-use crate::positions::format::registry::{self, Format};
-use crate::positions::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use crate::{Status, Ui};
+use patzer_data::filter::Pipeline;
+use patzer_data::format::epd::Dialect;
+use patzer_data::format::facts::Facts;
+use patzer_data::format::registry::{self, Format};
+use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Convert between formats of positions
 ///

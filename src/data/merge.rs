@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::positions::dedupe::{Dedupe, Keep};
-use crate::positions::merge::merge;
-use crate::positions::outlet::Choices;
-use crate::positions::{Dataset, memory};
+use crate::{Status, Ui};
+use patzer_data::dedupe::{Dedupe, Keep};
+use patzer_data::merge::merge;
+use patzer_data::outlet::Choices;
+use patzer_data::{Dataset, memory};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Merge datasets into one
 ///

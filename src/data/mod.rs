@@ -12,8 +12,8 @@ mod validate;
 
 use clap::Subcommand;
 
-use crate::cli::{Status, Ui};
-use crate::error::Result;
+use crate::{Status, Ui};
+use patzer_io::error::Result;
 
 /// Convert, shuffle, split, merge, show, check and count datasets
 #[derive(Debug, clap::Args)]

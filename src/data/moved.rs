@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::positions::format::metadata::Account;
+use patzer_data::format::metadata::Account;
 
 /// A dataset that was written.
 #[derive(Debug, Serialize)]

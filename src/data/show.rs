@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::cli::prepare::default_dataset;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::positions::Sample;
-use crate::positions::format::registry::{self, Format};
-use crate::positions::parts::{Part, Parts};
-use crate::positions::show::{self, Column, Shown};
+use crate::prepare::default_dataset;
+use crate::{Status, Ui};
+use patzer_data::Sample;
+use patzer_data::format::registry::{self, Format};
+use patzer_data::parts::{Part, Parts};
+use patzer_data::show::{self, Column, Shown};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Print positions as text
 ///

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::cli::{Status, Ui};
-use crate::error::Result;
-use crate::interrupt;
-use crate::positions::shuffle::{Settings, shuffle};
-use crate::positions::{Dataset, memory};
+use crate::{Status, Ui};
+use patzer_data::shuffle::{Settings, shuffle};
+use patzer_data::{Dataset, memory};
+use patzer_io::error::Result;
+use patzer_io::interrupt;
 
 /// Put the positions of a dataset into a random order
 ///

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::positions::Dataset;
-use crate::positions::split::{LEFT_OUT, Part, split};
+use crate::{Status, Ui};
+use patzer_data::Dataset;
+use patzer_data::split::{LEFT_OUT, Part, split};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Split a dataset by game into train, validation and test
 ///

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::default_dataset;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::positions::format::registry::{self, Format};
-use crate::positions::memory;
-use crate::positions::stats::{Counts, Outcomes, Stats, stats};
-use crate::report::number::grouped;
-use crate::{interrupt, io, report};
+use crate::prepare::default_dataset;
+use crate::{Status, Ui};
+use patzer_data::format::registry::{self, Format};
+use patzer_data::memory;
+use patzer_data::stats::{Counts, Outcomes, Stats, stats};
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_report as report;
+use patzer_report::number::grouped;
 
 /// Count what is in datasets
 ///

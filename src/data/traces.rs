@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::prepare::{DataArgs, Split, stream};
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::hce::{FULL_PHASE, Trace, Weights};
-use crate::io::{self, Output};
-use crate::positions::AnyReader;
-use crate::tune::TuneItem;
-use crate::tune::{hce, text};
+use crate::prepare::{DataArgs, Split, stream};
+use crate::{Status, Ui};
+use patzer_data::AnyReader;
+use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
+use patzer_fit::tune::TuneItem;
+use patzer_fit::tune::{hce, text};
+use patzer_io as io;
+use patzer_io::Output;
+use patzer_io::error::{Error, Result};
 
 /// What was written.
 #[derive(Debug, Serialize)]

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::cli::prepare::default_dataset;
-use crate::cli::{Status, Ui};
-use crate::error::Result;
-use crate::interrupt;
-use crate::positions::format::registry::{self, Format};
-use crate::positions::validate::{FAULTS, Report, validate};
-use crate::report::number::grouped;
+use crate::prepare::default_dataset;
+use crate::{Status, Ui};
+use patzer_data::format::registry::{self, Format};
+use patzer_data::validate::{FAULTS, Report, validate};
+use patzer_io::error::Result;
+use patzer_io::interrupt;
+use patzer_report::number::grouped;
 
 /// Check every record of a dataset
 ///

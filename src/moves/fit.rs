@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{ChoiceArgs, held_out};
-use crate::cli::prepare::Split;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::io;
-use crate::moves::choices::Contest;
-use crate::moves::features::GROUPS;
-use crate::moves::model::{Fit, Level, Quality, Settings, fit, quality};
-use crate::moves::table;
+use crate::prepare::Split;
+use crate::{Status, Ui};
+use patzer_fit::moves::choices::Contest;
+use patzer_fit::moves::features::GROUPS;
+use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
+use patzer_fit::moves::table;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
 ///

@@ -1,129 +1,149 @@
-//! How often the played move is an engine's first, second, third choice.
-//!
-//! In: a choice. Out: the played move's rank. For an evaluation alone, moves rank by the evaluation of the position
-//! after them. For a search, the second choice is what it plays when the first is forbidden, and so on: each choice is
-//! the answer of a search of its own with all the nodes, so that a rank does not depend on how many are asked for.
+//! `patzer moves predict`: arguments and wiring.
 
-use std::sync::atomic::AtomicBool;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
 
+use rayon::prelude::*;
 use serde::Serialize;
-use shakmaty::Position;
 
-use super::choices::Choice;
-use super::model::rank;
-use crate::chess::score::{Score, mated_in};
-use crate::chess::{Line, played};
-use crate::engine::{Engine, Limits};
+use super::ChoiceArgs;
+use crate::{Status, Ui};
+use patzer_engine::engine;
+use patzer_fit::moves::choices::Choice;
+use patzer_fit::moves::model::{Strengths, rank};
+use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search};
+use patzer_fit::moves::table;
+use patzer_io::error::Result;
+use patzer_io::interrupt;
 
-/// The rank by the evaluation of the position after each move. A mate is the best, a draw by the rules worth 0.
-pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
-    let legal = choice.position.legal_moves();
-    let scores: Vec<Score> = legal
-        .iter()
-        .map(|&m| {
-            let after = played(&choice.position, m);
-            if after.legal_moves().is_empty() {
-                if after.is_check() { -mated_in(0) } else { 0 }
-            } else if after.is_insufficient_material() || after.halfmoves() >= 100 {
-                0
-            } else {
-                -engine.evaluate(&after)
+/// Measure how often the played move is an engine's first, second, third choice
+///
+/// Beside searches of some nodes stands the evaluation alone, which ranks moves by the position after them. The second
+/// choice of a search is what it plays when the first is forbidden, and so on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer moves predict                                  evaluation alone, and 1,000 nodes\n  \
+    patzer moves predict games.parquet --eval new.nnue --nodes 1000 --nodes 10000\n  \
+    patzer moves predict --positions 500 --model moves.toml --json")]
+pub struct PredictArgs {
+    #[command(flatten)]
+    choices: ChoiceArgs,
+
+    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
+    #[arg(long, value_name = "EVAL")]
+    eval: Option<PathBuf>,
+
+    /// Nodes of each search; may be given several times
+    #[arg(long, value_name = "N", default_values_t = [1000], value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Vec<u64>,
+
+    /// A table of `patzer moves fit`, to be measured too
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+
+    /// Positions to take, drawn from all
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    positions: u32,
+
+    /// Ranks to count
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
+    ranks: u8,
+
+    /// Transposition table of each search, MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+}
+
+#[derive(Serialize)]
+struct PredictResult {
+    positions_read: u64,
+    dropped: BTreeMap<&'static str, u64>,
+    predictors: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    /// `evaluation`, `N nodes`, `model`.
+    name: String,
+    #[serde(flatten)]
+    ranks: Ranks,
+    /// Share of choices in which the played move is the first, among the first two, and so on.
+    among: Vec<f64>,
+    /// Standard errors of these shares.
+    errors: Vec<f64>,
+}
+
+impl Row {
+    fn new(name: String, ranks: Ranks) -> Row {
+        let (among, errors) = (1..=ranks.ranks.len()).map(|rank| ranks.among(rank)).unzip();
+        Row { name, ranks, among, errors }
+    }
+}
+
+impl fmt::Display for PredictResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let choices = self.predictors.first().map_or(0, |row| row.ranks.choices);
+        writeln!(f, "the played move is among the first (of {choices} choices, in percent)")?;
+        write!(f, "{:<14}", "")?;
+        for rank in 1..=self.predictors.first().map_or(0, |row| row.among.len()) {
+            write!(f, "{rank:>12}")?;
+        }
+        for Row { name, among, errors, .. } in &self.predictors {
+            write!(f, "\n{name:<14}")?;
+            for (share, error) in among.iter().zip(errors) {
+                write!(f, "{:>6.1} ± {:.1}", 100.0 * share, 100.0 * error)?;
             }
-        })
-        .collect();
-    legal.iter().position(|m| *m == choice.played).map_or(legal.len(), |played| rank(&scores, played))
-}
-
-/// The rank by searches of so many nodes; `None` if it is not among the first `most`.
-pub fn by_search(
-    engine: &mut dyn Engine,
-    choice: &Choice,
-    nodes: u64,
-    most: usize,
-    stop: &AtomicBool,
-) -> Option<usize> {
-    let line = Line::new(choice.position.clone());
-    let mut only: Vec<_> = choice.position.legal_moves().into_iter().collect();
-    for place in 1..=most.min(only.len()) {
-        engine.new_game();
-        let limits = Limits { nodes: Some(nodes), only: only.clone(), ..Limits::default() };
-        let best = engine.search(&line, &limits, stop, &mut |_| ()).best?;
-        if best == choice.played {
-            return Some(place);
         }
-        only.retain(|m| *m != best);
-    }
-    None
-}
-
-/// How often the played move had which rank.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Ranks {
-    /// Choices.
-    pub choices: u64,
-    /// How often it was first, second, and so on.
-    pub ranks: Vec<u64>,
-}
-
-impl Ranks {
-    /// Ranks up to this one.
-    pub fn new(most: usize) -> Ranks {
-        Ranks { choices: 0, ranks: vec![0; most] }
-    }
-
-    /// Counts a rank, from 1; `None` is one beyond those that are counted.
-    pub fn add(&mut self, rank: Option<usize>) {
-        self.choices += 1;
-        if let Some(count) = rank.and_then(|rank| self.ranks.get_mut(rank.wrapping_sub(1))) {
-            *count += 1;
-        }
-    }
-
-    /// Share of choices with this rank or a better one, from 1, and its standard error.
-    pub fn among(&self, rank: usize) -> (f64, f64) {
-        let n = self.choices.max(1) as f64;
-        let share = self.ranks.iter().take(rank).sum::<u64>() as f64 / n;
-        (share, (share * (1.0 - share) / n).sqrt())
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chess::fen;
-    use crate::engine::engine;
-    use crate::eval::Evaluation;
-    use crate::moves::features::Before;
-    use shakmaty::san::San;
-
-    fn choice(text: &str, san: &str) -> Choice {
-        let position = fen::position(text, false).unwrap();
-        let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
-        Choice { game: 0, position, played, before: Before::default() }
+/// Runs the command.
+///
+/// # Errors
+/// If a file is no good, there are no choices, or the user stops it.
+pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
+    let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
+    let model = args.model.as_deref().map(table::read).transpose()?;
+    let chosen = args.choices.gather(args.positions as usize, ui)?;
+    let (choices, most) = (&chosen.choices, usize::from(args.ranks));
+    let bar = ui.progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64);
+    let new = || engine(&evaluation, args.hash as usize);
+    let mut predictors = Vec::new();
+    let mut measure = |name: String, ranks: Vec<Option<usize>>| -> Result<()> {
+        interrupt::check()?;
+        let mut counts = Ranks::new(most);
+        ranks.into_iter().for_each(|rank| counts.add(rank));
+        predictors.push(Row::new(name, counts));
+        Ok(())
+    };
+    if let Some(strengths) = &model {
+        measure(
+            "model".into(),
+            choices.par_iter().map(|choice| Some(by_model(strengths, choice))).collect(),
+        )?;
     }
-
-    #[test]
-    fn a_mate_is_first_and_what_loses_the_queen_is_late() {
-        let mut engine = engine(&Evaluation::default_hce(), 1);
-        let never = AtomicBool::new(false);
-        let mate = choice("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "Ra8#");
-        assert_eq!(by_evaluation(&mut *engine, &mate), 1);
-        assert_eq!(by_search(&mut *engine, &mate, 200, 3, &never), Some(1));
-        // The evaluation alone loves a queen on d7, next to the king; a search sees that it is taken.
-        let gift = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qd7+");
-        assert_eq!(by_search(&mut *engine, &gift, 500, 3, &never), None);
-        let takes = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qxd8+");
-        assert_eq!(by_search(&mut *engine, &takes, 500, 3, &never), Some(1));
+    let alone = choices.par_iter().map_init(new, |engine, choice| {
+        bar.inc(1);
+        Some(by_evaluation(&mut **engine, choice))
+    });
+    measure("evaluation".into(), alone.collect())?;
+    for &nodes in &args.nodes {
+        let searched = choices.par_iter().map_init(new, |engine, choice| {
+            bar.inc(1);
+            by_search(&mut **engine, choice, nodes, most, interrupt::flag())
+        });
+        measure(format!("{nodes} nodes"), searched.collect())?;
     }
+    bar.finish_and_clear();
+    ui.result(&PredictResult { positions_read: chosen.read, dropped: chosen.dropped, predictors })?;
+    Ok(Status::Done)
+}
 
-    #[test]
-    fn ranks_add_up() {
-        let mut ranks = Ranks::new(3);
-        for rank in [Some(1), Some(1), Some(3), Some(4), None] {
-            ranks.add(rank);
-        }
-        assert_eq!((ranks.choices, &ranks.ranks[..]), (5, &[2, 0, 1][..]));
-        assert_eq!(ranks.among(2).0, 0.4);
-        assert!((ranks.among(3).1 - (0.6f64 * 0.4 / 5.0).sqrt()).abs() < 1e-12);
-    }
+fn by_model(strengths: &Strengths, choice: &Choice) -> usize {
+    let contest = choice.contest();
+    let scores: Vec<f64> = contest.moves.iter().map(|has| strengths.of(has)).collect();
+    rank(&scores, contest.played)
 }

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
-use crate::chess::played;
-use crate::cli::prepare::default_dataset;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::nnue::features::{Features, SETS, Set, View};
-use crate::interrupt;
-use crate::positions::{AnyReader, Sample};
+use crate::prepare::default_dataset;
+use crate::{Status, Ui};
+use patzer_chess::played;
+use patzer_data::{AnyReader, Sample};
+use patzer_eval::nnue::features::{Features, SETS, Set, View};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 #[derive(Debug, Args)]
 pub(super) struct FeaturesArgs {

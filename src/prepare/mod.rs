@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 pub use self::stream::{Account, Offer, interleaved, stream, warn_of_bad_lines};
-use crate::chess::PackedBoard;
-use crate::cli::Ui;
-use crate::error::{Error, Result};
-use crate::positions::{Metadata, Sample};
-use crate::rng;
+use crate::Ui;
+use patzer_chess::PackedBoard;
+use patzer_chess::rng;
+use patzer_data::{Metadata, Sample};
+use patzer_io::error::{Error, Result};
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]

@@ -11,18 +11,19 @@ use shakmaty::Color;
 
 use super::twin::{qsearch, resolved};
 use super::{DataArgs, Split, default_dataset, summary};
-use crate::chess::PackedBoard;
-use crate::cli::Ui;
-use crate::error::{Error, Result};
-use crate::label::{judged, label};
-use crate::positions::filter::{DUPLICATES, Judge, Pipeline};
-use crate::positions::format::columns::Wanted;
-use crate::positions::format::facts::Facts;
-use crate::positions::format::metadata::Source;
-use crate::positions::format::{UNKNOWN, epd};
-use crate::positions::{AnyReader, Metadata, Sample};
-use crate::tune::lines;
-use crate::{interrupt, io};
+use crate::Ui;
+use patzer_chess::PackedBoard;
+use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
+use patzer_data::format::columns::Wanted;
+use patzer_data::format::facts::Facts;
+use patzer_data::format::metadata::Source;
+use patzer_data::format::{UNKNOWN, epd};
+use patzer_data::{AnyReader, Metadata, Sample};
+use patzer_fit::tune::lines;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_label::leaf::{judged, label};
 
 /// A position that a fit may take.
 #[derive(Debug, Clone, Copy)]
@@ -261,7 +262,7 @@ impl Stream<'_, '_> {
     /// Lines of EPD as they are.
     fn fast_lines(&mut self, path: &Path) -> Result<()> {
         self.source(path);
-        let parse = |line: &[u8]| crate::tune::epd::parse(line).map_err(String::from);
+        let parse = |line: &[u8]| patzer_fit::tune::epd::parse(line).map_err(String::from);
         let account = lines::each(path, self.args.strict, parse, |line| {
             self.account.read += 1;
             let score =

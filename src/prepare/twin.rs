@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use super::modified;
-use crate::cli::Ui;
-use crate::cli::label::label_file;
-use crate::error::Result;
-use crate::eval::Evaluation;
-use crate::label::{Method, Settings};
-use crate::positions::AnyReader;
+use crate::Ui;
+use crate::label::label_file;
+use patzer_data::AnyReader;
+use patzer_eval::Evaluation;
+use patzer_io::error::Result;
+use patzer_label::leaf::{Method, Settings};
 
 /// The bundled engine's own quiescence search.
 pub(super) fn qsearch() -> Settings {

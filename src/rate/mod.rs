@@ -7,11 +7,11 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::rating::{
+use crate::{Status, Ui};
+use patzer_fit::rating::{
     Errors, Model, Place, Ratings, Results, Settings, White, bootstrap, covariance, fit, read,
 };
+use patzer_io::error::{Error, Result};
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
@@ -122,7 +122,7 @@ impl FromStr for Advantage {
 /// If the games cannot be read, an argument makes no sense, or nobody can be rated.
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     check(args)?;
-    crate::interrupt::listen();
+    patzer_io::interrupt::listen();
     let sizes =
         args.games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
     let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
@@ -147,7 +147,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         },
     );
     if let Some(path) = &args.csv {
-        crate::io::write(path, report.csv()?.as_bytes())?;
+        patzer_io::write(path, report.csv()?.as_bytes())?;
     }
     ui.result(&report)?;
     Ok(Status::Done)
@@ -163,7 +163,7 @@ fn check(args: &RateArgs) -> Result<()> {
     if !args.average.is_finite() {
         return Err(Error::usage(format!("--average {}: must be a number", args.average)));
     }
-    args.csv.as_ref().map_or(Ok(()), |path| crate::io::check_writable(path))
+    args.csv.as_ref().map_or(Ok(()), |path| patzer_io::check_writable(path))
 }
 
 /// The results of players with enough games. Leaving one out takes games from others, so it goes on until all have enough.

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
-use crate::rating::{Account, Errors, Place, Ratings, Results};
-use crate::report::number::grouped;
+use patzer_fit::rating::{Account, Errors, Place, Ratings, Results};
+use patzer_io::error::{Error, Result};
+use patzer_report::number::grouped;
 
 /// What to show beside the table.
 pub(super) struct Wanted {

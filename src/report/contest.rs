@@ -5,12 +5,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::link;
-use crate::arena::record::{Entry, Options};
-use crate::error::{Error, Result};
-use crate::io;
-use crate::report::contest::{self, Contest, Pair, games};
-use crate::report::section::Section;
-use crate::stats::Sprt;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_match::record::{Entry, Options};
+use patzer_match::stats::Sprt;
+use patzer_report::contest::{self, Contest, Pair, games};
+use patzer_report::section::Section;
 
 /// A match with its journal, and with its games if they are there.
 ///

@@ -1,303 +1,70 @@
-//! A dataset in a report.
-//!
-//! In: statistics, what the file says of itself, and what was fitted to its scores. Out: a section.
+//! A dataset: its counts, and what can be fitted to its scores.
 
-use super::bars::{Bar, Bars};
-use super::figure::{Drawing, Figure, Surface};
-use super::histogram::Histogram;
-use super::number::grouped;
-use super::plot::{Axes, Curves};
-use super::section::{Kind, Part, Section};
-use super::squares::Squares;
-use super::style::{BLUE, GREEN, ORANGE};
-use super::table::{Cell, Table};
-use super::wdl::counted;
-use crate::positions::Metadata;
-use crate::positions::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
-use crate::wdl::{self, Fit, Fitted};
+use std::path::{Path, PathBuf};
 
-/// What is known of a dataset.
-pub struct Dataset {
-    /// Its counts.
-    pub stats: Stats,
-    /// What it says of itself.
-    pub metadata: Metadata,
-    /// K of its scores, or why there is none.
-    pub k: std::result::Result<Fit, String>,
-    /// The win/draw/loss model of its scores, or why there is none.
-    pub model: std::result::Result<(Fitted, wdl::Table), String>,
-}
+use crate::Ui;
+use patzer_data::parts::Parts;
+use patzer_data::{AnyReader, memory, stats};
+use patzer_fit::wdl::source::{self, observe};
+use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, Table};
+use patzer_io::error::Result;
+use patzer_report::dataset::{self, Dataset};
+use patzer_report::section::Section;
 
-/// The section.
-pub fn section(name: &str, data: &Dataset) -> Section {
-    let stats = &data.stats;
-    let mut section = Section::new(name, Kind::Dataset);
-    section.summary = summary(&data.metadata);
-    section.measure("positions", "positions", stats.positions);
-    section.measure("games", "games", stats.games);
-    section.measure("duplicates", "equal to an earlier position", stats.duplicates);
-    let share = |count: u64, all: u64| Cell::number(100.0 * count as f64 / all.max(1) as f64, 2);
-    let Outcomes { wins, draws, losses } = stats.game_results;
-    section.measure("white_won", "games that White won, %", share(wins, stats.games));
-    section.measure("drawn", "games drawn, %", share(draws, stats.games));
-    section.measure("black_won", "games that Black won, %", share(losses, stats.games));
-    section.measure("in_check", "positions in check, %", share(stats.tally.marks.in_check, stats.positions));
-    section.measure("captures", "move played captures, %", share(stats.tally.marks.capture, stats.positions));
-    let scored = stats.positions - stats.tally.scores.missing.min(stats.positions);
-    section.measure("scored", "positions with a score, %", share(scored, stats.positions));
-    if let Ok(fit) = &data.k {
-        section.measure("k", "K of the scores", Cell::number(fit.k, 4));
-    }
-    section.part(origin(&data.metadata));
-    section.part(results(stats));
-    section.part(scores(data));
-    section.part(board(stats));
-    section
-}
+/// The material at which the model's a and b are the sums of their coefficients.
+const TARGET: f64 = 58.0;
 
-fn summary(metadata: &Metadata) -> String {
-    let mut said = Vec::new();
-    if !metadata.filters.is_empty() {
-        said.push(format!("filters {}", metadata.filters.join("; ")));
-    }
-    if let Some(resolved) = &metadata.resolved {
-        said.push(format!("resolved by {resolved}"));
-    }
-    said.extend(metadata.steps.iter().cloned());
-    said.join(" · ")
-}
-
-/// Where it comes from: sources, and what the filters dropped.
-fn origin(metadata: &Metadata) -> Part {
-    let mut part = Part::new("Where it comes from");
-    if metadata.sources.iter().any(|source| source.games.is_some()) {
-        let mut table = Table::new(&["games from", "games", "SHA-256"]);
-        for source in &metadata.sources {
-            let hash = source.sha256.chars().take(16).collect::<String>();
-            table.row([
-                Cell::text(&source.name),
-                source.games.map_or(Cell::Nothing, Cell::Count),
-                Cell::text(hash),
-            ]);
-        }
-        part.add(table);
-    }
-    match funnel(metadata) {
-        Some(figure) => part.add(figure),
-        None => part.missing("No filter funnel: the file does not say what was dropped when it was made."),
-    }
-    part
-}
-
-/// What came in at each step, and what was dropped there.
-fn funnel(metadata: &Metadata) -> Option<Figure> {
-    let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
-    let filters = metadata.filters.join(" ");
-    // Reasons in the order of the filters; before them those that no filter has, after them what is done last.
-    let place = |reason: &str| match reason {
-        "duplicates" => usize::MAX - 1,
-        "per_game" => usize::MAX,
-        _ => filters.find(reason).map_or(0, |at| at + 1),
+/// Reads a dataset.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
+    let metadata = AnyReader::open(path, None)?.metadata().clone();
+    let bar = ui.progress("counting", 0);
+    let files: [PathBuf; 1] = [path.to_path_buf()];
+    let counted = stats::stats(&files, None, memory::default(), &|rows| bar.inc(rows));
+    bar.finish_and_clear();
+    let scored = Scored::read(path)?;
+    let k = match scored.pairs.is_empty() {
+        true => Err("no position has a score".to_string()),
+        false => wdl::fit_k_by_game(&scored.pairs, &scored.games).map_err(|e| e.to_string()),
     };
-    let mut reasons: Vec<(&String, &u64)> = account.dropped.iter().collect();
-    reasons.sort_by_key(|(reason, _)| place(reason));
-    let mut left = account.positions_read;
-    let row = |label: &str, stays: u64, goes: u64, text: String| Bar {
-        label: label.into(),
-        parts: vec![stays as f64, goes as f64],
-        text,
+    let table = Table::new(&scored.histogram, Bounds::default());
+    let model = match table.rows.is_empty() {
+        true => Err("no position has a score".to_string()),
+        false => wdl::fit(&table, TARGET, None).map_err(|e| e.to_string()).map(|fitted| (fitted, table)),
     };
-    let mut rows = vec![row("read", left, 0, grouped(left))];
-    let mut data = Table::new(&["reason", "dropped", "left"]);
-    data.row([Cell::text("read"), Cell::Count(0), Cell::Count(left)]);
-    for (reason, count) in reasons {
-        left = left.saturating_sub(*count);
-        rows.push(row(reason, left, *count, format!("−{}", grouped(*count))));
-        data.row([Cell::text(reason), Cell::Count(*count), Cell::Count(left)]);
-    }
-    rows.push(row("written", left, 0, grouped(left)));
-    data.row([Cell::text("written"), Cell::Count(0), Cell::Count(left)]);
-    let parts = vec![("stays".to_string(), BLUE), ("is dropped".to_string(), ORANGE)];
-    let bars = Bars { rows_are: "reason".into(), parts, rows };
-    let bad = account.games_bad + account.games_skipped.values().sum::<u64>();
-    let caption = format!("{} games read, {} of them without a use.", grouped(account.games), grouped(bad));
-    Some(Figure::new("funnel", "Filters", &caption, Drawing::Bars(bars)).with_data(data))
+    Ok(dataset::section(name, &Dataset { stats: counted?, metadata, k, model }))
 }
 
-fn results(stats: &Stats) -> Part {
-    let mut part = Part::new("Games");
-    let Outcomes { wins, draws, losses } = stats.game_results;
-    let row = |label: &str, outcomes: Outcomes| {
-        let Outcomes { wins, draws, losses } = outcomes;
-        let all = outcomes.total().max(1) as f64;
-        let parts = [wins, draws, losses].map(|count| count as f64 / all).to_vec();
-        let text = format!("{:.1} %", 100.0 * outcomes.mean().unwrap_or(0.5));
-        Bar { label: label.into(), parts, text }
-    };
-    let parts = [("White won", BLUE), ("drawn", GREEN), ("Black won", ORANGE)];
-    let bars = Bars {
-        rows_are: "of".into(),
-        parts: parts.map(|(name, colour)| (name.to_string(), colour)).to_vec(),
-        rows: vec![row("games", stats.game_results), row("positions", stats.tally.results)],
-    };
-    let mut data = Table::new(&["of", "White won", "drawn", "Black won"]);
-    data.row([Cell::text("games"), wins.into(), draws.into(), losses.into()]);
-    let Outcomes { wins, draws, losses } = stats.tally.results;
-    data.row([Cell::text("positions"), wins.into(), draws.into(), losses.into()]);
-    let caption = "Behind the bars: the share of the points that White has.";
-    part.add(Figure::new("results", "Results", caption, Drawing::Bars(bars)).with_data(data));
-    let unknown = match stats.game_length_unknown {
-        0 => String::new(),
-        count => format!("Not in it: {} games whose end is out of sight of their positions.", grouped(count)),
-    };
-    histogram(&mut part, "game-length", "Length of games", "plies", "games", &stats.game_length, &unknown);
-    histogram(&mut part, "ply", "Plies before the position", "plies", "positions", &stats.tally.ply, "");
-    part
+/// What is fitted.
+#[derive(Default)]
+struct Scored {
+    /// Score and result from White's side, of positions whose score is no mate.
+    pairs: Vec<(f32, f32)>,
+    /// Their games.
+    games: Vec<u32>,
+    histogram: Histogram,
 }
 
-/// Adds a histogram, if there is anything in it.
-fn histogram(
-    part: &mut Part,
-    id: &str,
-    title: &str,
-    values: &str,
-    counted: &str,
-    counts: &[u64],
-    caption: &str,
-) {
-    if counts.iter().any(|count| *count > 0) {
-        let histogram = Histogram::of_values("", values, counted, counts);
-        part.add(Figure::new(id, title, caption, Drawing::Histogram(histogram)));
-    }
-}
-
-fn scores(data: &Dataset) -> Part {
-    let mut part = Part::new("Scores");
-    let buckets: Vec<Bucket> = data.stats.tally.scores.buckets().collect();
-    if buckets.iter().all(|bucket| bucket.outcomes.total() == 0) {
-        part.missing("None of the positions has a score that is no mate.");
-        return part;
-    }
-    let histogram = Histogram {
-        title: String::new(),
-        values: "centipawns for the side to move".into(),
-        counted: "positions".into(),
-        start: f64::from(-SCORE_REACH - SCORE_BIN),
-        width: f64::from(SCORE_BIN),
-        bars: buckets.iter().map(|bucket| bucket.outcomes.total()).collect(),
-    };
-    let mates: u64 = data.stats.tally.scores.mates.iter().map(Outcomes::total).sum();
-    let caption = format!("The outermost bars hold all beyond ±{SCORE_REACH}. Mates: {}.", grouped(mates));
-    part.add(Figure::new("score-histogram", "Scores", &caption, Drawing::Histogram(histogram)));
-    part.add(agreement(&buckets, &data.k));
-    histogram_of_depths(&mut part, &data.stats);
-    match &data.model {
-        Ok((fitted, table)) => {
-            for (outcome, id, title) in
-                [(0, "wdl-wins", "Chance of winning"), (1, "wdl-draws", "Chance of a draw")]
-            {
-                let mut contours = counted(table, outcome);
-                contours.axes.y = "material of both sides".into();
-                let surface = Surface { contours, model: fitted.model, outcome };
-                let caption = "Counted shares; the lines are those of the fitted model. Material is 9Q + 5R + 3(B + N) + P. Bare places have fewer than ten positions.";
-                part.add(Figure::new(id, title, caption, Drawing::Surface(surface)));
+impl Scored {
+    fn read(path: &Path) -> Result<Scored> {
+        let mut all = Scored::default();
+        type Seen = (Vec<source::Scored>, Vec<Observation>);
+        let work = |part: patzer_data::parts::Part<'_>| -> Result<Seen> {
+            let samples = part.samples?;
+            let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
+            Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))
+        };
+        Parts::open(path, None)?.scan(0, work, |found| {
+            let (scored, seen) = found?;
+            for source::Scored { cp, result, game } in scored {
+                all.pairs.push((cp, result));
+                all.games.push(game);
             }
-        }
-        Err(reason) => part.missing(format!("No contours of win and draw: {reason}.")),
+            seen.into_iter().for_each(|observation| all.histogram.add(observation, 1));
+            Ok(())
+        })?;
+        Ok(all)
     }
-    part
-}
-
-fn histogram_of_depths(part: &mut Part, stats: &Stats) {
-    histogram(part, "depth", "Depth of the scores", "plies", "positions", &stats.tally.depth, "");
-}
-
-/// Mean results by score, with the sigmoid.
-fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure {
-    const REACH: i32 = 1_000;
-    let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
-    let middle = |b: &Bucket| b.from.zip(b.to).map(|(from, to)| f64::from(from + to) / 2.0);
-    let point = |b: &Bucket| Some((middle(b)?, b.mean_result?));
-    let dots: Vec<(f64, f64)> = buckets.iter().filter(inner).filter_map(point).collect();
-    let reach = f64::from(REACH);
-    let axes = Axes {
-        title: String::new(),
-        x: "score, centipawns for the side to move".into(),
-        y: "mean result".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
-    let mut curves = Curves::within(axes);
-    let caption = match k {
-        Ok(fit) => {
-            let scores = (-100..=100).map(|i| f64::from(i) * reach / 100.0);
-            let line = scores.map(|cp| (cp, wdl::sigmoid(fit.k, cp))).collect();
-            curves = curves.line("sigmoid", ORANGE, line);
-            let (k, error, loss) = (fit.k, fit.k_error, fit.loss);
-            format!(
-                "Sigmoid 1 / (1 + exp(−K·cp/400)) with K = {k:.4} ± {error:.4}; mean squared error {loss:.6}."
-            )
-        }
-        Err(reason) => format!("No sigmoid: {reason}."),
-    };
-    curves = curves.dots("mean result", BLUE, dots);
-    let mut data = Table::new(&["from", "to", "won", "drawn", "lost", "mean result", "expected"]);
-    for bucket in buckets.iter().filter(inner) {
-        let end = |end: Option<i32>| end.map_or(Cell::Nothing, |cp| Cell::exact(f64::from(cp)));
-        let Outcomes { wins, draws, losses } = bucket.outcomes;
-        let expected = k.as_ref().ok().and_then(|fit| Some(wdl::sigmoid(fit.k, middle(bucket)?)));
-        let counts = [wins, draws, losses].map(Cell::Count);
-        let means = [Cell::known(bucket.mean_result), Cell::known(expected)];
-        data.row([end(bucket.from), end(bucket.to)].into_iter().chain(counts).chain(means));
-    }
-    Figure::new("agreement", "Score against result", &caption, Drawing::Curves(curves)).with_data(data)
-}
-
-fn board(stats: &Stats) -> Part {
-    let mut part = Part::new("Positions");
-    let tally = &stats.tally;
-    histogram(
-        &mut part,
-        "piece-count",
-        "Pieces on the board",
-        "pieces, kings and pawns included",
-        "positions",
-        &tally.piece_count,
-        "",
-    );
-    histogram(
-        &mut part,
-        "material",
-        "Material on the board",
-        "pawns (3, 3, 5, 9)",
-        "positions",
-        &tally.material,
-        "",
-    );
-    histogram(
-        &mut part,
-        "halfmove",
-        "Since the last capture or pawn move",
-        "plies",
-        "positions",
-        &tally.halfmove,
-        "",
-    );
-    let share = 100.0 * stats.duplicates as f64 / stats.positions.max(1) as f64;
-    let same = "equal to an earlier one: board, side to move, castling and en passant";
-    part.say(format!("{} positions ({share:.2} %) are {same}.", grouped(stats.duplicates)));
-    for (id, title, counts) in
-        [("white-king", "White's king", &tally.white_king), ("black-king", "Black's king", &tally.black_king)]
-    {
-        let all = counts.iter().sum::<u64>().max(1) as f64;
-        let values = counts.iter().map(|count| Some(100.0 * *count as f64 / all)).collect();
-        let deepest = counts.iter().copied().max().unwrap_or(0) as f64 / all * 100.0;
-        let squares = Squares { values, below: Vec::new(), deepest, root: true };
-        let mut data = Table::new(&["square", "positions"]);
-        for (square, count) in counts.iter().enumerate() {
-            data.row([Cell::text(super::figure::square_name(square)), Cell::Count(*count)]);
-        }
-        part.add(Figure::new(id, title, "Percent of positions.", Drawing::Squares(squares)).with_data(data));
-    }
-    part
 }

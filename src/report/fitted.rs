@@ -8,21 +8,22 @@ use shakmaty::{Board, Color};
 
 use super::ReportArgs;
 use super::positions::{Positions, Source, of_run, read};
-use crate::cli::Ui;
-use crate::error::{Error, Result};
-use crate::eval::Evaluation;
-use crate::eval::hce;
-use crate::eval::nnue::Network;
-use crate::io;
-use crate::report::judged::{Case, Judged, judge};
-use crate::report::log;
-use crate::report::network::{self, Trained};
-use crate::report::section::Section;
-use crate::report::weights::{self, Weight, Weights};
-use crate::train::{Quantisation, Settings};
-use crate::tune::hce::terms;
-use crate::tune::model::Model;
-use crate::tune::terms::Terms;
+use crate::Ui;
+use patzer_eval::Evaluation;
+use patzer_eval::hce;
+use patzer_eval::nnue::Network;
+use patzer_fit::tune::hce::terms;
+use patzer_fit::tune::model::Model;
+use patzer_fit::tune::terms::Terms;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_match::contender::load_evaluation;
+use patzer_report::judged::{Case, Judged, judge};
+use patzer_report::log;
+use patzer_report::network::{self, Trained};
+use patzer_report::section::Section;
+use patzer_report::weights::{self, Weight, Weights};
+use patzer_train::{Quantisation, Settings};
 
 /// What the run's folder says that it came to; nothing of runs that did not end.
 fn result(folder: &Path) -> Value {
@@ -68,7 +69,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
 /// The bundled evaluation with the weights of a file, if they are those of a run.
 fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, String> {
     let told = |e: Error| format!("the weights cannot be judged here ({e})");
-    let weights = hce::Weights::load(path).map_err(told)?;
+    let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(told)?;
     let model = terms(&weights).model(&[]).map_err(told)?;
     let same = |row: &&Weight| {
         model.slots.iter().any(|slot| slot.name == row.name && (slot.start - row.after.round()).abs() < 0.5)
@@ -86,7 +87,7 @@ fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, S
 /// # Errors
 /// If it is neither, or named positions cannot be read.
 pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    let row = |slot: &crate::tune::model::Slot| Weight {
+    let row = |slot: &patzer_fit::tune::model::Slot| Weight {
         name: slot.name.clone(),
         before: None,
         after: slot.start,
@@ -109,7 +110,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         };
         return Ok(weights::section(name, &data));
     }
-    let loaded = hce::Weights::parse(&text, path)?;
+    let loaded = parse_weights(&text, path)?;
     let (k, model) = (loaded.k(), terms(&loaded).model(&[])?);
     let evaluation = Evaluation::Hce(Arc::new(loaded));
     let none = Err("positions are needed; name some with --data".to_string());
@@ -149,8 +150,12 @@ pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     shown(name, Ok(load(path)?), Vec::new(), None, (source, None), args, ui)
 }
 
+fn parse_weights(text: &str, path: &Path) -> Result<hce::Weights> {
+    hce::Weights::parse(text).map_err(|error| Error::data(path, error.to_string()))
+}
+
 fn load(path: &Path) -> Result<Arc<Network>> {
-    match Evaluation::load(path)? {
+    match load_evaluation(path)? {
         Evaluation::Nnue(network) => Ok(network),
         Evaluation::Hce(_) => Err(Error::data(path, "holds weights, not a network")),
     }

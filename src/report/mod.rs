@@ -1,32 +1,200 @@
-//! Pictures and reports: what commands found, drawn as SVG, and what runs did, as a page.
-//!
-//! In: numbers that a command has printed, and what a run has left on disk. Out: one self-contained SVG file a figure, or
-//! one HTML file for several runs. [`dataset`], [`weights`], [`network`] and [`contest`] each make a
-//! [`section::Section`] of what is known of a run, in [`figure::Figure`]s that carry their numbers; [`html`] writes the
-//! page, [`compare`] puts runs side by side. Which file is which run is the command's business.
+//! `patzer report`: arguments and wiring. [`recognise`] says what a run is; one file a kind reads it.
 
-pub mod bars;
-pub mod compare;
-pub mod contest;
-pub mod contours;
-pub mod dataset;
-pub mod diagram;
-pub mod figure;
-pub mod heatmap;
-pub mod histogram;
-pub mod html;
-pub mod judged;
-pub mod log;
-pub mod medium;
-pub mod network;
-pub mod number;
-pub mod plot;
-pub mod raster;
-pub mod section;
-pub mod sheet;
-pub mod squares;
-pub mod stats;
-pub mod style;
-pub mod table;
-pub mod wdl;
-pub mod weights;
+mod contest;
+mod dataset;
+mod fitted;
+mod positions;
+mod recognise;
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::{Status, Ui};
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_report::compare::compare;
+use patzer_report::html;
+use patzer_report::section::{Kind, Section};
+use patzer_report::style::Format;
+use patzer_report::table::Cell;
+use recognise::{Found, recognise};
+
+/// Show what runs did, as one HTML file: datasets, tunings, networks, matches
+///
+/// What a run is follows from its content. The file needs no network and no script; it is light or dark as the reader's
+/// browser is, and can be printed. Every figure has its numbers below it. Several runs are also put side by side.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// Datasets in any format, run folders of `tune`, networks, weights, journals or PGNs of matches, results that
+    /// --json printed
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+
+    /// HTML file to write, `-` for stdout
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+
+    /// Draw every figure as an SVG file into this folder, too
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+
+    /// Draw every figure as a PNG file into this folder, too
+    #[arg(long, value_name = "DIR")]
+    png: Option<PathBuf>,
+
+    /// Positions with results by which weights and networks are judged; may be given several times
+    /// [default: those that the run was made from, if they are still there]
+    #[arg(long, value_name = "DATA")]
+    data: Vec<PathBuf>,
+
+    /// Positions to judge by, at most
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
+    limit: u64,
+
+    /// Neurons whose weights are drawn, by number from 0, with commas between them [default: the largest]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    neurons: Vec<usize>,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer report positions.parquet               what is in the dataset? → report.html\n  \
+    patzer report runs/new                        a training: losses, neurons, what the network gets wrong\n  \
+    patzer report runs/new.hce --svg plots        a tuning, and its figures as files of their own\n  \
+    patzer report sprt.journal -o sprt.html       a match or a test\n  \
+    patzer report runs/a runs/b a.pgn b.pgn       several side by side\n  \
+    patzer report new.nnue --data held-out.parquet";
+
+/// Runs the command.
+///
+/// # Errors
+/// If a run cannot be read or is none, or the output cannot be written. Nothing is written then.
+pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    if args.output != Path::new("-") {
+        io::check_writable(&args.output)?;
+    }
+    // What is no run at all is told before hours are spent on those that are.
+    let found: Vec<Found> = args.runs.iter().map(|path| recognise(path)).collect::<Result<_>>()?;
+    let mut sections = Vec::new();
+    for (path, found) in args.runs.iter().zip(found) {
+        let name = path.display().to_string();
+        sections.push(match found {
+            Found::Dataset(path) => dataset::section(&name, &path, ui)?,
+            Found::Tuning(folder) => fitted::tuning(&name, &folder, args, ui)?,
+            Found::Weights(path) => fitted::weights(&name, &path, args, ui)?,
+            Found::Training(folder) => fitted::training(&name, &folder, args, ui)?,
+            Found::Network(path) => fitted::network(&name, &path, args, ui)?,
+            Found::Match { journal, pgn } => contest::of_journal(&name, &journal, &pgn, &args.output)?,
+            Found::Games(path) => contest::of_pgn(&name, &path, &args.output)?,
+            Found::Result(value) => contest::of_result(&name, &path.display().to_string(), &value)?,
+        });
+        if interrupt::requested() {
+            return Err(Error::usage("interrupted"));
+        }
+    }
+    let page = html::page(&sections, &compare(&sections))?;
+    let mut figures = Vec::new();
+    for (folder, format) in [(&args.svg, Format::Svg), (&args.png, Format::Png)] {
+        if let Some(folder) = folder {
+            figures.extend(draw(folder, format, &sections)?);
+        }
+    }
+    io::write(&args.output, page.as_bytes())?;
+    let runs = sections.iter().map(Run::of).collect();
+    ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })?;
+    Ok(Status::Done)
+}
+
+/// Every figure as a file.
+fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    let mut files = Vec::new();
+    for (number, section) in sections.iter().enumerate() {
+        for figure in section.figures() {
+            let run = if sections.len() > 1 { format!("{}-", number + 1) } else { String::new() };
+            let path = folder.join(format!("{run}{}.{}", figure.id, format.extension()));
+            io::write(&path, &figure.drawn(format)?)?;
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// A path as a link from the folder of the report: relative, and escaped as addresses are.
+fn link(to: &Path, report: &Path) -> String {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let (to, report) = (absolute(to), absolute(report));
+    let from: Vec<Component<'_>> =
+        report.parent().map(|folder| folder.components().collect()).unwrap_or_default();
+    let to: Vec<Component<'_>> = to.components().collect();
+    let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..".to_string(), from.len() - same);
+    let down = to[same..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let escape = |part: String| -> String {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'~');
+        part.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+    };
+    up.chain(down).map(escape).collect::<Vec<_>>().join("/")
+}
+
+/// The result for people and programs.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    output: PathBuf,
+    runs: Vec<Run>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    figures: Vec<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Run {
+    run: String,
+    kind: Kind,
+    measures: serde_json::Map<String, serde_json::Value>,
+    figures: Vec<String>,
+}
+
+impl Run {
+    fn of(section: &Section) -> Run {
+        let value = |cell: &Cell| match cell {
+            Cell::Count(count) => (*count).into(),
+            Cell::Number(number, _) => (*number).into(),
+            other => other.plain().into(),
+        };
+        Run {
+            run: section.name.clone(),
+            kind: section.kind,
+            measures: section.measures.iter().map(|m| (m.key.to_string(), value(&m.value))).collect(),
+            figures: section.figures().map(|figure| figure.id.clone()).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for run in &self.runs {
+            writeln!(f, "{:<8} {} ({} figures)", run.kind.name(), run.run, run.figures.len())?;
+        }
+        if let Some(folder) = self.figures.first().and_then(|path| path.parent()) {
+            writeln!(f, "→ {} ({} files)", folder.display(), self.figures.len())?;
+        }
+        write!(f, "→ {}", self.output.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_from_the_report_to_the_games() {
+        let link = |to: &str, report: &str| super::link(Path::new(to), Path::new(report));
+        assert_eq!(link("sprt.pgn", "report.html"), "sprt.pgn");
+        assert_eq!(link("a/b c.pgn", "out/x.html"), "../a/b%20c.pgn");
+        assert_eq!(link("/r/a.pgn", "/r/deep/er/x.html"), "../../a.pgn");
+    }
+}

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::eval::nnue;
-use crate::io;
-use crate::positions::format::registry;
+use patzer_data::format::registry;
+use patzer_eval::nnue;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// What was found.
 #[derive(Debug)]

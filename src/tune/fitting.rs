@@ -6,18 +6,18 @@ use std::path::Path;
 
 use super::TuneArgs;
 use super::values::Table;
-use crate::chess::score::is_mate;
-use crate::cli::Ui;
-use crate::cli::run_folder::Log;
-use crate::error::{Error, Result};
-use crate::io;
-use crate::optim::Decay;
-use crate::tune::model::{Model, Space};
-use crate::tune::objective::Objective;
-use crate::tune::precision::{Precision, describe, precision, seen};
-use crate::tune::traces::Traces;
-use crate::tune::{self, Optimizer, Outcome, Settings};
-use crate::wdl;
+use crate::Ui;
+use crate::run_folder::Log;
+use patzer_chess::score::is_mate;
+use patzer_fit::optim::Decay;
+use patzer_fit::tune::model::{Model, Space};
+use patzer_fit::tune::objective::Objective;
+use patzer_fit::tune::precision::{Precision, describe, precision, seen};
+use patzer_fit::tune::traces::Traces;
+use patzer_fit::tune::{self, Optimizer, Outcome, Settings};
+use patzer_fit::wdl;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]

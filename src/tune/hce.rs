@@ -1,197 +1,143 @@
-//! The bundled evaluation as the tuner sees it.
-//!
-//! In: boards with results, and the terms to tune. Out: a model of the evaluation's layout, traces by its own
-//! terms, and weights from tuned values. It goes the same way as the traces of any other engine.
+//! `patzer tune --hce`: leaves and results in, weights of the bundled evaluation out.
 
-use shakmaty::Color;
+use std::path::{Path, PathBuf};
 
-use super::chunk::{Counts, Facts};
-use super::model::{Feature, Model, Part, Slot};
-use super::term;
-use super::terms::{Style, Terms};
-use super::text::Position;
-use super::traces::Tracer;
-use crate::chess::PackedBoard;
-use crate::error::{Error, Result};
-use crate::eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
+use super::fitting::{Labels, Loaded, Seen, fit};
+use super::traces::export;
+use super::{TuneArgs, TuneResult};
+use crate::Ui;
+use crate::evaluation::load;
+use crate::prepare::{Account, Offer, Split, stream};
+use crate::run_folder::write_settings;
+use patzer_chess::rng;
+use patzer_eval::Evaluation;
+use patzer_eval::hce::TERMS;
+use patzer_fit::tune::TuneItem;
+use patzer_fit::tune::hce::{Boards, Selection, model, terms, weights};
+use patzer_fit::tune::model::{Model, Space};
+use patzer_fit::tune::output::{Format, Tuned};
+use patzer_fit::tune::traces::{Gather, arrange};
+use patzer_io::error::{Error, Result};
 
-/// A position to tune on.
-#[derive(Debug, Clone, Copy)]
-pub struct TuneItem {
-    /// The pieces, of a quiet position: usually the leaf of a quiescence search.
-    pub board: PackedBoard,
-    /// Side to move.
-    pub turn: Color,
-    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
-    pub target: f32,
-    /// How much the position counts; 1 usually.
-    pub weight: f32,
-    /// The game that it is from, folded to a byte.
-    pub group: u8,
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Hand-crafted evaluation")]
+pub(super) struct HceArgs {
+    #[arg(long, value_delimiter = ',', value_name = "NAMES|FILE", help = terms_help())]
+    pub(super) terms: Vec<String>,
+
+    /// Weights to start from: a .hce.toml file, or default-hce, untuned-hce
+    #[arg(long, default_value = "untuned-hce", value_name = "EVAL", requires = "hce")]
+    start: PathBuf,
+
+    /// Also write the weights so, beside the output; with commas between them
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    pub(super) export: Vec<Format>,
+
+    /// Boards whose files a to d are to be the same as h to e, such as psqt.king; with commas between them
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
+    mirror: Vec<String>,
+
+    /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners
+    #[arg(long, requires = "hce")]
+    pub(super) plain_taper: bool,
 }
 
-/// Which weights of the bundled evaluation may move.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct Selection {
-    /// Names of the terms or parts to tune, such as `material` or `psqt.king`; empty for all.
-    pub terms: Vec<String>,
-    /// Names of terms or parts that keep their weights all the same.
-    pub fixed: Vec<String>,
-    /// Names of terms or parts whose boards are to be the same on the a- to d-files as on the h- to e-files.
-    pub mirrored: Vec<String>,
+fn terms_help() -> String {
+    let names: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
+    format!(
+        "With --hce: terms to tune, with commas between them, of {} [default: all]. With --traces: the TOML file \
+         that names the terms",
+        names.join(", ")
+    )
 }
 
-/// The bundled evaluation with the weights to start from.
-///
-/// # Errors
-/// If a name is not one of a term or a part.
-pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
-    let tuned = if selection.terms.is_empty() { [true; COUNT] } else { named(&selection.terms)? };
-    let (fixed, mirrored) = (named(&selection.fixed)?, named(&selection.mirrored)?);
-    let mut model = Model::default();
-    for (term, part, range) in parts() {
-        for (entry, index) in range.clone().enumerate() {
-            let mirror = entry ^ 7;
-            if part.shape == Shape::Board && mirrored[index] && mirror < entry {
-                let twin = model.features[range.start + mirror];
-                model.features.push(twin);
-                continue;
-            }
-            let [mg, eg] = start.pairs()[index];
-            let name = entry_name(term, part.name, part.shape, entry);
-            let slot = |half: &str, value: i32| Slot {
-                name: format!("{name} {half}"),
-                start: value.into(),
-                fixed: !tuned[index] || fixed[index],
-                bounds: [f64::NEG_INFINITY, f64::INFINITY],
-            };
-            let at = model.slots.len();
-            model.slots.extend([slot("midgame", mg), slot("endgame", eg)]);
-            model.features.push(Feature { part: Part::Linear, slots: [at, at + 1] });
+pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
+    let hce = &args.hce_args;
+    let start = match load(Some(&hce.start), ui)? {
+        Evaluation::Hce(weights) => weights,
+        Evaluation::Nnue(_) => {
+            return Err(Error::data(&hce.start, "is a network; --hce starts from weights"));
         }
+    };
+    let settings = args.fit.settings(args);
+    settings.validate()?;
+    let selection =
+        Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
+    let model = model(&start, &selection)?;
+    if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
+        return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
-    Ok(model)
+    let (output, folder) = args.places("new.hce.toml")?;
+    let boards = Boards { plain_taper: hce.plain_taper };
+    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
+    let labels = Labels::new(args, ui, |visit| {
+        stream(&args.data, Split::default(), ui, &mut |offer| {
+            visit(seen(offer));
+            Ok(None)
+        })
+        .map(drop)
+    })?;
+    let mut sources = Vec::new();
+    let mut load = |seed: u64| {
+        let split = Split { seed, ..split };
+        let (loaded, account) = gather(args, &boards, &model, &labels, split, ui)?;
+        if sources.is_empty() {
+            ui.note(account.summary(loaded.train.positions, loaded.validation.positions));
+            sources = account.sources;
+        }
+        Ok(loaded)
+    };
+    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
+    patzer_io::write(&output, weights.to_toml().as_bytes())?;
+    let terms = terms(&weights);
+    let values = terms.model(&[])?;
+    let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
+    export(&tuned, &output, &hce.export)?;
+    write_settings(&folder, &settings, &args.data, split, &sources)?;
+    Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
-/// `psqt.knight[e4]`, `pawns.isolated[2]`, `tempo.turn`.
-fn entry_name(term: &Term, part: &str, shape: Shape, entry: usize) -> String {
-    match shape {
-        Shape::Single => format!("{}.{part}", term.name),
-        Shape::Board => format!("{}.{part}[{}]", term.name, shakmaty::Square::new(entry as u32)),
-        Shape::Grid { columns, .. } => {
-            format!("{}.{part}[{}][{}]", term.name, entry / columns, entry % columns)
-        }
-        Shape::List(_) => format!("{}.{part}[{entry}]", term.name),
-    }
+fn seen(offer: &Offer<'_>) -> Seen {
+    let white =
+        offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+    (offer.result, white, offer.group)
 }
 
-/// The weights that terms or parts of these names have.
-fn named(names: &[String]) -> Result<[bool; COUNT]> {
-    let mut marked = [false; COUNT];
-    for name in names {
-        if let Some(term) = Term::named(name) {
-            marked[term.range()].fill(true);
-            continue;
-        }
-        let part = parts().find(|(term, part, _)| format!("{}.{}", term.name, part.name) == *name);
-        let Some((_, _, range)) = part else {
-            let known: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
-            return Err(Error::usage(format!("`{name}` is not a term; there are {}", known.join(", "))));
+fn gather(
+    args: &TuneArgs,
+    boards: &Boards,
+    model: &Model,
+    labels: &Labels,
+    split: Split,
+    ui: &Ui,
+) -> Result<(Loaded, Account)> {
+    let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
+    let mut train = Gather::new(boards, model, &space, chunk, split.seed);
+    let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
+    // The positions of a game lie together; shuffled ones are taken for more games than there are.
+    let (mut games, mut last) = (0, None);
+    let account = stream(&args.data, split, ui, &mut |offer| {
+        let (target, weight) = match labels.of(seen(offer)) {
+            Ok(label) => label,
+            Err(reason) => return Ok(Some(reason)),
         };
-        marked[range].fill(true);
-    }
-    Ok(marked)
-}
-
-/// The evaluation's layout as a file of terms, with the given weights to start from: what goes with its traces.
-pub fn terms(start: &Weights) -> Terms {
-    let entries = parts().map(|(term, part, range)| {
-        let pair = |index: usize| start.pairs()[index].map(|value| toml::Value::Integer(value.into()));
-        let pairs = range.map(|index| toml::Value::Array(pair(index).to_vec()));
-        term::Term {
-            name: part.name.to_string(),
-            group: term.name.to_string(),
-            about: part.about.to_string(),
-            shape: match part.shape {
-                Shape::Single => term::Shape::List(1),
-                Shape::List(length) => term::Shape::List(length),
-                Shape::Grid { rows, columns } => term::Shape::Grid([rows, columns]),
-                Shape::Board => term::Shape::Board(term::Board::A1),
-            },
-            kind: term::Kind::Pair,
-            part: Part::Linear,
-            initial: toml::Value::Array(pairs.collect()),
-            fixed: false,
-            bounds: None,
-            mirror: false,
-            same_as: String::new(),
+        let group = rng::mix(0, offer.group) as u8;
+        let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
+        if offer.held_out {
+            validation.push(item)?
+        } else {
+            games += usize::from(last.replace(offer.group) != Some(offer.group));
+            train.push(item)?
         }
-    });
-    Terms {
-        format: 1,
-        k: None,
-        full_phase: FULL_PHASE.into(),
-        safety_divisors: None,
-        output: Style::default(),
-        terms: entries.collect(),
+        Ok(None)
+    })?;
+    let (mut train, mut validation) = (train.finish()?, validation.finish()?);
+    train.games = games;
+    if train.positions == 0 {
+        let summary = account.summary(0, validation.positions);
+        return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
     }
-}
-
-/// A position with its counts, as a line of text or a row of traces.
-///
-/// # Errors
-/// If the item holds no board.
-pub fn position(
-    item: &TuneItem,
-    scratch: &mut hce::Trace,
-    game: u64,
-    score: Option<f32>,
-) -> Result<Position> {
-    let mut counts = Counts::default();
-    let facts = Boards::default().count(item, scratch, &mut counts)?;
-    Ok(Position { facts, counts, game: Some(game), score })
-}
-
-/// Weights of tuned values, rounded to whole centipawns.
-///
-/// # Errors
-/// If the values are not those of this evaluation.
-pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
-    let pairs: Vec<[i32; 2]> =
-        model.pairs(values).iter().map(|pair| pair.map(|value| value.round() as i32)).collect();
-    Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("tuned weights of the wrong shape"))
-}
-
-/// Counts with the evaluation's own terms.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Boards {
-    /// Let the phase grow beyond that of the start of a game and scale no endgame: the plain taper with which other
-    /// tuners are compared.
-    pub plain_taper: bool,
-}
-
-impl Boards {
-    /// Share of the midgame, and the factor of the endgame half.
-    fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
-        if self.plain_taper {
-            let minors = (board.knights() | board.bishops()).count();
-            let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
-            return [phase as f32 / FULL_PHASE as f32, 1.0];
-        }
-        [hce::phase(board) as f32 / FULL_PHASE as f32, hce::scale(board) as f32 / FULL_SCALE as f32]
-    }
-}
-
-impl Tracer for Boards {
-    type Item = TuneItem;
-    type Scratch = hce::Trace;
-
-    fn count(&self, item: &TuneItem, scratch: &mut hce::Trace, counts: &mut Counts) -> Result<Facts> {
-        let board =
-            item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
-        hce::trace(&board, item.turn, scratch);
-        scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
-        let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
-        Ok(Facts { target, phase, scale, weight, group, constant: 0.0 })
-    }
+    arrange(model, &mut space, &mut train, &mut validation);
+    Ok((Loaded { space, train, validation }, account))
 }

@@ -1,38 +1,251 @@
-//! Tuning of evaluations to results of games.
-//!
-//! In: positions with the results to predict, as traces of the bundled evaluation or of another engine's, split
-//! into a part to fit and a part to validate on, and values to start from. Out: the values of least loss, with the
-//! losses before and after. Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in
-//! Chess Engines" (2020) for traces, exact gradients and non-linear parts; Gauss-Newton on the normal matrix,
-//! because the problem is small and nearly convex.
+//! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
 
-pub mod chunk;
-pub mod columns;
-pub mod epd;
-mod first_order;
-mod fit;
-pub mod hce;
-mod kernel;
-mod lbfgs;
-pub mod lines;
-pub mod model;
-mod normal;
-pub mod objective;
-pub mod output;
-mod pair;
-pub mod plain;
-pub mod precision;
-mod second_order;
-mod settings;
-pub mod term;
-pub mod terms;
-pub mod text;
-pub mod traces;
+mod fitting;
+mod hce;
+mod net;
+mod net_data;
+mod net_stream;
+mod traces;
+mod values;
 
-pub use fit::{Epoch, Losses, Outcome, fit};
-pub use hce::TuneItem;
-pub use normal::Curvature;
-pub use settings::{LARGEST_MATRIX, Optimizer, Settings};
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-#[cfg(test)]
-mod tests;
+use serde::Serialize;
+
+use crate::prepare::DataArgs;
+use crate::{Status, Ui, run_folder};
+use patzer_fit::tune::Settings;
+use patzer_fit::tune::model::Model;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_train::Quantisation;
+
+/// Fit a network, or the weights of the hand-crafted evaluation
+///
+/// A dataset that is not resolved is labelled by quiescence search first, so that the result of a game stands
+/// against a quiet position; the labelled file is kept beside it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer tune --filter unique                      newest dataset → new.nnue\n  \
+    patzer tune --hidden 64 --epochs 40 -o big.nnue  a wider network, for longer\n  \
+    patzer tune --hce --filter unique                hand-crafted evaluation → new.hce.toml\n  \
+    patzer tune --hce --terms material,psqt          only these terms; the others keep their weights\n  \
+    patzer tune --hce games.epd --no-resolve         lines of FEN and result, as they are\n  \
+    patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation")]
+pub struct TuneArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// Tune the hand-crafted evaluation instead of a network
+    #[arg(long, help_heading = "Hand-crafted evaluation")]
+    hce: bool,
+
+    #[command(flatten)]
+    hce_args: hce::HceArgs,
+
+    #[command(flatten)]
+    traces: traces::TraceArgs,
+
+    #[command(flatten)]
+    fit: fitting::FitArgs,
+
+    #[command(flatten)]
+    net_args: net::NetArgs,
+
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Fitting",
+        help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]"
+    )]
+    epochs: Option<usize>,
+
+    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
+    batch: Option<usize>,
+
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Fitting",
+        help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]"
+    )]
+    learning_rate: Option<f32>,
+
+    /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Fitting")]
+    k: Option<f64>,
+
+    /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]
+    validation: Option<f64>,
+
+    /// Seed of the games held out, the first weights and the order of positions [default: the recipe's; 0 with --hce]
+    #[arg(long, value_name = "N", help_heading = "Fitting")]
+    seed: Option<u64>,
+
+    /// Where the result goes; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Folder for the run's settings and log.csv [default: runs/ and the output's name]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    run: Option<PathBuf>,
+}
+
+/// `runs/new.hce` for `some/new.hce.toml`.
+fn run_folder(output: &Path) -> PathBuf {
+    let name = match output.file_name() {
+        Some(name) if name != "-" => Path::new(name).with_extension(""),
+        _ => PathBuf::from("stdout"),
+    };
+    Path::new("runs").join(name)
+}
+
+/// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
+#[derive(Debug, Serialize)]
+struct TuneResult {
+    positions: usize,
+    validation_positions: usize,
+    parameters: usize,
+    epochs: usize,
+    best_epoch: usize,
+    k: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    train_loss_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation_loss_before: Option<f64>,
+    train_loss: f64,
+    validation_loss: Option<f64>,
+    /// Before the values were rounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    train_loss_exact: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optimizer: Option<&'static str>,
+    positions_per_second: f64,
+    /// What rounding a network to whole numbers changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantisation: Option<Quantisation>,
+    /// What trained a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    output: PathBuf,
+    /// What differs between a network and weights, for people.
+    #[serde(skip)]
+    remarks: Vec<String>,
+    /// The values before and after, for people.
+    #[serde(skip)]
+    table: String,
+}
+
+impl TuneResult {
+    /// The result of a fit of weights.
+    fn of_fit(fitted: fitting::Fitted, model: &Model, output: PathBuf) -> TuneResult {
+        let outcome = &fitted.outcome;
+        let mut remarks = vec![
+            format!(
+                "{} in {} passes, {:.2} s: train loss {:.7} before rounding",
+                outcome.optimizer.name(),
+                outcome.passes,
+                outcome.seconds,
+                outcome.exact.train
+            ),
+            format!(
+                "rounding to whole centipawns cost {:+.1e} of train loss",
+                outcome.rounded.train - outcome.exact.train
+            ),
+        ];
+        remarks.extend(fitted.remarks);
+        TuneResult {
+            positions: fitted.positions,
+            validation_positions: fitted.validation_positions,
+            parameters: outcome.parameters,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch,
+            k: outcome.k,
+            train_loss_before: Some(outcome.before.train),
+            validation_loss_before: outcome.before.validation,
+            train_loss: outcome.rounded.train,
+            validation_loss: outcome.rounded.validation,
+            train_loss_exact: Some(outcome.exact.train),
+            optimizer: Some(outcome.optimizer.name()),
+            positions_per_second: outcome.positions_per_second,
+            quantisation: None,
+            device: None,
+            output,
+            remarks,
+            table: fitted.table.text(model),
+        }
+    }
+}
+
+impl fmt::Display for TuneResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (train, validation) = (self.positions, self.validation_positions);
+        writeln!(f, "tuned     {} parameters on {train} positions, {validation} held out", self.parameters)?;
+        writeln!(f, "          {} epochs, the best was {}; K = {:.4}", self.epochs, self.best_epoch, self.k)?;
+        writeln!(f, "          train loss {}", change(self.train_loss_before, self.train_loss))?;
+        if let Some(loss) = self.validation_loss {
+            writeln!(f, "          validation loss {}", change(self.validation_loss_before, loss))?;
+        }
+        for remark in &self.remarks {
+            writeln!(f, "          {remark}")?;
+        }
+        writeln!(f, "          {:.0} positions/s → {}", self.positions_per_second, self.output.display())?;
+        if self.table.is_empty() { Ok(()) } else { write!(f, "\n{}", self.table) }
+    }
+}
+
+fn change(before: Option<f64>, after: f64) -> String {
+    match before {
+        Some(before) => format!("{before:.7} → {after:.7}"),
+        None => format!("{after:.7}"),
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the data, a recipe or weights cannot be read, a setting makes no sense, or the output cannot be written.
+pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let result = if !args.traces.traces.is_empty() {
+        traces::tune(args, ui)?
+    } else if args.hce {
+        hce::tune(args, ui)?
+    } else if !args.hce_args.terms.is_empty() {
+        return Err(Error::usage("--terms needs --hce or --traces"));
+    } else {
+        net::tune(args, ui)?
+    };
+    if interrupt::requested() {
+        ui.warn("interrupted before the end; the result is the best until then");
+    }
+    run_folder::write_result(&args.folder(&result.output), &result)?;
+    ui.result_beside(&result.output, &result)?;
+    Ok(Status::Done)
+}
+
+impl TuneArgs {
+    /// The run's folder for an output.
+    fn folder(&self, output: &Path) -> PathBuf {
+        self.run.clone().unwrap_or_else(|| run_folder(output))
+    }
+
+    /// Whether the start says something of what weights may be. It does in the bundled evaluation, but comparisons
+    /// with other tuners want the optimum of the data alone, and other engines' units are unknown.
+    fn has_prior(&self) -> bool {
+        self.hce && !self.hce_args.plain_taper
+    }
+
+    /// The output and the run's folder; whether they can be written is known before hours are spent on them.
+    fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
+        let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
+        io::check_writable(&output)?;
+        let folder = self.folder(&output);
+        run_folder::check(&folder)?;
+        Ok((output, folder))
+    }
+}

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use super::net_data::Data;
 use super::{TuneArgs, TuneResult};
-use crate::cli::Ui;
-use crate::cli::prepare::Split;
-use crate::cli::run_folder::{Log, write_settings};
-use crate::error::{Error, Result};
-use crate::eval::nnue::features::Features;
-use crate::train::{self, Compute, Device, Epoch, Memory, Settings, Watcher};
+use crate::Ui;
+use crate::prepare::Split;
+use crate::run_folder::{Log, write_settings};
+use patzer_eval::nnue::features::Features;
+use patzer_io::error::{Error, Result};
+use patzer_train as train;
+use patzer_train::{Compute, Device, Epoch, Memory, Settings, Watcher};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -57,7 +58,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut settings = settings(args, named.unwrap_or("default"))?;
     settings.start()?;
     let (output, folder) = args.places("new.nnue")?;
-    args.net_args.floats.as_deref().map_or(Ok(()), crate::io::check_writable)?;
+    args.net_args.floats.as_deref().map_or(Ok(()), patzer_io::check_writable)?;
     let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
     let split = Split { validation: settings.validation, seed: settings.seed };
     let data = Data::read(args, split, &mut settings, ui)?;
@@ -87,9 +88,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
     };
     run.bar.finish_and_clear();
-    outcome.network.save(&output)?;
+    patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
-        crate::io::write(path, &outcome.safetensors())?;
+        patzer_io::write(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
     let best = outcome.best();
@@ -153,7 +154,7 @@ impl Watcher for Run {
         if !self.resume || !self.checkpoint.exists() {
             return Ok(None);
         }
-        crate::io::read(&self.checkpoint).map(Some)
+        patzer_io::read(&self.checkpoint).map(Some)
     }
 
     fn set_aside(&mut self, reason: &Error) {
@@ -169,7 +170,7 @@ impl Watcher for Run {
 
     fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         self.log.save()?;
-        crate::io::write(&self.checkpoint, &state()?)
+        patzer_io::write(&self.checkpoint, &state()?)
     }
 }
 

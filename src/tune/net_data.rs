@@ -9,16 +9,16 @@ use shakmaty::Color;
 
 use super::TuneArgs;
 use super::net_stream::Preview;
-use crate::chess::PackedBoard;
-use crate::chess::score::is_mate;
-use crate::cli::Ui;
-use crate::cli::prepare::{Prepared, Split, prepare};
-use crate::error::{Error, Result};
-use crate::positions::{Metadata, Sample};
-use crate::rng;
-use crate::train::successors::{self, Triple};
-use crate::train::{LossKind, Played, Settings, TrainItem, WIN, returns};
-use crate::wdl;
+use crate::Ui;
+use crate::prepare::{Prepared, Split, prepare};
+use patzer_chess::PackedBoard;
+use patzer_chess::rng;
+use patzer_chess::score::is_mate;
+use patzer_data::{Metadata, Sample};
+use patzer_fit::wdl;
+use patzer_io::error::{Error, Result};
+use patzer_train::successors::{self, Triple};
+use patzer_train::{LossKind, Played, Settings, TrainItem, WIN, returns};
 
 /// The positions of a run: all in memory, or a first look at those that are read again and again.
 pub(super) enum Data {

@@ -6,10 +6,11 @@
 use super::TuneArgs;
 use super::net::Run;
 use super::net_data::item;
-use crate::cli::Ui;
-use crate::cli::prepare::{Account, DataArgs, Split, interleaved};
-use crate::error::{Error, Result};
-use crate::train::{self, Compute, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
+use crate::Ui;
+use crate::prepare::{Account, DataArgs, Split, interleaved};
+use patzer_io::error::{Error, Result};
+use patzer_train as train;
+use patzer_train::{Compute, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
 
 /// The most positions held out that are kept, and the most of the sample.
 const VALIDATION: usize = 1 << 20;

@@ -1,230 +1,148 @@
-//! Gathering positions into traces.
-//!
-//! In: positions of any source, with a way to count their features. Out: chunks of traces. Positions are
-//! shuffled within slabs before they are cut into chunks, so that a mini-batch does not consist of a few games;
-//! only a slab at a time is held in the source's own form.
+//! `patzer tune --traces`: traces and terms of another engine in, its tuned weights out.
 
-use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 
-use super::chunk::{Builder, CHUNK, Chunk, Counts, Facts};
-use super::model::{Model, Part, Space};
-use crate::error::Result;
-use crate::rng::{self, Rng};
+use super::fitting::{Labels, Loaded, Seen, fit};
+use super::{TuneArgs, TuneResult};
+use crate::Ui;
+use crate::prepare::{Split, warn_of_bad_lines};
+use crate::run_folder::write_settings;
+use patzer_chess::rng;
+use patzer_data::{Metadata, Source};
+use patzer_fit::tune::lines::Account;
+use patzer_fit::tune::model::{Model, Space};
+use patzer_fit::tune::output::{Format, Tuned};
+use patzer_fit::tune::terms::Terms;
+use patzer_fit::tune::text::Position;
+use patzer_fit::tune::traces::{Gather, Traced, Traces, arrange};
+use patzer_fit::tune::{columns, lines, text};
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
-/// Positions that are shuffled together.
-const SLAB: usize = 1 << 18;
-
-/// Counts the features of a position.
-pub trait Tracer: Sync {
-    /// A position in the source's form.
-    type Item: Send + Sync;
-    /// What a thread needs to count.
-    type Scratch: Default;
-
-    /// Counts, by the model's features: linear ones White's minus Black's. `counts` comes empty.
-    ///
-    /// # Errors
-    /// If the item is no position; names it.
-    fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Another engine's evaluation")]
+pub(super) struct TraceArgs {
+    /// Tune the evaluation that these traces are of: text or Parquet, plain or packed; docs/traces.md says how an engine
+    /// writes them. Needs --terms
+    #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
+    pub(super) traces: Vec<PathBuf>,
 }
 
-/// Traces of many positions.
-#[derive(Debug, Default)]
-pub struct Traces {
-    /// All positions.
-    pub chunks: Vec<Chunk>,
-    /// Number of positions.
-    pub positions: usize,
-    /// Number of games that they come from, if whoever gathers them knows; else 0.
-    pub games: usize,
+pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
+    let [terms] = &args.hce_args.terms[..] else {
+        return Err(Error::usage("--traces needs one file of terms: --terms FILE"));
+    };
+    if !args.data.data.is_empty() {
+        return Err(Error::usage("--traces takes the place of datasets; name all trace files behind it"));
+    }
+    let terms = Terms::load(Path::new(terms))?;
+    let settings = args.fit.settings(args);
+    settings.validate()?;
+    let model = terms.model(&args.fit.fix)?;
+    let (output, folder) = args.places("new.toml")?;
+    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
+    split.check()?;
+    let labels = Labels::new(args, ui, |visit| {
+        each(args, &terms, &model, &mut |position| {
+            visit(seen(&position));
+            Ok(())
+        })
+        .map(drop)
+    })?;
+    let mut told = false;
+    let mut load = |seed: u64| {
+        let split = Split { seed, ..split };
+        let (loaded, accounts) = gather(args, &terms, &model, &labels, split, settings.chunk())?;
+        if !std::mem::replace(&mut told, true) {
+            accounts.iter().for_each(|(path, account)| warn_of_bad_lines(path, account, ui));
+            let (read, bad) = accounts.iter().fold((0, 0), |(r, b), (_, a)| (r + a.read, b + a.bad));
+            let (train, held_out) = (loaded.train.positions, loaded.validation.positions);
+            let rest = read - bad - (train + held_out) as u64;
+            ui.note(format!(
+                "{read} positions read, {bad} bad, {rest} without a label; {train} to train, {held_out} to validate"
+            ));
+        }
+        Ok(loaded)
+    };
+    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let tuned = Tuned { terms: &terms, model: &model, values: &fitted.outcome.values, k: fitted.outcome.k };
+    write(&tuned, &output, &args.hce_args.export)?;
+    let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
+    let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
+    write_settings(&folder, &settings, &args.data, split, &sources)?;
+    Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
-impl Traces {
-    /// Sum of the weights of all positions.
-    pub fn total_weight(&self) -> f64 {
-        self.chunks.iter().map(Chunk::total_weight).sum()
-    }
+/// Writes the output in the format that its name says, TOML if it says none, and others beside it.
+pub(super) fn write(tuned: &Tuned<'_>, output: &Path, beside: &[Format]) -> Result<()> {
+    let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let format = Format::of_ending(ending).unwrap_or(Format::Toml);
+    io::write(output, tuned.write(format)?.as_bytes())?;
+    export(tuned, output, beside)
+}
 
-    /// Bytes that the traces take.
-    pub fn bytes(&self) -> usize {
-        self.chunks.iter().map(Chunk::bytes).sum()
+/// Writes other formats beside the output.
+pub(super) fn export(tuned: &Tuned<'_>, output: &Path, beside: &[Format]) -> Result<()> {
+    for &format in beside {
+        io::write(&output.with_extension(format.ending()), tuned.write(format)?.as_bytes())?;
     }
+    Ok(())
+}
 
-    /// Gives the features other numbers.
-    fn renumber(&mut self, numbers: &[u16]) {
-        self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
-    }
+fn named(path: &Path) -> Source {
+    let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
+    Source { name, sha256: String::new(), games: None }
+}
 
-    /// In how many positions each kept feature counts.
-    pub fn seen(&self, features: usize) -> Vec<u64> {
-        let of_chunk = |chunk: &Chunk| {
-            let mut seen = vec![0u64; features];
-            let mut last = vec![usize::MAX; features];
-            let mut see = |row: usize, index: u16| {
-                let index = usize::from(index);
-                if std::mem::replace(&mut last[index], row) != row {
-                    seen[index] += 1;
-                }
-            };
-            chunk.each(|row, entries| {
-                let lists = [entries.plus, entries.minus, entries.heavy];
-                lists.into_iter().flatten().for_each(|&index| see(row, index));
-            });
-            if let Some(parts) = &chunk.parts {
-                let mut from = [0; 2];
-                for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
-                    parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
-                    parts.complexity[from[1] as usize..complexity as usize]
-                        .iter()
-                        .for_each(|c| see(row, c.0));
-                    from = [safety, complexity];
-                }
-            }
-            seen
+fn seen(position: &Position) -> Seen {
+    (position.facts.target, position.score, position.group())
+}
+
+/// Every position of every file, with the account of each file.
+fn each(
+    args: &TuneArgs,
+    terms: &Terms,
+    model: &Model,
+    take: &mut dyn FnMut(Position) -> Result<()>,
+) -> Result<Vec<(PathBuf, Account)>> {
+    let mut accounts = Vec::new();
+    for path in &args.traces.traces {
+        let account = if columns::recognise(path)? {
+            columns::each(path, model, terms.full_phase, args.data.strict, take)?
+        } else {
+            let parse = |line: &[u8]| text::parse(line, model, terms.full_phase);
+            lines::each(path, args.data.strict, parse, &mut *take)?
         };
-        self.chunks.par_iter().map(of_chunk).reduce(
-            || vec![0; features],
-            |mut a, b| {
-                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-                a
-            },
-        )
+        accounts.push((path.clone(), account));
     }
+    Ok(accounts)
 }
 
-/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
-/// lies together, in weights, gradients and matrices. What never counts is dropped.
-pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
-    let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
-    let mut order: Vec<usize> =
-        (0..seen.len()).filter(|&number| seen[number] + held_out[number] > 0).collect();
-    order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
-    let numbers = space.renumber(model, &order);
-    train.renumber(&numbers);
-    validation.renumber(&numbers);
-}
-
-/// Gathers traces, slab by slab.
-pub struct Gather<'a, T: Tracer> {
-    tracer: &'a T,
-    model: &'a Model,
-    space: &'a Space,
-    /// Values of all features, for those that are folded away.
-    start: Vec<[f64; 2]>,
+fn gather(
+    args: &TuneArgs,
+    terms: &Terms,
+    model: &Model,
+    labels: &Labels,
+    split: Split,
     chunk: usize,
-    seed: u64,
-    slab: Vec<T::Item>,
-    slabs: u64,
-    traces: Traces,
-}
-
-impl<'a, T: Tracer> Gather<'a, T> {
-    /// `chunk` is the number of positions in a chunk, at most [`CHUNK`]; `seed` that of the order.
-    pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
-        let start = model.pairs(&model.start());
-        let chunk = chunk.clamp(1, CHUNK);
-        Gather {
-            tracer,
-            model,
-            space,
-            start,
-            chunk,
-            seed,
-            slab: Vec::new(),
-            slabs: 0,
-            traces: Traces::default(),
-        }
+) -> Result<(Loaded, Vec<(PathBuf, Account)>)> {
+    let mut space = Space::new(model);
+    let mut train = Gather::new(&Traced, model, &space, chunk, split.seed);
+    let mut validation = Gather::new(&Traced, model, &space, chunk, split.seed);
+    let accounts = each(args, terms, model, &mut |mut position| {
+        let group = position.group();
+        let Ok((target, weight)) = labels.of(seen(&position)) else { return Ok(()) };
+        position.facts.target = target;
+        position.facts.weight *= weight;
+        position.facts.group = rng::mix(0, group) as u8;
+        let held_out = rng::unit(rng::mix(split.seed, group)) < split.validation;
+        let side = if held_out { &mut validation } else { &mut train };
+        side.push((position.facts, position.counts))
+    })?;
+    let (mut train, mut validation): (Traces, Traces) = (train.finish()?, validation.finish()?);
+    if train.positions == 0 {
+        return Err(Error::usage("no positions are left to learn from"));
     }
-
-    /// Adds a position.
-    ///
-    /// # Errors
-    /// If a position of a slab that is full now cannot be traced.
-    pub fn push(&mut self, item: T::Item) -> Result<()> {
-        self.slab.push(item);
-        if self.slab.len() == SLAB { self.flush() } else { Ok(()) }
-    }
-
-    /// All traces.
-    ///
-    /// # Errors
-    /// If a position cannot be traced.
-    pub fn finish(mut self) -> Result<Traces> {
-        self.flush()?;
-        Ok(self.traces)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let mut slab = std::mem::take(&mut self.slab);
-        Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
-        self.slabs += 1;
-        let this = &*self;
-        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
-        self.traces.chunks.extend(chunks?);
-        self.traces.positions += slab.len();
-        slab.clear();
-        self.slab = slab;
-        Ok(())
-    }
-
-    fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
-        let mut builder = Builder::default();
-        let (mut scratch, mut counts, mut kept) =
-            (T::Scratch::default(), Counts::default(), Counts::default());
-        for item in items {
-            counts.clear();
-            let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;
-            self.keep(&counts, &mut facts, &mut kept);
-            builder.push(facts, &kept);
-        }
-        Ok(builder.finish())
-    }
-
-    /// Numbers the features anew, and folds those that cannot change into the constant.
-    fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
-        kept.clear();
-        let mut folded = [0.0; 2];
-        for &(feature, count) in &counts.linear {
-            let feature = usize::from(feature);
-            match self.space.number(feature) {
-                Some(number) => kept.linear.push((number, count)),
-                None => {
-                    let [mg, eg] = self.start[feature];
-                    let count = f64::from(count);
-                    folded = [folded[0] + count * mg, folded[1] + count * eg];
-                }
-            }
-        }
-        let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
-        facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
-        // Evaluations with these parts keep every feature under its own number.
-        debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
-        kept.safety.extend_from_slice(&counts.safety);
-        kept.complexity.extend_from_slice(&counts.complexity);
-    }
-}
-
-/// Counts that another engine has made.
-pub struct Traced;
-
-impl Tracer for Traced {
-    type Item = (Facts, Counts);
-    type Scratch = ();
-
-    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
-        counts.clone_from(&item.1);
-        Ok(item.0)
-    }
-}
-
-/// The part of the evaluation that a feature belongs to decides the list that its count goes to.
-pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
-    match part {
-        Part::Linear if white != black => counts.linear.push((index, white - black)),
-        Part::Safety if white != 0.0 || black != 0.0 => {
-            counts.safety.push(super::chunk::BothSides { index, white, black });
-        }
-        Part::Complexity if white != 0.0 => counts.complexity.push((index, white)),
-        _ => {}
-    }
+    arrange(model, &mut space, &mut train, &mut validation);
+    Ok((Loaded { space, train, validation }, accounts))
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::tune::model::Model;
+use patzer_fit::tune::model::Model;
 
 /// Values by slot, in centipawns.
 pub(super) struct Table {

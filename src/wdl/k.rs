@@ -7,18 +7,19 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
-use crate::chess::packed::NO_EP;
-use crate::cli::{Status, Ui};
-use crate::error::{Error, Result};
-use crate::eval::hce::Hce;
-use crate::eval::nnue::Nnue;
-use crate::eval::{Evaluation, Evaluator};
-use crate::label::judged;
-use crate::positions::{Dataset, Sample};
-use crate::report::number::grouped;
-use crate::report::wdl::draw_k;
-use crate::wdl::source::Scored;
-use crate::wdl::{self, Bucket};
+use crate::evaluation::load;
+use crate::{Status, Ui};
+use patzer_chess::packed::NO_EP;
+use patzer_data::{Dataset, Sample};
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_fit::wdl::source::Scored;
+use patzer_fit::wdl::{self, Bucket};
+use patzer_io::error::{Error, Result};
+use patzer_label::leaf::judged;
+use patzer_report::number::grouped;
+use patzer_report::wdl::draw_k;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     let input = match &args.eval {
@@ -101,7 +102,7 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     for path in &inputs.datasets {
         let dataset = open(path)?;
         let (name, evaluation) = match eval {
-            Some(path) => (path.display().to_string(), Evaluation::load(path)?),
+            Some(path) => (path.display().to_string(), load(Some(path), ui)?),
             None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
         };
         let resolved = dataset.metadata().resolved.clone();

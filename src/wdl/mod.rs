@@ -1,23 +1,247 @@
-//! From centipawns to results: the sigmoid's K, and the win/draw/loss model.
-//!
-//! In: scores with the results of their games, from a dataset or straight from the comments of PGN ([`source`]).
-//! Out: K with its standard error, loss and table ([`sigmoid`]), or chances of win, draw and loss by score and
-//! material or move number ([`Model`]): counts of equal observations ([`Histogram`]) become a [`Table`] that
-//! [`fit`](fit()) takes to the maximum of its likelihood.
+//! `patzer wdl`: arguments and wiring. [`k`] fits the sigmoid, [`model`] the win/draw/loss model.
 
-mod buckets;
-pub mod fit;
-pub mod histogram;
-mod likelihood;
-pub mod model;
-pub mod sigmoid;
-pub mod source;
+mod k;
+mod model;
 
-pub mod table;
+use std::io::Read;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-pub use buckets::{Bucket, buckets};
-pub use fit::{Fitted, fit};
-pub use histogram::{Bin, Histogram, Observation};
-pub use model::Model;
-pub use sigmoid::{Fit, fit_k, fit_k_by_game, loss, sigmoid};
-pub use table::{Bounds, By, Table};
+use clap::{Args, ValueEnum};
+
+use crate::prepare::default_dataset;
+use crate::{Status, Ui};
+use patzer_data::Sample;
+use patzer_fit::wdl::By;
+use patzer_fit::wdl::source::{self, Account, Choice, NOT_BY_PLAY, Notice};
+use patzer_io::error::{Error, Result};
+
+/// Fit the scale: the sigmoid that turns centipawns into an expected result, or a win/draw/loss model
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WdlArgs {
+    /// Datasets, or games whose comments hold scores, plain or compressed, - for stdin
+    /// [default: labelled.parquet, or positions.parquet where that is newer or alone]
+    #[arg(value_name = "DATA|PGN")]
+    data: Vec<PathBuf>,
+
+    /// Fit win, draw and loss by score and material, not K; takes the scores that the games hold
+    #[arg(long)]
+    model: bool,
+
+    /// Directory to draw the fit into, as SVG [default: no drawing]
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+
+    /// Evaluation to fit K for: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default-hce; of games their scores]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["score", "model"])]
+    eval: Option<PathBuf>,
+
+    /// Fit K for the scores stored with the positions, not for an evaluation
+    #[arg(long)]
+    score: bool,
+
+    /// Leave out games with this Termination tag; may be given several times, `none` for no such games
+    /// [default: time forfeit, abandoned, stalled connection, illegal move, unterminated]
+    #[arg(long, value_name = "TEXT", help_heading = "Games")]
+    exclude: Vec<String>,
+
+    /// Take only scores of players whose name contains this [default: all players]
+    #[arg(long, value_name = "TEXT", help_heading = "Games")]
+    player: Option<String>,
+
+    #[command(flatten)]
+    bounds: ModelArgs,
+}
+
+/// What the model is fitted to.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+struct ModelArgs {
+    /// What a and b are cubic in
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "material", requires = "model")]
+    by: Rows,
+
+    /// Material or move number at which a and b are the sums of their coefficients [default: 58; of moves 32]
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
+    target: Option<u16>,
+
+    /// Largest score of either sign, in centipawns
+    #[arg(long, value_name = "CP", default_value_t = 400, requires = "model",
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    max_score: u16,
+
+    /// Range of move numbers
+    #[arg(long, value_name = "A..B", default_value = "1..120", requires = "model")]
+    moves: Span,
+
+    /// Range of material, 9Q + 5R + 3(B + N) + P of both sides
+    #[arg(long, value_name = "A..B", default_value = "17..78", requires = "model")]
+    material: Span,
+
+    /// Round scores to multiples of this many centipawns
+    #[arg(long, value_name = "CP", default_value_t = 5, requires = "model",
+        value_parser = clap::value_parser!(u16).range(1..=200))]
+    bin: u16,
+
+    /// Read scores as scoreWDLstat does, whose arithmetic takes 0.53 for 52 centipawns; for comparisons with it
+    #[arg(long, requires = "model")]
+    single_precision: bool,
+
+    /// Leave out materials (or move numbers) with fewer positions
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "model")]
+    min_count: u64,
+
+    /// The engine's scores are already normalised by this a, one number or four coefficients over material / 58,
+    /// highest power first: undo that first [default: scores as they are]
+    #[arg(long, value_name = "A", requires = "model", value_delimiter = ',', allow_hyphen_values = true)]
+    normalized_by: Vec<f64>,
+
+    /// Write the counts to this file, in the JSON of Stockfish's scoreWDLstat
+    #[arg(long, value_name = "FILE", requires = "model")]
+    histogram: Option<PathBuf>,
+
+    /// Add the counts of a file that --histogram or scoreWDLstat wrote; may be given several times
+    #[arg(long, value_name = "FILE", requires = "model")]
+    merge: Vec<PathBuf>,
+}
+
+const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\
+    Model: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
+    Examples:\n  \
+    patzer wdl                              K of the built-in evaluation on the dataset at hand\n  \
+    patzer wdl --eval new.hce.toml          K of tuned weights\n  \
+    patzer wdl --score                      K of the scores that the playing engine left in the games\n  \
+    patzer wdl --model games.pgn            win, draw and loss by score and material\n  \
+    patzer wdl --model --by move games.pgn --svg plots\n  \
+    patzer wdl --model games.pgn --histogram 1.json    count a part; fit the sum of the parts later:\n  \
+    patzer wdl --model --merge 1.json";
+
+/// What rows of the model are.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rows {
+    /// Material of both sides
+    Material,
+    /// Move number
+    Move,
+}
+
+impl From<Rows> for By {
+    fn from(rows: Rows) -> By {
+        match rows {
+            Rows::Material => By::Material,
+            Rows::Move => By::Move,
+        }
+    }
+}
+
+/// A range with both ends, `A..B`.
+#[derive(Debug, Clone)]
+struct Span(RangeInclusive<u16>);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Span, String> {
+        let ends = text.split_once("..").and_then(|(low, high)| {
+            Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
+        });
+        match ends {
+            Some((low, high)) if low <= high => Ok(Span(low..=high)),
+            _ => Err("must be two numbers such as 1..120, the lower first".into()),
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If an input cannot be read, nothing can be fitted to it, or an output cannot be written.
+pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
+    patzer_io::interrupt::listen();
+    let files = match args.data.is_empty() {
+        true if args.bounds.merge.is_empty() => vec![default_dataset()?],
+        _ => args.data.clone(),
+    };
+    let inputs = Inputs::sort(files)?;
+    if let Some(folder) = &args.svg {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    }
+    if args.model { model::run(args, &inputs, ui) } else { k::run(args, &inputs, ui) }
+}
+
+/// The files to read, by kind.
+struct Inputs {
+    datasets: Vec<PathBuf>,
+    games: Vec<PathBuf>,
+}
+
+impl Inputs {
+    fn sort(files: Vec<PathBuf>) -> Result<Inputs> {
+        let mut inputs = Inputs { datasets: Vec::new(), games: Vec::new() };
+        for path in files {
+            if is_dataset(&path)? { inputs.datasets.push(path) } else { inputs.games.push(path) }
+        }
+        Ok(inputs)
+    }
+
+    /// What messages call the input.
+    fn name(&self) -> &Path {
+        self.datasets.first().or(self.games.first()).map_or(Path::new("the histogram"), |path| path)
+    }
+}
+
+/// Whether a file is a dataset, by its first bytes or else its name; anything else is taken for games.
+fn is_dataset(path: &Path) -> Result<bool> {
+    if path.extension().is_some_and(|extension| extension == "parquet") {
+        return Ok(true);
+    }
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    patzer_io::raw(path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
+    Ok(head == b"PAR1")
+}
+
+/// Reads the games among the inputs with progress and warnings; see [`source::read`].
+fn read_games<S: Default + Send>(
+    args: &WdlArgs,
+    files: &[PathBuf],
+    ui: &Ui,
+    observe: impl Fn(&mut S, &Sample) + Sync,
+    absorb: impl FnMut(S) + Send,
+) -> Result<Account> {
+    const NAMED: u64 = 10;
+    if files.is_empty() {
+        return Ok(Account::default());
+    }
+    let exclude = match &args.exclude[..] {
+        [] => NOT_BY_PLAY.map(str::to_string).to_vec(),
+        given => given.iter().filter(|text| *text != "none").cloned().collect(),
+    };
+    let choice = Choice { exclude, player: args.player.clone() };
+    let sizes =
+        files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
+    let bar = ui.progress("wdl", sizes.sum::<Option<u64>>().unwrap_or(0));
+    let (mut bad, mut warnings) = (0, Vec::new());
+    let mut notice = |notice| match notice {
+        Notice::Bytes(bytes) => bar.set_position(bytes),
+        Notice::BadGame(text) => {
+            bad += 1;
+            if bad <= NAMED {
+                warnings.push(text);
+            }
+        }
+    };
+    let account = source::read(files, &choice, observe, absorb, &mut notice);
+    bar.finish_and_clear();
+    let account = account?;
+    warnings.iter().for_each(|text| ui.warn(text));
+    if bad > NAMED {
+        ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
+    }
+    Ok(account)
+}

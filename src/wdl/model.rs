@@ -1,74 +1,212 @@
-//! Chances of win, draw and loss by score and material, or by score and move number.
-//!
-//! In: eight coefficients. Out: chances, and the numbers that engines write into their source. The side to move
-//! with a score of x wins with W(x) = 1 / (1 + exp((a − x) / b)) and loses with L(x) = W(−x); a and b are cubic in
-//! material / target or move number / target. a is the score that wins half of the games. Source: Stockfish,
-//! `win_rate_model` and the fitting scripts in official-stockfish/WDL_model.
+//! `patzer wdl --model`: counts, fits and prints the win/draw/loss model.
 
-/// A win/draw/loss model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Model {
-    /// Coefficients of a, in centipawns, highest power first.
-    pub a: [f64; 4],
-    /// Coefficients of b, in centipawns, highest power first.
-    pub b: [f64; 4],
-    /// The material or move number at which a and b are the sums of their coefficients; above 0.
-    pub target: f64,
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Inputs, WdlArgs, read_games};
+use crate::{Status, Ui};
+use patzer_data::{Dataset, Sample};
+use patzer_fit::wdl::source::{Account, observe};
+use patzer_fit::wdl::{Bin, Bounds, By, Fitted, Histogram, Model, Observation, Table, fit};
+use patzer_io::error::{Error, Result};
+use patzer_report::number::grouped;
+use patzer_report::wdl::draw_model;
+
+pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
+    let bounds = bounds(args)?;
+    if let Some(path) = &args.bounds.histogram {
+        patzer_io::check_writable(path)?;
+    }
+    let (histogram, account) = count(args, inputs, ui)?;
+    if let Some(path) = &args.bounds.histogram {
+        histogram.save(path)?;
+    }
+    let target = args.bounds.target.map_or(if bounds.by == By::Material { 58.0 } else { 32.0 }, f64::from);
+    let table = Table::new(&histogram, bounds);
+    let fitted = fit(&table, target, None).map_err(|error| match error {
+        Error::Usage(reason) => Error::data(inputs.name(), reason),
+        other => other,
+    })?;
+    if !fitted.valid {
+        ui.warn("a or b falls to 0 or below within the range; narrow it, or give more games");
+    }
+    if let Some(folder) = &args.svg {
+        for path in draw_model(folder, &fitted, &table)? {
+            ui.note(format_args!("drawn: {}", path.display()));
+        }
+    }
+    ui.result(&Report::new(&fitted, &table, account))?;
+    Ok(Status::Done)
 }
 
-impl Model {
-    /// a and b at a material or move number, in centipawns.
-    pub fn at(&self, row: f64) -> (f64, f64) {
-        let m = row / self.target;
-        let cubic = |c: &[f64; 4]| ((c[0] * m + c[1]) * m + c[2]) * m + c[3];
-        (cubic(&self.a), cubic(&self.b))
+fn bounds(args: &WdlArgs) -> Result<Bounds> {
+    let args = &args.bounds;
+    let undo = match args.normalized_by[..] {
+        [] => None,
+        [constant] => Some([0.0, 0.0, 0.0, constant]),
+        [a3, a2, a1, a0] => Some([a3, a2, a1, a0]),
+        _ => return Err(Error::usage("--normalized-by takes one number or four")),
+    };
+    let sum = undo.map(|a| a.iter().sum::<f64>());
+    if sum.is_some_and(|sum| sum.is_nan() || sum <= 0.0) {
+        return Err(Error::usage("--normalized-by: the coefficients must have a sum above 0"));
+    }
+    Ok(Bounds {
+        by: args.by.into(),
+        score: args.max_score,
+        moves: args.moves.0.clone(),
+        material: args.material.0.clone(),
+        least: args.min_count,
+        undo: undo.map(|a| Model { a, b: [0.0; 4], target: 58.0 }),
+    })
+}
+
+/// Counts everything that the arguments name.
+fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, Account)> {
+    let mut histogram = Histogram::default();
+    let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
+    let see = |seen: &mut Vec<Observation>, sample: &Sample| seen.extend(observe(sample, bin));
+    let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
+    let mut account = read_games(args, &inputs.games, ui, see, absorb)?;
+    for path in &inputs.datasets {
+        count_dataset(path, bin, &mut histogram, &mut account)?;
+    }
+    for path in &args.bounds.merge {
+        histogram.merge_file(path)?;
+    }
+    Ok((histogram, account))
+}
+
+fn count_dataset(path: &Path, bin: Bin, histogram: &mut Histogram, account: &mut Account) -> Result<()> {
+    let dataset = Dataset::open(path)?;
+    for group in 0..dataset.groups() {
+        let samples = dataset.read_group(group)?;
+        let seen: Vec<Observation> = samples.par_iter().filter_map(|sample| observe(sample, bin)).collect();
+        account.positions_read += samples.len() as u64;
+        account.drop("unscored", (samples.len() - seen.len()) as u64);
+        seen.into_iter().for_each(|o| histogram.add(o, 1));
+    }
+    Ok(())
+}
+
+/// The result of the command.
+#[derive(Debug, Serialize)]
+struct Report {
+    a: [f64; 4],
+    b: [f64; 4],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    material_target: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    move_target: Option<f64>,
+    /// Mean negative logarithm of the likelihood, in nats a position.
+    objective: f64,
+    normalize_to_pawn_value: f64,
+    spread: f64,
+    /// Chance of a draw at a score of 0, at the target.
+    draw_rate: f64,
+    /// Positions that the model is fitted to.
+    positions: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    passes: u32,
+    #[serde(flatten)]
+    account: Account,
+    #[serde(skip)]
+    model: Model,
+    #[serde(skip)]
+    rows: Vec<u16>,
+    #[serde(skip)]
+    by: By,
+}
+
+impl Report {
+    fn new(fitted: &Fitted, table: &Table, mut account: Account) -> Report {
+        for (reason, count) in &table.dropped {
+            account.drop(reason, *count);
+        }
+        let model = fitted.model;
+        let [wins, draws, losses] = table.counts;
+        let by = table.bounds.by;
+        let (low, high) = (*table.bounds.rows().start(), *table.bounds.rows().end());
+        let target = Some(model.target);
+        Report {
+            a: model.a,
+            b: model.b,
+            material_target: target.filter(|_| by == By::Material),
+            move_target: target.filter(|_| by == By::Move),
+            objective: fitted.objective,
+            normalize_to_pawn_value: model.normalize_to_pawn_value(),
+            spread: model.spread(),
+            draw_rate: model.draw_rate(),
+            positions: table.positions(),
+            wins,
+            draws,
+            losses,
+            passes: fitted.passes,
+            account,
+            model,
+            rows: (0..=4).map(|i| low + ((high - low) * i + 2) / 4).collect(),
+            by,
+        }
     }
 
-    /// Chances of win, draw and loss of the side to move with a score of `cp`.
-    pub fn chances(&self, row: f64, cp: f64) -> [f64; 3] {
-        let (a, b) = self.at(row);
-        chances(a, b, cp)
-    }
-
-    /// The score at the target that wins half of the games: a there, in centipawns.
-    pub fn normalize_to_pawn_value(&self) -> f64 {
-        self.a.iter().sum()
-    }
-
-    /// b at the target, in centipawns: how far the score has to move to change the odds by a factor of e.
-    pub fn spread(&self) -> f64 {
-        self.b.iter().sum()
-    }
-
-    /// The chance of a draw at the target with a score of 0.
-    pub fn draw_rate(&self) -> f64 {
-        self.chances(self.target, 0.0)[1]
+    fn write_account(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |reasons: &BTreeMap<&str, u64>| -> String {
+            reasons.iter().map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect()
+        };
+        let account = &self.account;
+        if account.games > 0 {
+            let (games, bad) = (grouped(account.games), grouped(account.games_bad));
+            writeln!(f, "games      {games} read, bad {bad}{}", list(&account.games_skipped))?;
+        }
+        write!(
+            f,
+            "positions  {} fitted: {} wins, {} draws, {} losses for the side to move",
+            grouped(self.positions),
+            grouped(self.wins),
+            grouped(self.draws),
+            grouped(self.losses)
+        )?;
+        let left = list(&account.dropped);
+        if !left.is_empty() {
+            write!(f, "\nleft out   {}", left.trim_start_matches(", "))?;
+        }
+        writeln!(f)
     }
 }
 
-/// Chances of win, draw and loss at a score of `cp`, for b above 0.
-pub fn chances(a: f64, b: f64, cp: f64) -> [f64; 3] {
-    let win = 1.0 / (1.0 + ((a - cp) / b).exp());
-    let loss = 1.0 / (1.0 + ((a + cp) / b).exp());
-    [win, (1.0 - win - loss).max(0.0), loss]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_model_has_its_known_values() {
-        let model = Model { a: [-40.0, 120.0, -130.0, 400.0], b: [90.0, -140.0, 70.0, 50.0], target: 58.0 };
-        assert_eq!((model.normalize_to_pawn_value(), model.spread()), (350.0, 70.0));
-        assert_eq!(model.at(58.0), (350.0, 70.0));
-        let (a, b) = model.at(29.0);
-        assert_eq!((a, b), (-5.0 + 30.0 - 65.0 + 400.0, 11.25 - 35.0 + 35.0 + 50.0));
-        let [win, draw, loss] = model.chances(29.0, a);
-        assert!((win - 0.5).abs() < 1e-12 && (win + draw + loss - 1.0).abs() < 1e-12);
-        // 1 − 2 / (1 + e^5)
-        assert!((model.draw_rate() - 0.986_614_298_151_430_3).abs() < 1e-12);
-        let [w, d, l] = model.chances(30.0, -123.0);
-        assert_eq!(model.chances(30.0, 123.0), [l, d, w]);
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.by == By::Material { "material" } else { "move" };
+        let (target, pawn) = (self.model.target, self.normalize_to_pawn_value);
+        let list = |c: &[f64; 4]| c.map(|c| format!("{c:.8}")).join(", ");
+        writeln!(
+            f,
+            "NormalizeToPawnValue  {:.0} ({pawn:.4}), a at {what} {target}: wins half of the games",
+            pawn
+        )?;
+        writeln!(f, "spread                {:.0} ({:.4}), b there", self.spread, self.spread)?;
+        writeln!(f, "draw rate             {:.4} at a score of 0 there", self.draw_rate)?;
+        writeln!(
+            f,
+            "objective             {:.10} nats a position, {} passes\n",
+            self.objective, self.passes
+        )?;
+        self.write_account(f)?;
+        writeln!(f, "\n{what:>10}  {:>8}  {:>8}  {:>12}", "a", "b", "draws at 0")?;
+        for &row in &self.rows {
+            let (a, b) = self.model.at(f64::from(row));
+            let [_, draw, _] = self.model.chances(f64::from(row), 0.0);
+            writeln!(f, "{row:>10}  {a:>8.2}  {b:>8.2}  {draw:>12.4}")?;
+        }
+        let (a, b) = (list(&self.a), list(&self.b));
+        writeln!(f, "\nCoefficients in {what} / {target}, highest power first:")?;
+        writeln!(f, "C     static const double as[] = {{{a}}};\n      static const double bs[] = {{{b}}};")?;
+        write!(f, "Rust  const AS: [f64; 4] = [{a}];\n      const BS: [f64; 4] = [{b}];")
     }
 }

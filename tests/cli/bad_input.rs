@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use patzer::eval::hce::Weights;
+use patzer_eval::hce::Weights;
 use tempfile::TempDir;
 
 use crate::patzer;
@@ -26,11 +26,11 @@ fn folder() -> TempDir {
     ] {
         assert!(patzer(folder.path(), args).status.success(), "{args:?}");
     }
-    Weights::untuned().save(&at("good.hce.toml")).unwrap();
+    fs::write(at("good.hce.toml"), Weights::untuned().to_toml()).unwrap();
 
     fs::create_dir(at("folder")).unwrap();
     write("empty", b"");
-    write("junk", &(0..20_000).map(|i| patzer::rng::mix(1, i) as u8).collect::<Vec<u8>>());
+    write("junk", &(0..20_000).map(|i| patzer_chess::rng::mix(1, i) as u8).collect::<Vec<u8>>());
     let cut = |from: &str, to: &str| {
         let whole = fs::read(at(from)).unwrap();
         write(to, &whole[..whole.len() * 2 / 3]);
@@ -46,8 +46,7 @@ fn folder() -> TempDir {
     write("long.nnue", &long);
 
     let weights = fs::read_to_string(at("good.hce.toml")).unwrap();
-    let (head, _) = weights.split_once("[tempo]").unwrap();
-    write("missing.hce.toml", head.as_bytes());
+    write("missing.hce.toml", b"version = 1\nk = 1.0\n");
     write("unknown.hce.toml", format!("{weights}\nmagic = [1, 2]\n").as_bytes());
     write("text.hce.toml", b"these are no weights\n");
     write("allbad.pgn", b"[Event \"x\"]\n[Result \"1-0\"]\n\n1. e5 1-0\n");
@@ -178,7 +177,7 @@ fn evaluations_that_are_none() {
         ("junk", "neither a patzer network nor a weight file"),
         ("cut.nnue", "truncated"),
         ("long.nnue", "bytes"),
-        ("missing.hce.toml", "`tempo` is missing"),
+        ("missing.hce.toml", "names no term"),
         ("unknown.hce.toml", "magic"),
         ("text.hce.toml", "line 1"),
         ("good.pgn", "line 1"),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use patzer::positions::format::registry;
-use patzer::positions::{AnyReader, Sample};
+use patzer_data::format::registry;
+use patzer_data::{AnyReader, Sample};
 
 use crate::{done, patzer};
 
@@ -19,7 +19,7 @@ fn positions(path: &Path) -> Vec<Sample> {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let few = |name: &str, games: usize| -> String {
-        let text = patzer::io::read(&fixture(name)).unwrap();
+        let text = patzer_io::read(&fixture(name)).unwrap();
         String::from_utf8_lossy(&text).split_inclusive("\n\n").take(2 * games).collect()
     };
     let text = few("engine.pgn.zst", 12) + &few("games.pgn.zst", 2);
@@ -56,7 +56,7 @@ fn every_format_comes_back_as_a_dataset() {
         let after = positions(&folder.path().join("back.parquet"));
         assert_eq!(after.len() as u64, json["positions_written"].as_u64().unwrap(), "{name}");
         let scores = |samples: &[Sample]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
-        if format.carries.contains(patzer::positions::format::facts::Facts::SCORE) {
+        if format.carries.contains(patzer_data::format::facts::Facts::SCORE) {
             assert_eq!(scores(&after), scores(&before), "{name}");
         }
     }
@@ -95,7 +95,7 @@ fn what_is_lost_is_told_in_one_warning() {
 fn dialects_compression_and_filters_are_chosen_by_flags() {
     let folder = folder();
     done(folder.path(), "data convert positions.parquet -o x.epd.zst --dialect bracket --filter quiet");
-    let text = patzer::io::read_text(&folder.path().join("x.epd.zst")).unwrap();
+    let text = patzer_io::read_text(&folder.path().join("x.epd.zst")).unwrap();
     assert!(text.lines().all(|line| line.ends_with(".0]") || line.ends_with(" [0.5]")), "{text}");
     done(folder.path(), "data convert positions.parquet -o quiet.parquet --filter quiet");
     assert_eq!(text.lines().count(), positions(&folder.path().join("quiet.parquet")).len());

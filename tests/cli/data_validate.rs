@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use patzer::chess::PackedMove;
-use patzer::positions::{Dataset, Metadata, Sample, Writer, flags};
+use patzer_chess::PackedMove;
+use patzer_data::{Dataset, Metadata, Sample, Writer, flags};
 use serde_json::{Value, json};
 
 use crate::{done, patzer};
@@ -121,7 +121,7 @@ fn a_file_without_order_is_not_blamed_for_it() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), &format!("extract {}", fixture("engine.pgn.zst")));
     let mut samples = Dataset::open(&folder.path().join("positions.parquet")).unwrap().read_all().unwrap();
-    patzer::rng::Rng::new(1).shuffle(&mut samples);
+    patzer_chess::rng::Rng::new(1).shuffle(&mut samples);
     write(&folder.path().join("shuffled.parquet"), &samples);
     let (code, report) = validate(folder.path(), "shuffled.parquet");
     assert_eq!((code, &report["files"][0]["ordered"]), (Some(0), &Value::Null), "{report}");

@@ -1,10 +1,9 @@
-//! `uci`, `bench` and `perft`, and the thin `patzer-uci`.
+//! `uci`, `bench` and `perft`.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 const PATZER: &str = env!("CARGO_BIN_EXE_patzer");
-const PATZER_UCI: &str = env!("CARGO_BIN_EXE_patzer-uci");
 
 fn run(program: &str, arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(program)
@@ -28,16 +27,13 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
-fn both_programs_speak_uci() {
-    for (program, arguments) in [(PATZER, &["uci"][..]), (PATZER_UCI, &[][..])] {
-        let output =
-            run(program, arguments, "uci\nisready\nposition startpos moves e2e4\ngo depth 4\nquit\n");
-        // `quit` may come before depth 4 is reached, and a move is printed all the same.
-        let text = stdout(&output);
-        assert!(output.status.success());
-        assert!(text.contains("\nuciok\nreadyok\n"), "{text}");
-        assert!(text.lines().last().unwrap().starts_with("bestmove "), "{text}");
-    }
+fn the_program_speaks_uci() {
+    let output = run(PATZER, &["uci"], "uci\nisready\nposition startpos moves e2e4\ngo depth 4\nquit\n");
+    // `quit` may come before depth 4 is reached, and a move is printed all the same.
+    let text = stdout(&output);
+    assert!(output.status.success());
+    assert!(text.contains("\nuciok\nreadyok\n"), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("bestmove "), "{text}");
 }
 
 #[test]
@@ -56,7 +52,7 @@ fn a_missing_evaluation_is_named() {
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no-such.nnue: no such file\n");
     }
-    let output = run(PATZER_UCI, &[], "setoption name EvalFile value no-such.nnue\nisready\n");
+    let output = run(PATZER, &["uci"], "setoption name EvalFile value no-such.nnue\nisready\n");
     assert_eq!(stdout(&output), "info string no-such.nnue: no such file\nreadyok\n");
 }
 

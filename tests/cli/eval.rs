@@ -77,3 +77,15 @@ fn a_network_tells_what_each_piece_is_worth() {
     let used: Vec<&Value> = buckets.iter().filter(|bucket| bucket["used"] == true).collect();
     assert_eq!((used.len(), &used[0]["white"]), (1, &parts["white"]), "{parts}");
 }
+
+#[test]
+fn a_term_that_a_weights_file_lacks_counts_as_nothing_and_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = patzer_eval::hce::Weights::default().to_toml();
+    let (head, _) = weights.split_once("[tempo]").unwrap();
+    std::fs::write(folder.path().join("old.hce.toml"), head).unwrap();
+    let output = crate::patzer(folder.path(), &["eval", "--eval", "old.hce.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("warning: old.hce.toml: tempo is missing and counts as 0"), "{said}");
+}

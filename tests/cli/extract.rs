@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use patzer::positions::filter::{PRESETS, Pipeline};
-use patzer::positions::{Dataset, Sample, flags};
+use patzer_data::filter::{PRESETS, Pipeline};
+use patzer_data::{Dataset, Sample, flags};
 use sha2::{Digest, Sha256};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, EnPassantMode};
@@ -286,7 +286,7 @@ fn bad_input_gets_one_line_and_leaves_nothing() {
     std::fs::write(at.join("head.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
     std::fs::write(at.join("empty.pgn"), b"").unwrap();
     std::fs::write(at.join("blank.pgn"), b"\n \n").unwrap();
-    let junk: Vec<u8> = (0..50_000u64).map(|i| patzer::rng::mix(1, i) as u8).collect();
+    let junk: Vec<u8> = (0..50_000u64).map(|i| patzer_chess::rng::mix(1, i) as u8).collect();
     std::fs::write(at.join("junk.bin"), junk).unwrap();
     std::fs::write(at.join("all_bad.pgn"), b"[Event \"x\"]\n[Result \"1-0\"]\n\n1. e5 1-0\n").unwrap();
     std::fs::write(at.join("typo.toml"), b"name = \"x\"\n\n[[filter]]\nuse = \"before_czech\"\n").unwrap();

@@ -19,7 +19,7 @@ fn driver() -> Option<PathBuf> {
 
 fn make_driver() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = root.join("src/train/gpu/kernels");
+    let sources = root.join("crates/train/src/gpu/kernels");
     let mut entries = String::new();
     for file in fs::read_dir(&sources).unwrap() {
         let path = file.unwrap().path();
@@ -34,7 +34,7 @@ fn make_driver() -> Option<PathBuf> {
     let made = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
         .args(["-U_FORTIFY_SOURCE", &format!("-DENTRIES={entries}"), "-I"])
-        .arg(root.join("src/train/gpu"))
+        .arg(root.join("crates/train/src/gpu"))
         .arg("-I")
         .arg(&sources)
         .arg(root.join("tests/cli/gpu/driver.cpp"))

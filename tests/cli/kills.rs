@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use patzer::rng::mix;
+use patzer_chess::rng::mix;
 use serde_json::Value;
 
 use crate::mock;

@@ -31,7 +31,6 @@ mod sprt;
 mod studies;
 mod tune;
 mod tune_net;
-mod uci_dialogue;
 mod uci_players;
 mod wdl;
 

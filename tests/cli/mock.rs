@@ -8,8 +8,8 @@
 
 use std::io::{BufRead, Write};
 
-use patzer::chess::{Line, fen};
-use patzer::rng::mix;
+use patzer_chess::rng::mix;
+use patzer_chess::{Line, fen};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 

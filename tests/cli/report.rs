@@ -256,7 +256,7 @@ fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
     // Every weight is in the histogram, and chosen neurons are drawn.
     let chosen = self::page(folder, "my.nnue --neurons 5,2");
     assert_eq!(counted(&chosen, "feature-weights", 2), 768 * 16);
-    let network = patzer::eval::nnue::Network::parse(&fs::read(folder.join("my.nnue")).unwrap()).unwrap();
+    let network = patzer_eval::nnue::Network::parse(&fs::read(folder.join("my.nnue")).unwrap()).unwrap();
     let plain = network.weights();
     // The own rook on e4 is feature 3 · 64 + 28.
     let weight = plain.features[(3 * 64 + 28) * 16 + 5];
@@ -269,10 +269,10 @@ fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
 
 /// A test between material and nothing at all.
 fn tested(folder: &Path) -> Value {
-    let weights = patzer::eval::hce::Weights::untuned();
+    let weights = patzer_eval::hce::Weights::untuned();
     let pairs = vec![[0, 0]; weights.pairs().len()];
-    let blind = patzer::eval::hce::Weights::from_pairs(1.0, &pairs).unwrap();
-    blind.save(&folder.join("blind.hce.toml")).unwrap();
+    let blind = patzer_eval::hce::Weights::from_pairs(1.0, &pairs).unwrap();
+    fs::write(folder.join("blind.hce.toml"), blind.to_toml()).unwrap();
     let line = "sprt untuned-hce blind.hce.toml --nodes 50 --model logistic --elo1 40 --max-moves 24 --hash 1 --json";
     json(folder, line)
 }
@@ -405,7 +405,7 @@ fn what_is_no_run_is_one_line_and_leaves_nothing() {
     let folder = folder.path();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
     write("empty", b"");
-    write("junk", &(0..5_000).map(|i| patzer::rng::mix(1, i) as u8).collect::<Vec<u8>>());
+    write("junk", &(0..5_000).map(|i| patzer_chess::rng::mix(1, i) as u8).collect::<Vec<u8>>());
     write("x.json", b"{\"a\": 1}");
     write("x.journal", b"{\"patzer_journal\":2}\n");
     let header =

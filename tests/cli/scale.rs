@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use patzer::positions::Dataset;
+use patzer_data::Dataset;
 
 use crate::{done, patzer};
 
 /// The first games of the bundled ones, as two files in a folder.
 fn games(folder: &Path) -> [&'static str; 2] {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
-    let text = patzer::io::read(&path).unwrap();
+    let text = patzer_io::read(&path).unwrap();
     let starts: Vec<usize> = memchr::memmem::find_iter(&text, "[Event ").collect();
     std::fs::write(folder.join("a.pgn"), &text[..starts[401]]).unwrap();
     // A broken game, so that there is something to account for.
@@ -216,7 +216,7 @@ fn a_split_gives_every_game_to_one_part() {
     let report = json(at, "data split --seed 3 --json -q");
     let names = ["train", "validation", "test"].map(|name| format!("positions.{name}.parquet"));
     let parts = names.map(|name| Dataset::open(&at.join(name)).unwrap().read_all().unwrap());
-    let games = |part: &[patzer::positions::Sample]| {
+    let games = |part: &[patzer_data::Sample]| {
         part.iter().map(|s| s.game).collect::<std::collections::BTreeSet<u32>>()
     };
     let all: usize = parts.iter().map(|part| games(part).len()).sum();

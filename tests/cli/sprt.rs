@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use patzer::eval::hce::Weights;
+use patzer_eval::hce::Weights;
 
 /// A folder with `blind.hce.toml`, whose weights are all zero.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let pairs = vec![[0, 0]; Weights::untuned().pairs().len()];
-    Weights::from_pairs(1.0, &pairs).unwrap().save(&folder.path().join("blind.hce.toml")).unwrap();
+    fs::write(folder.path().join("blind.hce.toml"), Weights::from_pairs(1.0, &pairs).unwrap().to_toml())
+        .unwrap();
     folder
 }
 

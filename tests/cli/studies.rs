@@ -95,7 +95,11 @@ fn generations_play_train_and_test() {
 #[test]
 fn search_switches_techniques_off() {
     let (_folder, out) = place();
-    let table = study("search", &out, &[("ENGINE", env!("CARGO_BIN_EXE_patzer-uci"))]);
+    // `make test` has built it beside the program; a test of this package alone has not.
+    let engine = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("patzer-uci");
+    let build = ["build", "--locked", "--quiet", "--package", "patzer-engine", "--bin", "patzer-uci"];
+    assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    let table = study("search", &out, &[("ENGINE", engine.to_str().unwrap())]);
     assert_eq!(rows(&table), ["null move", "killers"]);
     let games = fs::read_to_string(out.join("match-null-move.pgn")).unwrap();
     assert!(games.contains("\"without-null-move\""), "{games}");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use patzer::eval::Evaluation;
-use patzer::eval::hce::{TERMS, Weights};
+use patzer_eval::Evaluation;
+use patzer_eval::hce::{TERMS, Weights};
 use tempfile::TempDir;
 
 use crate::{done, patzer};
@@ -277,7 +277,7 @@ fn bad_lines_are_counted_and_named_and_strict_stops_at_the_first() {
     let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(String::from).collect();
     lines.insert(2, "1.0 24 9999:1".to_string());
     lines.push("what is this".to_string());
-    fs::write(&path, lines.join("\n")).unwrap();
+    fs::write(path, lines.join("\n")).unwrap();
     fs::write(folder.path().join("x.epd"), epd(64).replacen("[0.5]", "[draw]", 1)).unwrap();
     let run = |line: &str| {
         let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());

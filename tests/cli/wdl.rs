@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Output;
 
-use patzer::chess::{PackedBoard, PackedMove};
-use patzer::eval::hce::{Hce, Weights};
-use patzer::positions::{Leaf, Metadata, Sample, Writer};
-use patzer::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_data::{Leaf, Metadata, Sample, Writer};
+use patzer_eval::hce::{Hce, Weights};
 use shakmaty::{Chess, Color, Position};
 
 use crate::patzer;
@@ -78,7 +78,7 @@ fn k_is_found_for_weights_and_for_stored_scores() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(&folder.join("positions.parquet"), &samples(6_000), None);
-    Weights::untuned().save(&folder.join("plain.hce.toml")).unwrap();
+    std::fs::write(folder.join("plain.hce.toml"), Weights::untuned().to_toml()).unwrap();
     let by_eval = patzer(folder, &["wdl", "--json", "--eval", "plain.hce.toml"]);
     assert!(stderr(&by_eval).contains("not resolved"), "{}", stderr(&by_eval));
     let by_eval = json(&by_eval);
@@ -112,7 +112,7 @@ fn a_resolved_position_is_evaluated_at_its_leaf() {
     }
     write(&folder.path().join("labelled.parquet"), &resolved, Some("qsearch"));
     write(&folder.path().join("plain.parquet"), &samples[1..], None);
-    Weights::untuned().save(&folder.path().join("w.hce.toml")).unwrap();
+    std::fs::write(folder.path().join("w.hce.toml"), Weights::untuned().to_toml()).unwrap();
     let leaves = json(&patzer(folder.path(), &["wdl", "--json", "--eval", "w.hce.toml"]));
     let plain = json(&patzer(folder.path(), &["wdl", "plain.parquet", "--json", "--eval", "w.hce.toml"]));
     assert_eq!(leaves["resolved"], "qsearch");
@@ -139,7 +139,10 @@ fn data_without_a_k_is_refused_by_name() {
         (&["wdl", "empty.parquet"], "empty.parquet: is empty"),
         (&["wdl"], "no positions.parquet or labelled.parquet here"),
         (&["wdl", "won.parquet", "--eval", "no.hce.toml"], "no.hce.toml: no such file"),
-        (&["wdl", "won.parquet", "--eval", "junk.hce.toml"], "junk.hce.toml: the term `material` is missing"),
+        (
+            &["wdl", "won.parquet", "--eval", "junk.hce.toml"],
+            "junk.hce.toml: names no term of the evaluation",
+        ),
     ] {
         let output = patzer(folder, args);
         assert_eq!(output.status.code(), Some(1), "{args:?}");

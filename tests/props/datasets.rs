@@ -5,15 +5,15 @@ use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
-use patzer::chess::{PackedBoard, PackedMove};
-use patzer::positions::dedupe::{Dedupe, Deduper, Keep};
-use patzer::positions::format::columns::Wanted;
-use patzer::positions::format::metadata::Shard;
-use patzer::positions::merge::merge;
-use patzer::positions::outlet::Choices;
-use patzer::positions::shuffle::{self, shuffle};
-use patzer::positions::split::{Part, part_of, split};
-use patzer::positions::{Dataset, Leaf, MeanResult, Metadata, Sample, Writer};
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_data::dedupe::{Dedupe, Deduper, Keep};
+use patzer_data::format::columns::Wanted;
+use patzer_data::format::metadata::Shard;
+use patzer_data::merge::merge;
+use patzer_data::outlet::Choices;
+use patzer_data::shuffle::{self, shuffle};
+use patzer_data::split::{Part, part_of, split};
+use patzer_data::{Dataset, Leaf, MeanResult, Metadata, Sample, Writer};
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use patzer::chess::see::see_ge;
-use patzer::chess::{Line, captures, key, null};
-use patzer::engine::{Limits, engine};
-use patzer::eval::Evaluation;
+use patzer_chess::see::see_ge;
+use patzer_chess::{Line, captures, key, null};
+use patzer_engine::{Limits, engine};
+use patzer_eval::Evaluation;
 use proptest::prelude::*;
 use shakmaty::{Board, CastlingMode, Chess, Color, MoveList, Position, Setup};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use patzer::chess::{PackedBoard, PackedMove};
-use patzer::positions::filter::registry::{Given, Kind, Make, ROWS, Row};
-use patzer::positions::filter::{GameFacts, Pipeline};
-use patzer::positions::format::EMPTY;
-use patzer::positions::{Dataset, Metadata, Sample, Writer, flags};
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_data::filter::registry::{Given, Kind, Make, ROWS, Row};
+use patzer_data::filter::{GameFacts, Pipeline};
+use patzer_data::format::EMPTY;
+use patzer_data::{Dataset, Metadata, Sample, Writer, flags};
 use proptest::prelude::*;
 use shakmaty::{Chess, Color, Position};
 

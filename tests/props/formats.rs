@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use patzer::chess::{PackedBoard, PackedMove};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::format::facts::Facts;
-use patzer::positions::format::registry::{self, FORMATS, Format};
-use patzer::positions::format::{bullet, fen};
-use patzer::positions::{AnyReader, AnyWriter, FAR, Metadata, Sample, Target, flags};
-use patzer::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_data::format::facts::Facts;
+use patzer_data::format::registry::{self, FORMATS, Format};
+use patzer_data::format::{bullet, fen};
+use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Sample, Target, flags};
+use patzer_pgn::{Cutter, Parser};
 use proptest::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;

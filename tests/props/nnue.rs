@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use patzer::eval::Evaluator;
-use patzer::eval::nnue::features::Features;
-use patzer::eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
-use patzer::train::{random_network, random_network_of};
+use patzer_eval::Evaluator;
+use patzer_eval::nnue::features::Features;
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, Nnue};
+use patzer_train::{random_network, random_network_of};
 use proptest::prelude::*;
 use shakmaty::{Chess, Position};
 

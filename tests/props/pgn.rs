@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use patzer::chess::packed::ep_code;
-use patzer::chess::{PackedBoard, PackedMove};
-use patzer::pgn::{Cutter, Parser};
-use patzer::positions::{FAR, Sample, flags};
-use patzer::rng::Rng;
+use patzer_chess::packed::ep_code;
+use patzer_chess::rng::Rng;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_data::{FAR, Sample, flags};
+use patzer_pgn::{Cutter, Parser};
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use proptest::prelude::*;
 use shakmaty::fen::Fen;
@@ -117,7 +117,7 @@ impl Visitor for Plain {
 fn every_fixture_is_read_as_pgn_reader_and_shakmaty_read_it() {
     for name in ["games.pgn.zst", "engine.pgn.zst"] {
         let text =
-            patzer::io::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap();
+            patzer_io::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap();
         let mut reader = Reader::new(&text[..]);
         let ours = read(&text);
         let mut number = 0;

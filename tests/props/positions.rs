@@ -1,6 +1,6 @@
 //! Properties of positions: cutting, choosing.
 
-use patzer::pgn::Cutter;
+use patzer_pgn::Cutter;
 use proptest::prelude::*;
 
 /// Pieces of text from which games, and damage to them, are made.

@@ -56,7 +56,7 @@ fn seen(mut sliders: Bitboard, empty: Bitboard, step: i32, within: Bitboard) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::testing::along_random_games;
+    use crate::testing::along_random_games;
     use shakmaty::Position;
 
     #[test]

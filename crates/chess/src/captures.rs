@@ -154,8 +154,8 @@ pub fn includes(m: Move) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
+    use crate::fen;
+    use crate::testing::along_random_games;
 
     /// The definition: all legal moves, filtered.
     fn filtered(position: &Chess) -> Vec<String> {

@@ -63,8 +63,8 @@ fn rare(position: &Chess, m: Move) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
+    use crate::fen;
+    use crate::testing::along_random_games;
 
     fn check(position: &Chess) -> usize {
         let checks = Checks::of(position);

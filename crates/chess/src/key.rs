@@ -136,7 +136,7 @@ fn legal_en_passant(position: &Chess) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use crate::fen;
 
     fn key(text: &str) -> u64 {
         of(&fen::position(text, true).unwrap())

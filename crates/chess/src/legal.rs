@@ -58,8 +58,8 @@ fn pawn_reach(position: &Chess, from: Square) -> Bitboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::testing::along_random_games;
-    use crate::chess::{PackedMove, fen};
+    use crate::testing::along_random_games;
+    use crate::{PackedMove, fen};
 
     #[test]
     fn checks_are_those_of_the_rules() {

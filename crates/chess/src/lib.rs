@@ -12,14 +12,16 @@ pub mod legal;
 pub mod line;
 pub mod null;
 pub mod packed;
+pub mod pages;
 pub mod parts;
 pub mod perft;
+pub mod prefetch;
 pub mod quiets;
+pub mod rng;
 pub mod score;
 pub mod see;
 pub mod sliders;
-#[cfg(test)]
-pub(crate) mod testing;
+pub mod testing;
 
 pub use line::Line;
 pub use packed::{PackedBoard, PackedMove};

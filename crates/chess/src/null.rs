@@ -29,7 +29,7 @@ pub fn pass(position: &Chess) -> Option<Chess> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::{fen, key};
+    use crate::{fen, key};
 
     #[test]
     fn passing_equals_a_validated_swap_of_turns() {

@@ -52,7 +52,7 @@ mod tests {
     use shakmaty::Position;
 
     use super::*;
-    use crate::chess::testing::along_random_games;
+    use crate::testing::along_random_games;
 
     #[test]
     fn they_are_what_the_move_says() {

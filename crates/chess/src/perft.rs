@@ -2,9 +2,9 @@
 //!
 //! In: a position and a depth in plies. Out: the number of leaves, in all or below each move.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
 use super::played;
@@ -19,50 +19,52 @@ pub fn perft(position: &Chess, depth: u32) -> u64 {
     }
 }
 
-/// The leaves below each legal move, in the order of generation, counted on all threads of the pool.
-pub fn divide(position: &Chess, depth: u32) -> Vec<(Move, u64)> {
-    let moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    let below = |m: Move| {
+/// Leaves below each legal move, in the order of generation, counted on several threads. `None` once `stop` is set.
+pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
+    let moves = position.legal_moves();
+    let mut jobs = Vec::new();
+    for (index, &m) in moves.iter().enumerate() {
         let child = played(position, m);
         if depth < 4 {
-            return perft(&child, depth.saturating_sub(1));
+            jobs.push((index, child, depth.saturating_sub(1)));
+        } else {
+            // Two plies give enough jobs to keep all threads busy to the end.
+            jobs.extend(child.legal_moves().iter().map(|&reply| (index, played(&child, reply), depth - 2)));
         }
-        // Two plies give enough pieces of work to keep all threads busy to the end.
-        let replies: Vec<Move> = child.legal_moves().into_iter().collect();
-        replies.into_par_iter().map(|reply| perft(&played(&child, reply), depth - 2)).sum()
+    }
+    let leaves: Vec<AtomicU64> = moves.iter().map(|_| AtomicU64::new(0)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((index, position, depth)) = jobs.get(next.fetch_add(1, Relaxed)) {
+            leaves[*index].fetch_add(perft_until(position, *depth, stop), Relaxed);
+        }
     };
-    moves.into_par_iter().map(|m| (m, below(m))).collect()
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let counted = moves.iter().copied().zip(leaves.into_iter().map(AtomicU64::into_inner));
+    (!stop.load(Relaxed)).then(|| counted.collect())
 }
 
-/// The same as [`divide`], given up when `stop` is set.
-pub fn divide_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
-    let moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    let below =
-        |m: Move| perft_until(&played(position, m), depth.saturating_sub(1), stop).map(|leaves| (m, leaves));
-    moves.into_par_iter().map(below).collect()
-}
-
-fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> Option<u64> {
-    if stop.load(Ordering::Relaxed) {
-        return None;
+/// As [`perft`], but too small once `stop` is set.
+fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> u64 {
+    if stop.load(Relaxed) {
+        return 0;
     }
     // A smaller tree is done before anyone notices.
     if depth < 4 {
-        return Some(perft(position, depth));
+        return perft(position, depth);
     }
-    let moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    moves.into_par_iter().map(|m| perft_until(&played(position, m), depth - 1, stop)).sum()
-}
-
-/// The same number as [`perft`], counted on all threads of the pool.
-pub fn count(position: &Chess, depth: u32) -> u64 {
-    if depth == 0 { 1 } else { divide(position, depth).iter().map(|(_, leaves)| leaves).sum() }
+    position.legal_moves().iter().map(|&m| perft_until(&played(position, m), depth - 1, stop)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use crate::fen;
 
     #[test]
     fn leaves_are_counted_the_same_in_every_way() {
@@ -72,23 +74,24 @@ mod tests {
                 .unwrap();
         for (depth, leaves) in [(0, 1), (1, 48), (2, 2039), (3, 97_862)] {
             assert_eq!(perft(&kiwipete, depth), leaves);
-            assert_eq!(count(&kiwipete, depth), leaves);
             if depth > 0 {
-                let counts = divide_until(&kiwipete, depth, &AtomicBool::new(false)).unwrap();
+                let counts = divide(&kiwipete, depth, 2, &AtomicBool::new(false)).unwrap();
                 assert_eq!(counts.iter().map(|(_, leaves)| leaves).sum::<u64>(), leaves);
             }
         }
-        assert_eq!(count(&Chess::default(), 4), 197_281);
+        let counts = divide(&Chess::default(), 5, 3, &AtomicBool::new(false)).unwrap();
+        assert_eq!(counts.iter().map(|(_, leaves)| leaves).sum::<u64>(), 4_865_609);
     }
 
     #[test]
     fn a_finished_game_has_no_leaves() {
         let mated = fen::position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1", false).unwrap();
-        assert_eq!((perft(&mated, 0), perft(&mated, 1), count(&mated, 3)), (1, 0, 0));
+        assert_eq!((perft(&mated, 0), perft(&mated, 1)), (1, 0));
+        assert_eq!(divide(&mated, 3, 2, &AtomicBool::new(false)), Some(Vec::new()));
     }
 
     #[test]
     fn a_count_can_be_given_up() {
-        assert_eq!(divide_until(&Chess::default(), 30, &AtomicBool::new(true)), None);
+        assert_eq!(divide(&Chess::default(), 30, 2, &AtomicBool::new(true)), None);
     }
 }

@@ -78,9 +78,9 @@ fn pawns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::attacked::attacked;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
+    use crate::attacked::attacked;
+    use crate::fen;
+    use crate::testing::along_random_games;
 
     fn check(position: &Chess) {
         if position.is_check() {

@@ -128,9 +128,9 @@ fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitbo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::attacked::attacked;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
+    use crate::attacked::attacked;
+    use crate::fen;
+    use crate::testing::along_random_games;
     use shakmaty::san::San;
 
     /// The exact value, found by asking for every threshold.

@@ -12,7 +12,7 @@ use super::Sample;
 use super::dedupe::Dedupe;
 use super::filter::{GameFacts, Judge};
 use super::key_set::KeySet;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// One step of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,8 +8,8 @@
 //! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
 //! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
 
-use crate::pages::written;
-use crate::prefetch::prefetch;
+use patzer_chess::pages::written;
+use patzer_chess::prefetch::prefetch;
 
 /// A set of keys.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn it_agrees_with_the_standard_set() {
-        let mut rng = crate::rng::Rng::new(3);
+        let mut rng = patzer_chess::rng::Rng::new(3);
         // Few high bits, so that probing runs into neighbours and past the end.
         let mut key =
             || u128::from(rng.next_u64() & 0x3fff | 0x3fff << 50) << 64 | u128::from(rng.next_u64() & 1);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn it_says_beforehand_how_much_memory_it_takes() {
-        let (mut set, mut rng) = (KeySet::new(), crate::rng::Rng::new(5));
+        let (mut set, mut rng) = (KeySet::new(), patzer_chess::rng::Rng::new(5));
         let lines = |set: &KeySet| -> Vec<usize> { set.parts.iter().map(|part| part.lines.len()).collect() };
         for _ in 0..50 {
             let (foretold, mut before) = (set.bytes_with(1000), lines(&set));

@@ -16,8 +16,8 @@ use super::format::parquet::Blocks;
 use super::outlet::{Choices, Done, Outlet};
 use super::spill::folder_of;
 use super::{AnyWriter, Dataset, Sample, Writer};
-use crate::error::{Error, Result};
-use crate::interrupt;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Samples to collect before they are handed on.
 const BATCH: usize = 1 << 16;

@@ -10,7 +10,7 @@ use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
 use super::pick::{self, Picker};
 use super::{AnyWriter, Metadata, Sample};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Under what names positions count that the random choices drop.
 pub const PER_GAME: &str = "per_game";

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::format::registry::{Format, Read};
 use super::{AnyReader, Dataset, Metadata, Sample};
-use crate::error::{Error, Result};
-use crate::interrupt;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// The most row groups that are in memory at once: each is about a hundred megabytes.
 const GROUPS: usize = 8;

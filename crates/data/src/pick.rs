@@ -7,7 +7,7 @@
 use std::collections::BinaryHeap;
 
 use super::Sample;
-use crate::rng::mix;
+use patzer_chess::rng::mix;
 
 /// Streams of random numbers for the two choices, so that they are independent.
 const PER_GAME: u64 = 1;

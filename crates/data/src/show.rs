@@ -7,8 +7,8 @@ use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
 use super::format::fen;
 use super::{FAR, Sample, flags};
-use crate::chess::PackedBoard;
-use crate::chess::packed::NO_EP;
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::NO_EP;
 
 /// One column that can be shown.
 #[derive(Debug)]
@@ -152,12 +152,12 @@ fn leaf(sample: &Sample) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::positions::format::EMPTY;
+    use crate::format::EMPTY;
 
     #[test]
     fn a_board_is_drawn_as_white_sees_it() {
-        let position = crate::chess::fen::position("r3k2r/8/8/8/3Pp3/8/8/4K2R b Kkq d3 0 1", true).unwrap();
-        let ep = crate::chess::packed::ep_code(&position);
+        let position = patzer_chess::fen::position("r3k2r/8/8/8/3Pp3/8/8/4K2R b Kkq d3 0 1", true).unwrap();
+        let ep = patzer_chess::packed::ep_code(&position);
         let sample = Sample { board: PackedBoard::pack(&position), turn: Color::Black, ep, ..EMPTY };
         let expected = "\
             8  r . . . k . . r\n7  . . . . . . . .\n6  . . . . . . . .\n5  . . . . . . . .\n\

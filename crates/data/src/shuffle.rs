@@ -10,9 +10,9 @@ use std::path::Path;
 use super::format::metadata::Metadata;
 use super::spill::{Buckets, folder_of};
 use super::{Dataset, Sample, Writer};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::rng::{Rng, mix};
+use patzer_chess::rng::{Rng, mix};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// Positions of a bucket, about. Fixed, since the order must not depend on how much memory there is.
 const BUCKET: u64 = 1 << 19;
@@ -104,7 +104,7 @@ fn below(bits: u64, bound: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::positions::format::columns::EMPTY;
+    use crate::format::columns::EMPTY;
 
     /// The order of so many positions, in so many buckets.
     fn order(count: u32, buckets: usize, seed: u64) -> Vec<u32> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::format::positioned::read_exact_at;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Something that can be written to a file and read back.
 pub trait Record: Sized + Send + Sync {
@@ -30,7 +30,7 @@ pub trait Record: Sized + Send + Sync {
 
 /// The folder in which files beside an output belong: its own, or for standard output that for temporary files.
 pub fn folder_of(output: Option<&Path>) -> PathBuf {
-    match output.filter(|path| *path != Path::new("-") && !crate::io::is_stream(path)) {
+    match output.filter(|path| *path != Path::new("-") && !patzer_io::is_stream(path)) {
         Some(path) => match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
             _ => PathBuf::from("."),

@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 
 use super::{Dataset, Sample, Writer};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::rng::{mix, unit};
+use patzer_chess::rng::{mix, unit};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// A stream of random numbers of its own.
 const SPLIT: u64 = 5;

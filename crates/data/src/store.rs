@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::Sample;
 use super::format::positioned::read_exact_at;
 use super::spill::{Record, nameless};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Samples that are compressed together.
 const TOGETHER: usize = 1 << 14;

@@ -13,10 +13,10 @@ use shakmaty::{Chess, Move, Position};
 use super::format::registry::Format;
 use super::parts::{Part, Parts};
 use super::{Leaf, Sample, flags};
-use crate::chess::packed::NO_EP;
-use crate::chess::score::{MATE, is_mate};
-use crate::chess::{PackedMove, played};
-use crate::error::Result;
+use patzer_chess::packed::NO_EP;
+use patzer_chess::score::{MATE, is_mate};
+use patzer_chess::{PackedMove, played};
+use patzer_io::error::Result;
 
 /// What can be wrong with a record, with what it means.
 pub static FAULTS: &[(&str, &str)] = &[
@@ -221,7 +221,7 @@ pub fn check(sample: &Sample, tell: &mut dyn FnMut(&'static str, String)) {
         tell("position", "it is not legal".into());
         return;
     };
-    let legal_ep = crate::chess::packed::ep_code(&position);
+    let legal_ep = patzer_chess::packed::ep_code(&position);
     if sample.ep != legal_ep {
         let right = if legal_ep == NO_EP { "none is legal".into() } else { format!("{legal_ep} is legal") };
         tell("position", format!("the en passant square is {}, but {right}", sample.ep));

@@ -9,14 +9,14 @@ use std::time::Duration;
 use shakmaty::Chess;
 
 use super::{Engine, Limits};
-use crate::chess::{Line, fen};
+use patzer_chess::{Line, fen};
 
 /// The depth that `bench` searches to without being told.
 pub const DEPTH: i32 = 12;
 
 /// Positions of all phases, one FEN a line: openings, the perft positions of the Chess Programming Wiki, the
 /// Bratko-Kopec test, endings, Chess960.
-const POSITIONS: &str = include_str!("../../fixtures/bench.epd");
+const POSITIONS: &str = include_str!("../../../fixtures/bench.epd");
 
 /// What a run came to. Its text form is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]

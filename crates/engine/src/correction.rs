@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Chess, Color, Position};
 
 use super::params::Params;
 use super::tallies::Tallies;
-use crate::chess::score::Score;
+use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
 /// Entries count in 1/GRAIN centipawn.
@@ -86,7 +86,7 @@ impl Correction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
 
     #[test]
     fn a_correction_is_for_positions_with_the_same_pawns_or_pieces() {

@@ -8,8 +8,8 @@ use shakmaty::Move;
 use super::search::{Prospect, Search};
 use super::stack::Node;
 use super::table::Bound;
-use crate::chess::score::{Score, is_mate};
-use crate::eval::Evaluator;
+use patzer_chess::score::{Score, is_mate};
+use patzer_eval::Evaluator;
 
 /// Extensions by two plies on one line; more would let a line grow without end.
 const MOST_DOUBLES: u8 = 6;

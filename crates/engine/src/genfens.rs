@@ -11,9 +11,9 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use super::{Engine, Limits};
-use crate::chess::{self, Line, fen};
-use crate::io;
-use crate::rng::{Rng, mix};
+use patzer_chess as chess;
+use patzer_chess::rng::{Rng, mix};
+use patzer_chess::{Line, fen};
 
 /// Random plies from the start position. Half of the openings get one more, so that each side begins as often.
 const PLIES: usize = 8;
@@ -96,7 +96,7 @@ pub fn generate(
 
 fn starts(request: &Request) -> Result<Vec<Chess>, String> {
     let Some(path) = &request.book else { return Ok(Vec::new()) };
-    let bytes = io::read(path).map_err(|e| e.to_string())?;
+    let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let starts: Vec<Chess> = lines.filter_map(|line| fen::position(&four_fields(line), false).ok()).collect();
@@ -139,9 +139,9 @@ fn balanced(position: &Chess, engine: &mut dyn Engine, stop: &AtomicBool) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::searcher::Searcher;
-    use crate::engine::table::Table;
-    use crate::engine::testing::Simple;
+    use crate::searcher::Searcher;
+    use crate::table::Table;
+    use crate::testing::Simple;
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();

@@ -9,7 +9,7 @@
 use shakmaty::{Bitboard, Color, Move, Role};
 
 use super::tallies::Tallies;
-use crate::chess::{PackedMove, Parts};
+use patzer_chess::{PackedMove, Parts};
 
 /// Entries stay within this.
 const MAX: i32 = 16_384;
@@ -187,10 +187,10 @@ fn capture_index(turn: Color, parts: Parts) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::attacked::attacked;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
-    use crate::rng::Rng;
+    use patzer_chess::attacked::attacked;
+    use patzer_chess::fen;
+    use patzer_chess::rng::Rng;
+    use patzer_chess::testing::along_random_games;
     use shakmaty::{Chess, Position};
 
     #[test]

@@ -6,7 +6,7 @@
 
 use shakmaty::{Chess, Position};
 
-use crate::chess::score::{INFINITE, Score};
+use patzer_chess::score::{INFINITE, Score};
 
 /// Positions remembered: more than nearly any tree has, and few enough for a processor's own memory.
 const SLOTS: usize = 1024;
@@ -95,7 +95,7 @@ fn slot(planes: &Planes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
 
     #[test]
     fn positions_that_differ_in_one_respect_have_entries_of_their_own() {

@@ -39,14 +39,14 @@ use shakmaty::{Chess, Move};
 
 use self::searcher::Searcher;
 use self::table::Table;
-use crate::chess::Line;
-use crate::chess::score::Score;
-use crate::eval::Evaluation;
-use crate::eval::hce::Hce;
-use crate::eval::nnue::Nnue;
+use patzer_chess::Line;
+use patzer_chess::score::Score;
+use patzer_eval::Evaluation;
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
 
 /// The stack of a thread that searches: enough for the deepest line that may be looked at, several times over.
-pub(crate) const STACK_BYTES: usize = 32 << 20;
+pub const STACK_BYTES: usize = 32 << 20;
 
 /// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

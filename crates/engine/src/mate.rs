@@ -13,9 +13,9 @@ use shakmaty::{Chess, Move, MoveList, Position};
 use super::search::Search;
 use super::searcher::stuck;
 use super::stack::Node;
-use crate::chess::score::mate_in;
-use crate::chess::{key, legal, played};
-use crate::eval::Evaluator;
+use patzer_chess::score::mate_in;
+use patzer_chess::{key, legal, played};
+use patzer_eval::Evaluator;
 
 /// Positions without mate that are remembered; beyond that, proofs only take longer.
 const MOST_KNOWN: usize = 1 << 20;
@@ -165,12 +165,12 @@ mod tests {
     use shakmaty::{CastlingMode, Color, Piece, Setup, Square};
 
     use super::*;
-    use crate::chess::score::Score;
-    use crate::chess::{Line, fen};
-    use crate::engine::table::Table;
-    use crate::engine::testing::Simple;
-    use crate::engine::{Engine, Limits, Report, Searcher};
-    use crate::rng::Rng;
+    use crate::table::Table;
+    use crate::testing::Simple;
+    use crate::{Engine, Limits, Report, Searcher};
+    use patzer_chess::rng::Rng;
+    use patzer_chess::score::Score;
+    use patzer_chess::{Line, fen};
 
     fn go_mate(position: &Chess, moves: u32) -> Report {
         let limits = Limits { mate: Some(moves), depth: Some(4 * moves as i32 - 3), ..Limits::default() };

@@ -10,8 +10,8 @@ use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
 use super::stack::Node;
-use crate::chess::see::{see_ge, value, worth};
-use crate::chess::{PackedMove, Parts, captures, quiets};
+use patzer_chess::see::{see_ge, value, worth};
+use patzer_chess::{PackedMove, Parts, captures, quiets};
 
 const TABLE: i32 = 1 << 30;
 const GOOD: i32 = 1 << 24;
@@ -137,9 +137,9 @@ mod tests {
     use shakmaty::Chess;
 
     use super::*;
-    use crate::chess::checks::Checks;
-    use crate::chess::testing::along_random_games;
-    use crate::chess::{fen, key};
+    use patzer_chess::checks::Checks;
+    use patzer_chess::testing::along_random_games;
+    use patzer_chess::{fen, key};
 
     fn handed_out(position: &Chess, first: PackedMove) -> Vec<Move> {
         let node = Node { position, key: key::of(position), ply: 0, in_check: position.is_check() };

@@ -10,10 +10,10 @@ use super::params::Params;
 use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
-use crate::chess::score::{MATE_IN_MAX, Score, is_mate};
-use crate::chess::see::{see_ge, see_ge_if_attacked, worth};
-use crate::chess::{PackedMove, Parts, captures, key, legal, null, played};
-use crate::eval::Evaluator;
+use patzer_chess::score::{MATE_IN_MAX, Score, is_mate};
+use patzer_chess::see::{see_ge, see_ge_if_attacked, worth};
+use patzer_chess::{PackedMove, Parts, captures, key, legal, null, played};
+use patzer_eval::Evaluator;
 
 /// What depth and number of a move alone make of its reduction, in 1/1024 of a ply: more by the product of their
 /// logarithms.

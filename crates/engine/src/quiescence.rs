@@ -12,10 +12,10 @@ use super::ordering::{Picker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
 use super::table::{Bound, Entry, SHALLOWEST};
-use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
-use crate::chess::see::{see_ge, value};
-use crate::chess::{PackedMove, copied, key, legal};
-use crate::eval::Evaluator;
+use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
+use patzer_chess::see::{see_ge, value};
+use patzer_chess::{PackedMove, copied, key, legal};
+use patzer_eval::Evaluator;
 
 /// The depth, in plies, at which the main search hands over: quiet checks are tried too. All below are
 /// [`SHALLOWEST`].

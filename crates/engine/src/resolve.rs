@@ -12,11 +12,11 @@ use super::known::{Memory, Place};
 use super::ordering::Picker;
 use super::searcher::stuck;
 use super::stack::Node;
-use crate::chess::score::{MAX_PLY, Score, is_mate, mated_in};
-use crate::chess::{PackedMove, legal, played};
-use crate::eval::hce::Hce;
-use crate::eval::nnue::Nnue;
-use crate::eval::{Evaluation, Evaluator};
+use patzer_chess::score::{MAX_PLY, Score, is_mate, mated_in};
+use patzer_chess::{PackedMove, legal, played};
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
 
 /// Something that resolves positions, whatever it evaluates them with.
 pub trait Resolve: Send {
@@ -151,8 +151,8 @@ fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::testing::along_random_games;
-    use crate::engine::engine;
+    use crate::engine;
+    use patzer_chess::testing::along_random_games;
 
     #[test]
     fn the_leaf_is_that_of_the_quiescence_search_that_plays() {

@@ -8,8 +8,8 @@ use shakmaty::{Move, Position};
 use super::ordering::is_noisy;
 use super::search::Search;
 use super::stack::Node;
-use crate::chess::score::Score;
-use crate::eval::Evaluator;
+use patzer_chess::score::Score;
+use patzer_eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {
     /// Remembers a node's best move, in the histories and a quiet one also as a killer and counter move, and holds

@@ -10,9 +10,9 @@ use super::mate;
 use super::search::Search;
 use super::stack::Node;
 use super::{Limits, Report};
-use crate::chess::Line;
-use crate::chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};
-use crate::eval::Evaluator;
+use patzer_chess::Line;
+use patzer_chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};
+use patzer_eval::Evaluator;
 
 /// A move at the root.
 #[derive(Debug, Clone)]

@@ -20,11 +20,11 @@ use super::root::RootMove;
 use super::stack::{Node, Stack};
 use super::stages::{Hints, Stages};
 use super::table::{Bound, Entry, Table};
-use crate::chess::attacked::attacked;
-use crate::chess::checks::Checks;
-use crate::chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::{PackedMove, Parts, copied, key, legal};
-use crate::eval::Evaluator;
+use patzer_chess::attacked::attacked;
+use patzer_chess::checks::Checks;
+use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
+use patzer_chess::{PackedMove, Parts, copied, key, legal};
+use patzer_eval::Evaluator;
 
 /// One search, with the memory that it works on.
 pub struct Search<'a, E> {

@@ -16,9 +16,9 @@ use super::search::Search;
 use super::stack::{Node, Stack};
 use super::table::{SHALLOWEST, Table};
 use super::{Engine, Limits, Report, STACK_BYTES};
-use crate::chess::Line;
-use crate::chess::score::{INFINITE, Score, mated_in};
-use crate::eval::Evaluator;
+use patzer_chess::Line;
+use patzer_chess::score::{INFINITE, Score, mated_in};
+use patzer_eval::Evaluator;
 
 /// What one searching thread remembers for itself.
 struct Worker<E> {
@@ -196,12 +196,12 @@ pub(super) fn stuck(position: &Chess) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::testing::along_random_games;
-    use crate::chess::{fen, key, score};
-    use crate::engine::engine;
-    use crate::engine::table::{Bound, Entry};
-    use crate::engine::testing::Simple;
-    use crate::eval::Evaluation;
+    use crate::engine;
+    use crate::table::{Bound, Entry};
+    use crate::testing::Simple;
+    use patzer_chess::testing::along_random_games;
+    use patzer_chess::{fen, key, score};
+    use patzer_eval::Evaluation;
 
     #[test]
     fn a_side_is_stuck_if_it_has_no_legal_move() {

@@ -6,8 +6,8 @@
 use shakmaty::{Bitboard, Chess, Move, Position};
 
 use super::history::{Before, NO_MOVE, PieceTo};
-use crate::chess::Line;
-use crate::chess::score::{MAX_PLY, Score};
+use patzer_chess::Line;
+use patzer_chess::score::{MAX_PLY, Score};
 
 /// A position in the search tree.
 #[derive(Debug, Clone, Copy)]

@@ -11,10 +11,10 @@ use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 use super::history::{Before, History, Rows};
 use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
-use crate::chess::checks::Checks;
-use crate::chess::score::Score;
-use crate::chess::see::{see_ge_if_attacked, worth};
-use crate::chess::{PackedMove, Parts, captures, quiets};
+use patzer_chess::checks::Checks;
+use patzer_chess::score::Score;
+use patzer_chess::see::{see_ge_if_attacked, worth};
+use patzer_chess::{PackedMove, Parts, captures, quiets};
 
 /// Beyond any history.
 const KILLER: i32 = 1 << 17;
@@ -321,11 +321,11 @@ fn after_first(node: &Node) -> Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::attacked::attacked;
-    use crate::chess::see::see_ge;
-    use crate::chess::{fen, key};
-    use crate::engine::history::NOTHING;
-    use crate::rng::Rng;
+    use crate::history::NOTHING;
+    use patzer_chess::attacked::attacked;
+    use patzer_chess::rng::Rng;
+    use patzer_chess::see::see_ge;
+    use patzer_chess::{fen, key};
 
     fn hints(position: &Chess, first: Option<Move>) -> Hints {
         Hints::new(

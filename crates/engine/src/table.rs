@@ -7,12 +7,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use rayon::prelude::*;
-
-use crate::chess::PackedMove;
-use crate::chess::score::{MATE_IN_MAX, Score, mated_in};
-use crate::pages::prefer_large_pages;
-use crate::prefetch::prefetch;
+use patzer_chess::PackedMove;
+use patzer_chess::pages::prefer_large_pages;
+use patzer_chess::prefetch::prefetch;
+use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
 /// How a stored score relates to the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,10 +224,18 @@ impl Table {
         Table { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU8::new(0) }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, on all cores where the table is large.
     pub fn clear(&mut self) {
-        let empty = |clusters: &mut [Cluster]| clusters.fill_with(Cluster::default);
-        self.clusters.par_chunks_mut(CLEAR_AT_ONCE).for_each(empty);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = self.clusters.len();
+        let share = count.div_ceil(cores).max(CLEAR_AT_ONCE);
+        let (first, rest) = self.clusters.split_at_mut(share.min(count));
+        std::thread::scope(|scope| {
+            for clusters in rest.chunks_mut(share) {
+                scope.spawn(|| clusters.fill_with(Cluster::default));
+            }
+            first.fill_with(Cluster::default);
+        });
         self.age = AtomicU8::new(0);
     }
 
@@ -322,7 +328,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::score::mate_in;
+    use patzer_chess::score::mate_in;
 
     fn entry(score: Score, depth: i32) -> Entry {
         Entry { best: PackedMove(7), score, eval: Some(-3), depth, bound: Bound::Lower, pv: true }

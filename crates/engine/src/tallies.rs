@@ -5,7 +5,7 @@
 
 use std::ops::Index;
 
-use crate::pages::zeros;
+use patzer_chess::pages::zeros;
 
 /// Numbers in a block, two cache lines of them.
 const BLOCK: usize = 64;
@@ -70,7 +70,7 @@ impl Index<usize> for Tallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     #[test]
     fn everything_that_was_learnt_is_forgotten() {

@@ -2,8 +2,8 @@
 
 use shakmaty::{Chess, Position, Role};
 
-use crate::chess::score::Score;
-use crate::eval::Evaluator;
+use patzer_chess::score::Score;
+use patzer_eval::Evaluator;
 
 /// Knows nothing that a test could depend on by accident.
 #[derive(Clone)]

@@ -10,12 +10,12 @@ use super::searcher::Searcher;
 use super::table::Table;
 use super::testing::Simple;
 use super::{Clock, Engine, Limits, Report};
-use crate::chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
-use crate::chess::see::see_ge;
-use crate::chess::testing::along_random_games;
-use crate::chess::{Line, captures, fen, key, played};
-use crate::eval::Evaluator;
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
+use patzer_chess::see::see_ge;
+use patzer_chess::testing::along_random_games;
+use patzer_chess::{Line, captures, fen, key, played};
+use patzer_eval::Evaluator;
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 

@@ -3,6 +3,7 @@
 //! In: a position. Out: centipawns. Two real things stand behind [`Evaluator`]: the hand-crafted evaluation and
 //! networks. The search is generic over it and the choice is made once, when an engine is made.
 
+mod error;
 pub mod hce;
 pub mod nnue;
 
@@ -11,15 +12,14 @@ use std::sync::Arc;
 
 use shakmaty::Chess;
 
-use crate::chess::score::Score;
-use crate::error::{Error, Result};
-use crate::io;
+pub use error::EvalError;
+use patzer_chess::score::Score;
 
 /// Something that evaluates positions, with whatever it remembers between them.
 pub trait Evaluator: Clone + Send {
     /// The worth of a position in centipawns from the side to move, always short of a mate score.
     ///
-    /// `ply` is the distance from the root of a search, below [`crate::chess::score::MAX_PLY`] + 1. It is a hint
+    /// `ply` is the distance from the root of a search, below [`patzer_chess::score::MAX_PLY`] + 1. It is a hint
     /// where to look for a position that differs little; the result depends on the position alone.
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score;
 }
@@ -49,31 +49,47 @@ impl Evaluation {
         Evaluation::Hce(Arc::new(hce::Weights::default()))
     }
 
-    /// Reads a file, or takes an embedded evaluation by name. A file is recognised by its content.
+    /// The embedded evaluation of this name, one of [`Evaluation::EMBEDDED`].
+    pub fn embedded(name: &str) -> Option<Evaluation> {
+        match name {
+            "default" => Some(Evaluation::default()),
+            "default-hce" => Some(Evaluation::default_hce()),
+            "untuned-hce" => Some(Evaluation::Hce(Arc::new(hce::Weights::untuned()))),
+            _ => None,
+        }
+    }
+
+    /// Reads the bytes of a network or a weights file, recognised by content.
     ///
     /// # Errors
-    /// If there is no such file, or it is neither a network nor weights.
-    pub fn load(path: &Path) -> Result<Evaluation> {
-        match path.to_str() {
-            Some("default") => return Ok(Evaluation::default()),
-            Some("default-hce") => return Ok(Evaluation::default_hce()),
-            Some("untuned-hce") => return Ok(Evaluation::Hce(Arc::new(hce::Weights::untuned()))),
-            _ => {}
-        }
-        let bytes = io::read(path)?;
+    /// Bytes that are neither, or are damaged.
+    pub fn parse(bytes: &[u8]) -> Result<Evaluation, EvalError> {
         if bytes.is_empty() {
-            return Err(Error::data(path, "is empty"));
+            return Err(EvalError::Empty);
         }
-        if nnue::file::has_magic(&bytes) {
-            let network = nnue::Network::parse(&bytes).map_err(|reason| Error::data(path, reason))?;
-            return Ok(Evaluation::Nnue(Arc::new(network)));
+        if nnue::file::has_magic(bytes) {
+            return Ok(Evaluation::Nnue(Arc::new(nnue::Network::parse(bytes)?)));
         }
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(Evaluation::Hce(Arc::new(hce::Weights::parse(text, path)?))),
-            Err(_) => Err(Error::data(
-                path,
-                "is neither a patzer network nor a weight file; `patzer net convert` reads a raw network",
-            )),
+        let text = std::str::from_utf8(bytes).map_err(|_| EvalError::Unrecognised)?;
+        Ok(Evaluation::Hce(Arc::new(hce::Weights::parse(text)?)))
+    }
+
+    /// Takes an embedded evaluation by name, or reads a file that is not compressed.
+    ///
+    /// # Errors
+    /// As [`Evaluation::parse`], or the file cannot be read.
+    pub fn load(path: &Path) -> Result<Evaluation, EvalError> {
+        match path.to_str().and_then(Evaluation::embedded) {
+            Some(evaluation) => Ok(evaluation),
+            None => Evaluation::parse(&std::fs::read(path).map_err(EvalError::Io)?),
+        }
+    }
+
+    /// Terms that a weights file lacked; see [`hce::Weights::missing`].
+    pub fn missing(&self) -> &[String] {
+        match self {
+            Evaluation::Hce(weights) => weights.missing(),
+            Evaluation::Nnue(_) => &[],
         }
     }
 }

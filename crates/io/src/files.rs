@@ -105,6 +105,17 @@ pub fn read_text(path: &Path) -> Result<String> {
         .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
 }
 
+/// Reads a whole file, undoing any compression, and parses it. The parser's error becomes one of the file's content.
+///
+/// # Errors
+/// The file cannot be read, or the parser refuses it.
+pub fn parse<T, E: std::fmt::Display>(
+    path: &Path,
+    parser: impl FnOnce(&[u8]) -> std::result::Result<T, E>,
+) -> Result<T> {
+    parser(&read(path)?).map_err(|error| Error::data(path, error.to_string()))
+}
+
 /// A file that appears under its name only when [`Output::commit`] is called.
 ///
 /// Until then it lies beside its final place under a temporary name and is removed when dropped. Standard output,

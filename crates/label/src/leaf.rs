@@ -10,13 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use shakmaty::{Chess, Color, Position};
 
-use crate::chess::score::Score;
-use crate::chess::{Line, PackedBoard};
-use crate::engine::resolve::{Resolve, resolver};
-use crate::engine::{Engine, Limits, engine_for};
-use crate::eval::Evaluation;
-use crate::positions::{Leaf, Sample, flags};
-use crate::{chess::score, error::Error, error::Result};
+use patzer_chess::score;
+use patzer_chess::score::Score;
+use patzer_chess::{Line, PackedBoard};
+use patzer_data::{Leaf, Sample, flags};
+use patzer_engine::resolve::{Resolve, resolver};
+use patzer_engine::{Engine, Limits, engine_for};
+use patzer_eval::Evaluation;
+use patzer_io::error::Error;
+use patzer_io::error::Result;
 
 /// How the leaf of a position is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

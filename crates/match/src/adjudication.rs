@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use shakmaty::Color;
 
-use crate::chess::score::Score;
+use patzer_chess::score::Score;
 
 /// Draw when both sides' scores stay near zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interrupt;
+use patzer_io::interrupt;
 
 static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 

@@ -15,10 +15,10 @@ use super::game::Terms;
 use super::player::{Fault, InProcess, Player};
 use super::spec::Spec;
 use super::uci::{Patience, Program, UciPlayer};
-use crate::engine;
-use crate::error::{Error, Result};
-use crate::eval::Evaluation;
-use crate::io;
+use patzer_engine as engine;
+use patzer_eval::Evaluation;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// What holds for players that do not say otherwise.
 #[derive(Debug, Clone)]
@@ -269,6 +269,17 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
     })
 }
 
+/// Takes an embedded evaluation by name, or reads a weights file or network, compressed or not.
+///
+/// # Errors
+/// The file cannot be read, or is neither.
+pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
+    match path.to_str().and_then(Evaluation::embedded) {
+        Some(evaluation) => Ok(evaluation),
+        None => patzer_io::parse(path, Evaluation::parse),
+    }
+}
+
 fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
     let refuse = |what: &str| Err(Error::usage(format!("{}: {what} is for programs only", spec.cmd)));
     if spec.args.is_some() {
@@ -300,5 +311,5 @@ fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
             }
         }
     }
-    Ok(Kind::InProcess(Own { evaluation: Evaluation::load(path)?, hash, overhead }))
+    Ok(Kind::InProcess(Own { evaluation: load_evaluation(path)?, hash, overhead }))
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::engine::{Clock, Limits};
+use patzer_engine::{Clock, Limits};
 
 /// What one player gets for its moves. Where several limits are set, the first that is reached ends a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

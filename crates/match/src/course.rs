@@ -14,8 +14,8 @@ use super::pgn::{self, Header};
 use super::record::{Entry, Record};
 use super::schedule::{self, MakePlayer, Pair, Plan};
 use super::tally::Tally;
-use crate::error::Result;
 use crate::stats::Sprt;
+use patzer_io::error::Result;
 
 /// What pairs add up to.
 pub trait Standings {

@@ -9,7 +9,7 @@ use std::path::Path;
 use shakmaty::{Chess, Color, Position};
 use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Syzygy tables with the rules of their use.
 pub struct Endgames {
@@ -83,10 +83,10 @@ fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
 
     fn three() -> Endgames {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
         Endgames::load(&folder, None, false).unwrap()
     }
 
@@ -125,7 +125,7 @@ mod tests {
         // How far the win is, only DTZ tables say; that there is none, these do.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
         let without = Endgames::load(&folder, Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
@@ -136,7 +136,8 @@ mod tests {
     fn a_damaged_table_is_no_harm() {
         let folder = tempfile::tempdir().unwrap();
         let whole =
-            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/syzygy/KRvK.rtbw")).unwrap();
+            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy/KRvK.rtbw"))
+                .unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
         let error = Endgames::load(folder.path(), None, false);

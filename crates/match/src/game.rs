@@ -15,7 +15,7 @@ use super::adjudication::{Adjudication, Decision, Judge};
 use super::control::{Control, Timer};
 use super::endgames::Endgames;
 use super::player::{Choice, Fault, Info, Player, Turn};
-use crate::chess::Line;
+use patzer_chess::Line;
 
 /// Why a game ended. The names are those of `reasons` in JSON output and of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -294,7 +294,7 @@ mod tests {
     use super::super::adjudication::{DrawRule, ResignRule};
     use super::super::mock::{Hashing, Scripted};
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 

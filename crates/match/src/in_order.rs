@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// What is to be done, and by how many.
 #[derive(Debug, Clone)]

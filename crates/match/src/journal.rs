@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The options that decide which games are played and what they prove, by name.
 pub type Options = BTreeMap<String, String>;

@@ -7,8 +7,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::player::{Choice, Fault, Info, Player, Turn};
-use crate::chess::score::Score;
-use crate::rng::mix;
+use patzer_chess::rng::mix;
+use patzer_chess::score::Score;
 
 /// Plays a list of moves in UCI notation, both colours' moves in one list, and reports one score and one time.
 pub struct Scripted {

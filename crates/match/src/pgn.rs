@@ -15,7 +15,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 use super::control::Control;
 use super::game::{Game, Played, Reason, Terms};
 use super::schedule::Pair;
-use crate::chess::score::{MATE, Score, is_mate};
+use patzer_chess::score::{MATE, Score, is_mate};
 
 /// What the tags of all games of a match say.
 #[derive(Debug, Clone)]
@@ -313,7 +313,7 @@ fn push_fraction(out: &mut String, number: u64, unit: u64) {
 mod tests {
     use super::super::player::Info;
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::san::San;
     use std::time::Duration;
 
@@ -439,9 +439,9 @@ mod tests {
             let played = Played { m, info, time: Duration::from_millis(1500) };
             let mut text = String::new();
             comment(&mut text, &played, true);
-            let read = crate::pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);
+            let read = patzer_pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);
             let read = read
-                .before(Color::White, crate::pgn::annotation::EvalSide::Auto)
+                .before(Color::White, patzer_pgn::annotation::EvalSide::Auto)
                 .map(|s| (i32::from(s.value), s.depth));
             assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
         }

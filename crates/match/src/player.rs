@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
 use super::control::Timer;
-use crate::chess::Line;
-use crate::chess::score::Score;
-use crate::engine::{Engine, Limits, Report};
+use patzer_chess::Line;
+use patzer_chess::score::Score;
+use patzer_engine::{Engine, Limits, Report};
 
 /// What a player is asked.
 pub struct Turn<'a> {

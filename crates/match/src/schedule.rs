@@ -14,7 +14,7 @@ use super::in_order::{self, Crew};
 use super::meetings::{Meeting, Schedule};
 use super::openings::Openings;
 use super::player::{Fault, Player};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Two games from one opening.
 #[derive(Debug, Clone, PartialEq, Eq)]

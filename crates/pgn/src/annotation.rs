@@ -19,7 +19,7 @@
 
 use shakmaty::Color;
 
-use crate::chess::score::{MATE, MATE_IN_MAX};
+use patzer_chess::score::{MATE, MATE_IN_MAX};
 
 /// A score as it was written, before it is turned to the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 
 use shakmaty::{Bitboard, Chess, Color, Position, Square, attacks};
 
-use crate::chess::PackedBoard;
-use crate::chess::packed::{NO_EP, ep_code};
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::{NO_EP, ep_code};
 
 pub(super) const PAWN: u8 = 0;
 pub(super) const KNIGHT: u8 = 1;
@@ -85,7 +85,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The bits of [`crate::chess::PackedMove`].
+    /// The bits of [`patzer_chess::PackedMove`].
     #[inline(always)]
     pub(super) fn packed(self) -> u16 {
         u16::from(self.from)

@@ -18,7 +18,7 @@ use super::movetext::{self, Damage};
 use super::recorder::{Ending, Recorder, Start};
 use super::tags::Tags;
 use super::versions;
-use crate::positions::Sample;
+use crate::Sample;
 
 /// Why a game is broken, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,8 +248,8 @@ fn variant(name: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgn::Cutter;
-    use crate::positions::{FAR, flags};
+    use crate::Cutter;
+    use crate::{FAR, flags};
 
     /// What each game of a text comes to: its samples, result and fault.
     fn games(text: &str) -> Vec<(Vec<Sample>, Option<i8>, Option<String>)> {

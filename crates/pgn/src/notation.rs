@@ -165,7 +165,7 @@ fn square(file: u8, rank: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     /// What `quick` says of a token with a space behind it.
     fn quickly(token: &[u8]) -> Option<(usize, Target)> {

@@ -9,8 +9,8 @@ use super::annotation::{Annotation, EvalSide, Score};
 use super::board::Board;
 use super::movetext::{Damage, Listener, Place};
 use super::resolve::Wanted;
-use crate::chess::PackedMove;
-use crate::positions::{FAR, Sample, flags};
+use crate::{FAR, Sample, flags};
+use patzer_chess::PackedMove;
 
 /// What has been seen of the current game.
 pub(super) struct Recorder<'a> {

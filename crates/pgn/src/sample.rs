@@ -9,8 +9,8 @@
 
 use shakmaty::{Chess, Color};
 
-use crate::chess::packed::NO_EP;
-use crate::chess::{PackedBoard, PackedMove};
+use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
 
 /// A distance field's value for "further than that, or never".
 pub const FAR: u8 = 255;
@@ -42,7 +42,7 @@ pub struct Sample {
     pub board: PackedBoard,
     /// Side to move.
     pub turn: Color,
-    /// En passant square index if the capture is legal, else [`crate::chess::packed::NO_EP`].
+    /// En passant square index if the capture is legal, else [`patzer_chess::packed::NO_EP`].
     pub ep: u8,
     /// Plies since the last capture or pawn move, at most 255.
     pub halfmove: u8,
@@ -150,11 +150,11 @@ impl Sample {
             a = fold(a ^ w, 0xa076_1d64_78bd_642f);
             b = fold(b ^ w.rotate_left(32), 0xe703_7ed1_a0b4_28db);
         }
-        u128::from(crate::rng::mix(a, 0)) << 64 | u128::from(crate::rng::mix(b, 1))
+        u128::from(patzer_chess::rng::mix(a, 0)) << 64 | u128::from(patzer_chess::rng::mix(b, 1))
     }
 }
 
-/// Multiplies to 128 bits and folds the halves together; bijective enough once finalised by [`crate::rng::mix`].
+/// Multiplies to 128 bits and folds the halves together; bijective enough once finalised by [`patzer_chess::rng::mix`].
 #[inline]
 fn fold(x: u64, multiplier: u64) -> u64 {
     let product = u128::from(x) * u128::from(multiplier);

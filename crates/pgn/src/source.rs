@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use sha2::{Digest, Sha256};
 
 use super::cut::{Cutter, Piece};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Text of whole games to collect before it is handed on, in bytes. Small enough that what a chunk is parsed to lies
 /// in a processor's second cache, and that allocators keep such memory.
@@ -97,7 +97,7 @@ impl Reader {
         loop {
             match self.events.recv_timeout(std::time::Duration::from_millis(100)) {
                 Ok(event) => return Some(event),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) if crate::interrupt::requested() => {
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) if patzer_io::interrupt::requested() => {
                     return None;
                 }
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
@@ -212,8 +212,8 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, cutter
 
 /// Opens a file, or standard input for `-`, so that its bytes on disk are hashed and counted.
 fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
-    let hashed = Hashed { inner: crate::io::raw(path)?, hash, bytes };
-    let mut text = crate::io::decompressed(Box::new(hashed)).map_err(|e| Error::io(path, e))?;
+    let hashed = Hashed { inner: patzer_io::raw(path)?, hash, bytes };
+    let mut text = patzer_io::decompressed(Box::new(hashed)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
         Ok(_) => Ok(text),

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::number::grouped;
 use super::style::{Canvas, DrawError, FONT, Format, INK, Look, drawn};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// One row.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ fn width(text: &str, look: Look) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::style::{BLUE, ORANGE};
+    use crate::style::{BLUE, ORANGE};
 
     #[test]
     fn every_part_has_its_share_of_the_longest_row() {

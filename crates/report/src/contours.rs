@@ -9,7 +9,7 @@ use plotters::prelude::*;
 
 use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
 use super::style::{Canvas, DrawError, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// Tiles of measured shares under the contour lines of a function, or the function's own bands.
 #[derive(Debug, Clone)]

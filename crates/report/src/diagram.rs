@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use shakmaty::{Board, Color, Role, Square};
 
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// A board.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::plot::{Curves, Series};
 use super::squares::{Planes, Squares};
 use super::style::{Format, Look};
 use super::table::{Cell, Table};
-use crate::error::{Error, Result};
-use crate::wdl::Model;
+use patzer_fit::wdl::Model;
+use patzer_io::error::{Error, Result};
 
 /// Something that is drawn.
 #[derive(Debug, Clone)]

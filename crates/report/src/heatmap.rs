@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::style::{Canvas, DrawError, FONT, INK, on, picture, shade};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// A board of counts with the words above it.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use super::number::grouped;
 use super::plot::{digits, tick};
 use super::style::{BLUE, Canvas, DrawError, FONT, Format, GRID, INK, Look, drawn};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// Counts of neighbouring values.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Histogram {
     /// # Errors
     /// If the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<()> {
-        crate::io::write(path, &self.drawn(Format::Svg, Look { size: (800, 450), text: 13, title: 20 })?)
+        patzer_io::write(path, &self.drawn(Format::Svg, Look { size: (800, 450), text: 13, title: 20 })?)
     }
 
     /// Draws it; without a title nothing is written above.

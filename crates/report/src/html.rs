@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::figure::Figure;
 use super::section::{Item, Part, Section};
 use super::table::{Cell, Table};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// In a style sheet nothing can be escaped that HTML and XML both understand, so it holds no `<`, `&` or quotation mark.
 const STYLE: &str = include_str!("page.css");
@@ -206,7 +206,7 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::section::Kind;
+    use crate::section::Kind;
 
     #[test]
     fn nothing_that_a_user_says_becomes_markup() {

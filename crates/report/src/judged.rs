@@ -15,14 +15,14 @@ use super::plot::{Axes, Band, Curves, Tile};
 use super::section::{Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
-use crate::chess::PackedBoard;
-use crate::chess::packed::NO_EP;
-use crate::chess::score::is_mate;
-use crate::error::Result;
-use crate::eval::hce::{FULL_PHASE, Hce, phase};
-use crate::eval::nnue::Nnue;
-use crate::eval::{Evaluation, Evaluator};
-use crate::wdl::{fit_k, sigmoid};
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::NO_EP;
+use patzer_chess::score::is_mate;
+use patzer_eval::hce::{FULL_PHASE, Hce, phase};
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_fit::wdl::{fit_k, sigmoid};
+use patzer_io::error::Result;
 
 /// A position to judge by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -376,8 +376,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::chess::fen;
-    use crate::eval::hce::Weights;
+    use patzer_chess::fen;
+    use patzer_eval::hce::Weights;
 
     fn case(text: &str, result: f32, score: Option<i32>, game: u64) -> Case {
         let position = fen::position(text, false).unwrap();

@@ -10,7 +10,7 @@ use super::section::{Part, Section};
 use super::sheet::{Row, Sheet};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::Cell;
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// One epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,10 +14,10 @@ use super::squares::Planes;
 use super::style::BLUE;
 use super::table::{Cell, Table};
 use super::weights::judgement;
-use crate::eval::nnue::features::ones;
-use crate::eval::nnue::network::{QA, QB};
-use crate::eval::nnue::{Network, OutputBy, oriented, phase};
-use crate::train::Quantisation;
+use patzer_eval::nnue::features::ones;
+use patzer_eval::nnue::network::{QA, QB};
+use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
+use patzer_train::Quantisation;
 
 /// What is known of a network.
 pub struct Trained {
@@ -238,7 +238,7 @@ fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::material;
+    use patzer_eval::nnue::material;
 
     fn trained() -> Trained {
         let network = material::network(16).unwrap();
@@ -259,7 +259,7 @@ mod tests {
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
         let start: Vec<usize> = {
-            let view = crate::eval::nnue::features::View::new(&Board::default(), Color::White);
+            let view = patzer_eval::nnue::features::View::new(&Board::default(), Color::White);
             (0..768).filter(|f| view.pieces[f / 64] >> (f % 64) & 1 == 1).collect()
         };
         assert_eq!(start.len(), 32);

@@ -10,7 +10,7 @@ use plotters::prelude::*;
 
 use super::medium::Medium;
 use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// The words and limits of a plot.
 #[derive(Debug, Clone)]
@@ -245,7 +245,7 @@ pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 /// If the file cannot be written.
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
     let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
-    crate::io::write(path, &curves.drawn(Format::Svg, FILE)?)
+    patzer_io::write(path, &curves.drawn(Format::Svg, FILE)?)
 }
 
 /// A place of measured data.
@@ -314,7 +314,7 @@ pub(super) fn axes() -> Axes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::style::BLUE;
+    use crate::style::BLUE;
 
     #[test]
     fn ticks_have_no_needless_digits() {

@@ -11,7 +11,7 @@ use plotters_backend::rasterizer;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendColor, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind};
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Dots of the picture to a pixel of the SVG, each way.
 const DENSITY: usize = 2;
@@ -219,7 +219,7 @@ fn line(letters: &FontRef<'static>, text: &str, scale: PxScale) -> (Vec<Glyph>, 
 
 #[cfg(test)]
 mod tests {
-    use crate::report::style::{Format, INK, drawn};
+    use crate::style::{Format, INK, drawn};
     use plotters::prelude::*;
 
     fn decoded(file: &[u8]) -> (u32, u32, Vec<u8>) {

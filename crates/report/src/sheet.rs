@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// A table whose first line names the columns.
 pub struct Sheet {
@@ -27,7 +27,7 @@ impl Sheet {
     /// # Errors
     /// If it cannot be read, or its rows have not all the same number of fields.
     pub fn read(path: &Path) -> Result<Sheet> {
-        let text = crate::io::read_text(path)?;
+        let text = patzer_io::read_text(path)?;
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let fault = |line: usize, e: csv::Error| Error::at(path, format!("line {line}"), e.to_string());
         let head = reader.headers().map_err(|e| fault(1, e))?.clone();

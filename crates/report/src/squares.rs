@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn, on, signed};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// One board with its values written on it.
 #[derive(Debug, Clone)]

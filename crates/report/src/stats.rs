@@ -10,8 +10,8 @@ use super::heatmap::{self, Board};
 use super::histogram::Histogram;
 use super::plot::{self, Axes, Mark, Series};
 use super::style::BLUE;
-use crate::error::Result;
-use crate::positions::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
+use patzer_data::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
+use patzer_io::error::Result;
 
 /// Draws every figure that the statistics have data for; the files' paths.
 ///

@@ -11,7 +11,7 @@ use plotters::prelude::*;
 
 use super::medium::Medium;
 use super::raster::Raster;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The ground.
 pub const PAPER: RGBColor = RGBColor(255, 255, 255);
@@ -107,7 +107,7 @@ pub fn picture(
     size: (u32, u32),
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
 ) -> Result<()> {
-    crate::io::write(path, &drawn(size, Format::Svg, draw)?)
+    patzer_io::write(path, &drawn(size, Format::Svg, draw)?)
 }
 
 /// Draws a picture of a size in pixels.

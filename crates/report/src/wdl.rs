@@ -9,9 +9,9 @@ use super::plot::{Axes, Mark, Series, Tile, curves};
 use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
-use crate::error::Result;
-use crate::wdl::table::Row;
-use crate::wdl::{By, Fitted, Model, Table, sigmoid};
+use patzer_fit::wdl::table::Row;
+use patzer_fit::wdl::{By, Fitted, Model, Table, sigmoid};
+use patzer_io::error::Result;
 
 /// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
 /// centipawns and a result from 0 to 1, both from White's side.

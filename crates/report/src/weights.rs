@@ -17,7 +17,7 @@ use super::sheet::{Row, Sheet};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// One weight.
 #[derive(Debug, Clone, PartialEq)]

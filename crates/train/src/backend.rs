@@ -6,7 +6,7 @@
 
 use super::TrainItem;
 use super::loss::{Loss, Target};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// What a step is taken with, besides positions.
 #[derive(Debug, Clone, Copy)]

@@ -154,7 +154,7 @@ pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
         micro.outputs(model, table, &mut outputs);
         outputs
     };
-    let scale = crate::eval::nnue::network::SCALE as f32;
+    let scale = patzer_eval::nnue::network::SCALE as f32;
     let outputs = over(model, &mut Vec::new(), items, MICRO, each);
     outputs.into_iter().flatten().map(|output| output * scale).collect()
 }

@@ -10,7 +10,7 @@ use super::gpu::{self, Driver, Gpu};
 use super::host::Host;
 use super::model::Model;
 use super::{Settings, TrainItem};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// What the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_weight_is_where_the_header_says() {
-        for architecture in crate::train::tests::shapes() {
+        for architecture in crate::tests::shapes() {
             let model = Model::random(&architecture, true, 2);
             let bytes = safetensors(&model, "x");
             let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;

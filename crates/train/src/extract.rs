@@ -6,9 +6,9 @@
 use shakmaty::{Color, Role};
 
 use super::TrainItem;
-use crate::chess::PackedBoard;
-use crate::eval::nnue::features::{self, all};
-use crate::eval::nnue::{Architecture, oriented};
+use patzer_chess::PackedBoard;
+use patzer_eval::nnue::features::{self, all};
+use patzer_eval::nnue::{Architecture, oriented};
 
 /// First feature of each code of a piece as White sees it, and as Black does.
 const PLANES: [[u16; 16]; 2] = {
@@ -146,8 +146,8 @@ impl Extractor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::{KingBuckets, phase};
-    use crate::train::tests::{items, shapes};
+    use crate::tests::{items, shapes};
+    use patzer_eval::nnue::{KingBuckets, phase};
 
     #[test]
     fn the_quick_ways_find_what_the_sets_say() {

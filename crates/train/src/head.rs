@@ -9,7 +9,7 @@
 use super::kernel::LANES;
 use super::model::Model;
 use super::shape::Shape;
-use crate::eval::nnue::Activation;
+use patzer_eval::nnue::Activation;
 
 // Activations as constants, so that every loop is compiled for one.
 pub const RELU: u8 = 0;

@@ -13,8 +13,8 @@ use super::model::Model;
 use super::optimiser::Optimiser;
 use super::settings::Forward;
 use super::{Settings, TrainItem};
-use crate::error::Result;
-use crate::optim::CHUNK;
+use patzer_fit::optim::CHUNK;
+use patzer_io::error::Result;
 
 /// A network in the processor's memory, with its optimiser.
 pub struct Host {

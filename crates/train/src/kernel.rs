@@ -17,7 +17,7 @@ use super::head::{self, Layers};
 use super::loss::Loss;
 use super::model::Model;
 use super::table::{ABREAST, Table, Tile};
-use crate::eval::nnue::Activation;
+use patzer_eval::nnue::Activation;
 
 /// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
 pub const MICRO: usize = 128;
@@ -370,9 +370,9 @@ pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::Architecture;
-    use crate::train::table::{Floats, Shorts};
-    use crate::train::tests::{items, shapes};
+    use crate::table::{Floats, Shorts};
+    use crate::tests::{items, shapes};
+    use patzer_eval::nnue::Architecture;
 
     #[test]
     #[cfg(target_arch = "x86_64")]

@@ -24,6 +24,7 @@ mod kernel;
 mod loss;
 mod model;
 mod optimiser;
+pub mod permutation;
 mod rate;
 mod returns;
 mod run;
@@ -51,9 +52,9 @@ pub use source::{Cut, Feeder, Memory, Source, Stream};
 
 use self::model::Model;
 use self::run::Run;
-use crate::chess::PackedBoard;
-use crate::error::{Error, Result};
-use crate::eval::nnue::{About, Architecture, Network, Nnue, file};
+use patzer_chess::PackedBoard;
+use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
+use patzer_io::error::{Error, Result};
 
 /// A position to learn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! In: an architecture and a seed. Out: first weights, and after training the quantised [`Network`].
 
 use super::shape::Shape;
-use crate::error::{Error, Result};
-use crate::eval::nnue::network::{Dense, QA, QB, Weights};
-use crate::eval::nnue::{About, Activation, Architecture, Network, material};
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
+use patzer_eval::nnue::{About, Activation, Architecture, Network, material};
+use patzer_io::error::{Error, Result};
 
 /// Centipawns of pawn to king that piece-square values begin with.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
@@ -155,7 +155,7 @@ impl Model {
         let shape = self.shape.clone();
         for feature in 0..768 {
             let sign = if feature < 384 { 1.0 } else { -1.0 };
-            let value = sign * MATERIAL[feature / 64 % 6] / crate::eval::nnue::network::SCALE as f32;
+            let value = sign * MATERIAL[feature / 64 % 6] / patzer_eval::nnue::network::SCALE as f32;
             // Half of it is shared where something is, as a queen is more than either part may be.
             let is_shared = shape.factor_rows > 0;
             let part = if is_shared { value / 2.0 } else { value };
@@ -287,7 +287,7 @@ fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
     let sums = |table: &[i16], columns: usize, column: usize| -> i32 {
         let bucket = |bucket: usize| -> i32 {
             let mut from = bucket * features;
-            let block = |set: &&'static crate::eval::nnue::features::Set| {
+            let block = |set: &&'static patzer_eval::nnue::features::Set| {
                 let rows = from..from + set.count;
                 from = rows.end;
                 let largest =
@@ -327,7 +327,7 @@ fn rounded(value: f32, scale: i32) -> Result<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::shape::LIMIT;
+    use crate::shape::LIMIT;
 
     fn plain(hidden: usize) -> Architecture {
         Architecture::plain(hidden)
@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn training_starts_from_material() {
-        use crate::chess::fen;
-        use crate::eval::{Evaluator, nnue::KingBuckets, nnue::Nnue};
+        use patzer_chess::fen;
+        use patzer_eval::{Evaluator, nnue::KingBuckets, nnue::Nnue};
 
         let five = || KingBuckets::parse("five").unwrap();
         for (architecture, factoriser) in [
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn weights_in_floats_give_the_same_network_again() {
-        for architecture in crate::train::tests::shapes() {
+        for architecture in crate::tests::shapes() {
             let network = Model::start(&architecture, false, 3).quantise(About::default()).unwrap();
             for factoriser in [false, true] {
                 let again = Model::of(&network, factoriser).quantise(About::default()).unwrap();
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn the_limits_always_fit() {
-        for architecture in crate::train::tests::shapes() {
+        for architecture in crate::tests::shapes() {
             for factoriser in [false, true] {
                 let mut model = Model::zero(&architecture, factoriser);
                 model.parameters = model.shape.limits().into_iter().map(|limit| -limit).collect();
@@ -420,9 +420,9 @@ mod tests {
 
     #[test]
     fn every_parameter_has_one_place() {
-        for architecture in crate::train::tests::shapes() {
+        for architecture in crate::tests::shapes() {
             let shape = Shape::new(&architecture, true);
-            let mut places = crate::train::tests::places(&shape);
+            let mut places = crate::tests::places(&shape);
             let count = places.len();
             places.sort_unstable();
             places.dedup();

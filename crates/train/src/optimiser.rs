@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use crate::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
+use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 
 /// The kinds of optimisers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]

@@ -1,63 +1,7 @@
-//! Reproducible random numbers.
-//!
-//! In: a seed, and for [`mix`] a counter. Out: the same stream on every machine, for every version of every
-//! dependency. [`mix`] gives each position its own random number from its place in the data, so that sampling
-//! does not depend on the number of threads.
+//! A random permutation computed on all threads.
 
+use patzer_chess::rng::{Rng, mix};
 use rayon::prelude::*;
-
-/// A good 64-bit mix of a seed and a counter (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
-#[inline]
-pub const fn mix(seed: u64, counter: u64) -> u64 {
-    let mut z = seed.wrapping_add(counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// A small generator: [`mix`] over a running counter.
-#[derive(Debug, Clone)]
-pub struct Rng {
-    seed: u64,
-    counter: u64,
-}
-
-impl Rng {
-    /// Starts the stream that belongs to this seed.
-    pub const fn new(seed: u64) -> Rng {
-        Rng { seed, counter: 0 }
-    }
-
-    /// The next 64 random bits.
-    pub const fn next_u64(&mut self) -> u64 {
-        let value = mix(self.seed, self.counter);
-        self.counter += 1;
-        value
-    }
-
-    /// A whole number in `0..bound`, without noticeable bias (Lemire's multiplication).
-    pub const fn below(&mut self, bound: usize) -> usize {
-        ((self.next_u64() as u128 * bound as u128) >> 64) as usize
-    }
-
-    /// A real number in `[0, 1)`.
-    pub fn unit(&mut self) -> f64 {
-        unit(self.next_u64())
-    }
-
-    /// A sample of the normal distribution with mean 0 and variance 1 (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
-
-    /// Puts a slice into random order (Fisher and Yates).
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
-}
 
 /// Numbers that [`permutation`] shuffles at a time: so few that they are in a core's own cache.
 const BUCKET: usize = 1 << 15;
@@ -125,12 +69,6 @@ impl Dealt {
     }
 }
 
-/// Maps 64 random bits to a real number in `[0, 1)`.
-#[inline]
-pub fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1u64 << 53) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,22 +113,5 @@ mod tests {
         let chi_square: f64 = found.iter().flatten().map(away).sum();
         // 225 degrees of freedom: five standard deviations either way.
         assert!((chi_square - 225.0).abs() < 5.0 * 450f64.sqrt(), "{chi_square}");
-    }
-
-    #[test]
-    fn the_stream_is_splitmix64() {
-        // First outputs of the reference implementation for seed 1234567 (Vigna, splitmix64.c).
-        let mut rng = Rng::new(1_234_567);
-        assert_eq!(rng.next_u64(), 6_457_827_717_110_365_317);
-        assert_eq!(rng.next_u64(), 3_203_168_211_198_807_973);
-    }
-
-    #[test]
-    fn a_shuffle_keeps_every_item() {
-        let mut items: Vec<u32> = (0..1000).collect();
-        Rng::new(7).shuffle(&mut items);
-        assert_ne!(items[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        items.sort_unstable();
-        assert!(items.iter().copied().eq(0..1000));
     }
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use crate::optim::{Decay, Schedule};
+use patzer_fit::optim::{Decay, Schedule};
 
 /// A part of a run with a way of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@
 
 use super::loss::sigmoid;
 use super::{TrainItem, WIN};
-use crate::positions::FAR;
+use patzer_data::FAR;
 
 /// A position with its place in a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn returns(positions: &mut [Played], lambda: f32, k: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::PackedBoard;
+    use patzer_chess::PackedBoard;
     use shakmaty::Color;
 
     /// Scores from the side to move, White first; a game that White wins.

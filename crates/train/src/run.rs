@@ -12,9 +12,9 @@ use super::model::Model;
 use super::rate::Rate;
 use super::shape::Shape;
 use super::{Epoch, Settings, Source, TrainItem, Watcher};
-use crate::error::{Error, Result};
-use crate::eval::nnue::Network;
-use crate::interrupt;
+use patzer_eval::nnue::Network;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// A batch's loss that is so many times what it was at first is no accident, if the batch is not tiny.
 const EXPLODES: f64 = 16.0;

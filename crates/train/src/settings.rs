@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::loss::{Loss, LossKind};
 use super::optimiser::OptimiserKind;
 use super::rate::Phase;
-use crate::error::{Error, Result};
-use crate::eval::nnue::features::Features;
-use crate::eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
-use crate::optim::Decay;
+use patzer_eval::nnue::features::Features;
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
+use patzer_fit::optim::Decay;
+use patzer_io::error::{Error, Result};
 
 /// The recipes that are built in, by name.
 pub const RECIPES: &[(&str, &str)] = &[
-    ("default", include_str!("../../recipes/default.toml")),
-    ("small", include_str!("../../recipes/small.toml")),
-    ("mirrored", include_str!("../../recipes/mirrored.toml")),
-    ("bucketed", include_str!("../../recipes/bucketed.toml")),
-    ("thesis", include_str!("../../recipes/thesis.toml")),
-    ("perspective", include_str!("../../recipes/perspective.toml")),
+    ("default", include_str!("../../../recipes/default.toml")),
+    ("small", include_str!("../../../recipes/small.toml")),
+    ("mirrored", include_str!("../../../recipes/mirrored.toml")),
+    ("bucketed", include_str!("../../../recipes/bucketed.toml")),
+    ("thesis", include_str!("../../../recipes/thesis.toml")),
+    ("perspective", include_str!("../../../recipes/perspective.toml")),
 ];
 
 /// What the forward pass of training reads.
@@ -209,7 +209,7 @@ impl Settings {
                 names.join(", ")
             )));
         }
-        Settings::parse(&crate::io::read_text(path)?, path)
+        Settings::parse(&patzer_io::read_text(path)?, path)
     }
 
     /// Reads the text of a recipe; `path` is for the error message.
@@ -287,7 +287,7 @@ impl Settings {
     /// If it cannot be read, or is of another shape.
     pub fn start(&self) -> Result<Option<Network>> {
         let Some(path) = &self.start else { return Ok(None) };
-        let network = Network::load(path)?;
+        let network = patzer_io::parse(path, Network::parse)?;
         let expected = self.architecture();
         let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
         network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))

@@ -12,8 +12,8 @@
 
 use std::ops::Range;
 
-use crate::eval::nnue::network::{QA, QB};
-use crate::eval::nnue::{Activation, Architecture};
+use patzer_eval::nnue::network::{QA, QB};
+use patzer_eval::nnue::{Activation, Architecture};
 
 /// No output weight or bias may leave ±1.98: then it is at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub const LIMIT: f32 = 1.98;

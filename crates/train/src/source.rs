@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use sha2::{Digest, Sha256};
 
 use super::{Settings, TrainItem};
-use crate::error::{Error, Result};
-use crate::rng::{mix, permutation};
+use crate::permutation::permutation;
+use patzer_chess::rng::mix;
+use patzer_io::error::{Error, Result};
 
 /// Takes a batch, as indices into items; false ends the epoch.
 pub type Take<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use shakmaty::{Chess, Move, Position};
 
 use super::TrainItem;
-use crate::chess::{PackedBoard, played};
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::{PackedBoard, played};
 
 /// Items of a group.
 pub const GROUP: usize = 3;
@@ -77,7 +77,7 @@ pub fn items(triples: &[Triple], quantile: f64) -> (Vec<TrainItem>, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::uci::UciMove;
 
     fn triple(text: &str, best: &str, seed: u64) -> Option<Triple> {

@@ -205,9 +205,9 @@ impl<const T: usize, const W: usize> Tile<T, W> for ShortTile<'_, T, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::Architecture;
-    use crate::eval::nnue::features::Features;
-    use crate::train::model::Model;
+    use crate::model::Model;
+    use patzer_eval::nnue::Architecture;
+    use patzer_eval::nnue::features::Features;
 
     #[test]
     fn no_sum_leaves_sixteen_bits_and_each_is_near_that_of_floats() {

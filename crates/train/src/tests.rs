@@ -7,11 +7,11 @@ use super::loss::Target;
 use super::model::Model;
 use super::shape::Shape;
 use super::{Epoch, OptimiserKind, Settings, TrainItem, WIN, Watcher, fit};
-use crate::chess::PackedBoard;
-use crate::eval::Evaluator;
-use crate::eval::nnue::features::{self, Features};
-use crate::eval::nnue::{Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase};
-use crate::rng::Rng;
+use patzer_chess::PackedBoard;
+use patzer_chess::rng::Rng;
+use patzer_eval::Evaluator;
+use patzer_eval::nnue::features::{self, Features};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase};
 
 /// Positions of random games, with their material as the score and now and then none.
 pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
@@ -336,7 +336,8 @@ fn the_best_epoch_is_the_one_that_is_kept() {
     // With so high a rate the validation loss goes up and down.
     let items = items(600, 7);
     let (train, validation) = items.split_at(500);
-    let settings = Settings { learning_rate: 0.5, schedule: crate::optim::Decay::Constant, ..settings() };
+    let settings =
+        Settings { learning_rate: 0.5, schedule: patzer_fit::optim::Decay::Constant, ..settings() };
     let settings = Settings { epochs: 8, ..settings };
     let mut seen = Vec::new();
     let outcome = fit(train, validation, &settings, &mut |epoch: &Epoch| seen.push(*epoch)).unwrap();
@@ -364,7 +365,7 @@ pub struct Keeper {
 }
 
 impl Watcher for Keeper {
-    fn set_aside(&mut self, reason: &crate::error::Error) {
+    fn set_aside(&mut self, reason: &patzer_io::error::Error) {
         self.set_aside = Some(reason.to_string());
     }
 
@@ -372,11 +373,14 @@ impl Watcher for Keeper {
         self.seen += 1;
     }
 
-    fn resume(&mut self) -> crate::error::Result<Option<Vec<u8>>> {
+    fn resume(&mut self) -> patzer_io::error::Result<Option<Vec<u8>>> {
         Ok(self.from.clone())
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> crate::error::Result<Vec<u8>>) -> crate::error::Result<()> {
+    fn keep(
+        &mut self,
+        state: &mut dyn FnMut() -> patzer_io::error::Result<Vec<u8>>,
+    ) -> patzer_io::error::Result<()> {
         self.kept.push(state()?);
         Ok(())
     }

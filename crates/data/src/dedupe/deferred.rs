@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::Keep;
-use crate::error::Result;
-use crate::interrupt;
-use crate::positions::spill::{Buckets, Record, field};
-use crate::positions::store::Store;
-use crate::positions::{MeanResult, Sample};
+use crate::spill::{Buckets, Record, field};
+use crate::store::Store;
+use crate::{MeanResult, Sample};
+use patzer_io::error::Result;
+use patzer_io::interrupt;
 
 /// Partitions of the keys. Memory has to hold one for each thread, so 256 do for 256 times the memory.
 const PARTITIONS: usize = 1 << 8;

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Sample;
 use super::key_set::KeySet;
-use crate::error::Result;
 use deferred::Deferred;
+use patzer_io::error::Result;
 
 /// Which of equal positions stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]

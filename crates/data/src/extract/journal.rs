@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::store::Store;
 use super::super::{Metadata, Source};
 use super::{Settings, Summary};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Names in the folder.
 const JOURNAL: &str = "journal";
@@ -78,7 +78,7 @@ impl Journal {
             eval_side: format!("{:?}", settings.eval_side),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
-        if output == Path::new("-") || crate::io::is_stream(output) || output.is_dir() {
+        if output == Path::new("-") || patzer_io::is_stream(output) || output.is_dir() {
             return Err(Error::usage("--resume needs a file as its output: name one with -o"));
         }
         let mut name = output.as_os_str().to_os_string();

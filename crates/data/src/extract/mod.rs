@@ -21,11 +21,11 @@ use super::format::metadata::Shard;
 use super::funnel::Account;
 use super::outlet::{Choices, Outlet};
 use super::{AnyWriter, Metadata, Target, memory, spill};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::{EvalSide, Event, Reader};
 use journal::Journal;
 use parse::{Share, Spare, parse};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::{EvalSide, Event, Reader};
 use sink::Sink;
 pub use summary::{Notice, Summary};
 

@@ -12,7 +12,7 @@ use super::super::filter::{GameFacts, Judge};
 use super::super::format::metadata::Shard;
 use super::super::funnel::Account;
 use super::{BAD_GAME, NO_RESULT, Settings};
-use crate::pgn::{Chunk, Event, Parser};
+use patzer_pgn::{Chunk, Event, Parser};
 
 /// An event, with its games parsed and filtered.
 pub(super) enum Parsed {

@@ -17,9 +17,9 @@ use super::super::{Metadata, Sample, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{Block, Parsed, Spare};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::Event;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::Event;
 
 /// Takes what was parsed, in the order of the input.
 pub(super) struct Sink<'a> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::format::metadata::Account;
 use super::super::funnel::Step;
 use super::super::outlet::Done;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// What was read, kept and dropped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! alone, so the same position is drawn alike at `extract`, later on the dataset, and by any number of threads.
 
 use super::Sample;
-use crate::rng::{mix, unit};
+use patzer_chess::rng::{mix, unit};
 
 // Streams, so that two filters with the same seed decide independently. 1 and 2 are `pick`'s.
 pub(super) const RANDOM_SKIP: u64 = 11;

@@ -3,7 +3,7 @@
 //! In: a [`PackedBoard`]. Out: counts. The sixteen bytes of piece codes are counted as two numbers of sixteen codes
 //! each, without going over the squares.
 
-use crate::chess::PackedBoard;
+use patzer_chess::PackedBoard;
 
 /// Numbers of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,7 +75,7 @@ fn worth(roles: &[u32; 6]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::{Color, Role};
 
     /// The plain twin: square by square.

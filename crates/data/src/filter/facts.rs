@@ -4,7 +4,7 @@
 //! it. The ends are told by the words that cutechess, fastchess, TCEC, Lichess and chess.com use: the tag Termination,
 //! TerminationDetails beside it, and where both are silent the game's last comment (`White loses on time`).
 
-use crate::pgn::tags;
+use patzer_pgn::tags;
 
 /// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use super::registry::{Make, Row};
 use super::{Filter, Sample};
-use crate::chess::score::is_mate;
+use patzer_chess::score::is_mate;
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {

@@ -7,8 +7,8 @@
 use super::preset::{self, Preset, Use};
 use super::registry::{self, Given, Make};
 use super::{Filter, GameFacts, GameFilter, Sample};
-use crate::error::{Error, Result};
-use crate::positions::key_set::KeySet;
+use crate::key_set::KeySet;
+use patzer_io::error::{Error, Result};
 
 /// The filters of a run.
 pub struct Pipeline {

@@ -8,22 +8,22 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::registry::{self, Given, Kind, Row};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The built-in presets: name and TOML.
 pub const PRESETS: &[(&str, &str)] = &[
-    ("capt", include_str!("../../../filters/capt.toml")),
-    ("quiet", include_str!("../../../filters/quiet.toml")),
-    ("unique", include_str!("../../../filters/unique.toml")),
-    ("nodraw", include_str!("../../../filters/nodraw.toml")),
-    ("drop4", include_str!("../../../filters/drop4.toml")),
-    ("drop30", include_str!("../../../filters/drop30.toml")),
-    ("texel", include_str!("../../../filters/texel.toml")),
-    ("smart-fen-skipping", include_str!("../../../filters/smart-fen-skipping.toml")),
-    ("stockfish", include_str!("../../../filters/stockfish.toml")),
-    ("nnue-pytorch", include_str!("../../../filters/nnue-pytorch.toml")),
-    ("bullet", include_str!("../../../filters/bullet.toml")),
-    ("viriformat", include_str!("../../../filters/viriformat.toml")),
+    ("capt", include_str!("../../../../filters/capt.toml")),
+    ("quiet", include_str!("../../../../filters/quiet.toml")),
+    ("unique", include_str!("../../../../filters/unique.toml")),
+    ("nodraw", include_str!("../../../../filters/nodraw.toml")),
+    ("drop4", include_str!("../../../../filters/drop4.toml")),
+    ("drop30", include_str!("../../../../filters/drop30.toml")),
+    ("texel", include_str!("../../../../filters/texel.toml")),
+    ("smart-fen-skipping", include_str!("../../../../filters/smart-fen-skipping.toml")),
+    ("stockfish", include_str!("../../../../filters/stockfish.toml")),
+    ("nnue-pytorch", include_str!("../../../../filters/nnue-pytorch.toml")),
+    ("bullet", include_str!("../../../../filters/bullet.toml")),
+    ("viriformat", include_str!("../../../../filters/viriformat.toml")),
 ];
 
 /// One filter of a preset, with the values of its parameters in the row's order.
@@ -66,7 +66,7 @@ impl Preset {
                 names.join(", ")
             )));
         }
-        Preset::parse(path, &crate::io::read_text(path)?)
+        Preset::parse(path, &patzer_io::read_text(path)?)
     }
 
     /// Reads a preset's text; `path` is for messages.

@@ -4,7 +4,7 @@
 
 use super::registry::{Make, Row};
 use super::{Filter, Sample};
-use crate::positions::flags;
+use crate::flags;
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {

@@ -2,7 +2,7 @@
 
 use super::registry::ROWS;
 use super::*;
-use crate::pgn::{Cutter, Parser};
+use patzer_pgn::{Cutter, Parser};
 
 /// The plies of a game that presets, or filters by their names, leave.
 fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
@@ -202,7 +202,7 @@ fn every_preset_loads_and_describes_itself() {
 /// A dataset does not say where a game's tags were, so draws must not depend on anything but game and ply.
 #[test]
 fn draws_depend_on_game_and_ply_alone() {
-    let sample = |game, ply| Sample { game, ply, ..crate::positions::format::EMPTY };
+    let sample = |game, ply| Sample { game, ply, ..crate::format::EMPTY };
     let draw = |game, ply| chance::draw(7, chance::RANDOM_SKIP, &sample(game, ply));
     assert_eq!(draw(3, 4), draw(3, 4));
     assert_ne!(draw(3, 4), draw(4, 3));

@@ -13,8 +13,8 @@ use super::metadata::{Metadata, Source};
 use super::parquet::{self, Dataset};
 use super::registry::{self, Format, Read};
 use super::stream::Input;
-use crate::error::{Error, Result};
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_io::error::{Error, Result};
 
 /// About how many samples a batch holds; whole games may make it longer.
 pub const BATCH: usize = 1 << 14;
@@ -189,7 +189,7 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
         return Ok(false);
     }
     let mut head = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(crate::io::raw(path)?, 4), &mut head)
+    std::io::Read::read_to_end(&mut std::io::Read::take(patzer_io::raw(path)?, 4), &mut head)
         .map_err(|e| Error::io(path, e))?;
     Ok(head == b"PAR1")
 }

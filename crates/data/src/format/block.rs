@@ -13,8 +13,8 @@ use parquet::errors::Result;
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::Encoder;
 use super::page::{Cursor, encoding};
-use crate::positions::Sample;
-use crate::positions::spill::{Record, field};
+use crate::Sample;
+use crate::spill::{Record, field};
 
 /// Every column there is: those that are absent everywhere take next to nothing.
 const LAYOUT: Layout = Layout { resolved: true, means: true };

@@ -12,10 +12,10 @@ use super::any::{BATCH, Batches, Sink};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
 use super::stream::{Input, Packed};
-use crate::chess::PackedBoard;
-use crate::chess::score;
-use crate::error::Result;
-use crate::positions::{Sample, flags};
+use crate::{Sample, flags};
+use patzer_chess::PackedBoard;
+use patzer_chess::score;
+use patzer_io::error::Result;
 
 /// Bytes of a record.
 pub const RECORD: usize = 32;
@@ -238,7 +238,7 @@ mod tests {
         assert!(found.iter().zip(0..).all(|(found, game)| found.game == game && found.result == 1));
         for bad in [BATCH + 2 * CHUNK, BATCH + 700, BATCH + 699] {
             bytes[bad * RECORD + 26] = 3;
-            let error = read(&bytes).map_err(|error: crate::error::Error| error.to_string()).err();
+            let error = read(&bytes).map_err(|error: patzer_io::error::Error| error.to_string()).err();
             let place = format!("x: byte {}: its result is none of 0, 1 and 2", bad * RECORD);
             assert_eq!(error.as_deref(), Some(&*place));
         }

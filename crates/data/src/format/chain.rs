@@ -6,8 +6,8 @@
 use shakmaty::{Chess, Move, Position};
 
 use super::replay::{Replay, pseudo_legal};
-use crate::chess::packed::ep_code;
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_chess::packed::ep_code;
 
 /// Follows samples from one to the next.
 #[derive(Default)]

@@ -6,8 +6,8 @@
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
-use crate::chess::{PackedBoard, PackedMove};
-use crate::positions::{Leaf, MeanResult, Sample};
+use crate::{Leaf, MeanResult, Sample};
+use patzer_chess::{PackedBoard, PackedMove};
 
 /// Which datasets have a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use super::any::{BATCH, Batches, Sink};
 use super::facts::{self, Facts};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::chess::packed::NO_EP;
-use crate::chess::{PackedBoard, PackedMove};
-use crate::error::{Error, Result};
-use crate::positions::{Leaf, Sample};
+use crate::{Leaf, Sample};
+use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::error::{Error, Result};
 
 /// The columns, in the order in which they are written; the last two only for resolved positions.
 const COLUMNS: [&str; 13] = [

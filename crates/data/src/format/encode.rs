@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::columns::{self, Layout};
 use super::page::Builder;
-use crate::positions::Sample;
+use crate::Sample;
 
 /// Rows of a page. Small enough that the pages of all columns stay in a core's cache while they are made.
 pub const ROWS_PER_PAGE: usize = 1 << 14;

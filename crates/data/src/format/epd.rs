@@ -10,8 +10,8 @@ use shakmaty::Color;
 use super::any::{BATCH, Batches, Sink};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::error::Result;
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_io::error::Result;
 
 /// How a line says the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

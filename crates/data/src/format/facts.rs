@@ -4,9 +4,9 @@
 //! conversion loses is computed, and told, in one place.
 
 use super::nibbles;
-use crate::chess::packed::NO_EP;
-use crate::chess::{PackedBoard, PackedMove};
-use crate::positions::{Sample, flags};
+use crate::{Sample, flags};
+use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
 
 /// A set of facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -8,10 +8,10 @@ use std::io::Write;
 use shakmaty::{Chess, Color, Square};
 
 use super::{facts, nibbles};
-use crate::chess::PackedBoard;
-use crate::chess::packed::NO_EP;
-use crate::positions::Sample;
-use crate::positions::format::facts::Facts;
+use crate::Sample;
+use crate::format::facts::Facts;
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::NO_EP;
 
 /// Letters of the codes of [`PackedBoard`].
 const LETTERS: &[u8; 16] = b"PNBRQKR?pnbrqkr?";
@@ -91,7 +91,7 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn parse(text: &str) -> Result<Chess, String> {
-    let position = crate::chess::fen::position(text, false)?;
+    let position = patzer_chess::fen::position(text, false)?;
     if shakmaty::Position::board(&position).occupied().count() > 32 {
         return Err(format!("more than 32 pieces: `{text}`"));
     }
@@ -101,7 +101,7 @@ pub fn parse(text: &str) -> Result<Chess, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::positions::format::replay;
+    use crate::format::replay;
     use shakmaty::EnPassantMode;
     use shakmaty::fen::Fen;
 

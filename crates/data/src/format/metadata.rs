@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::columns::Layout;
-use crate::positions::dedupe::{Dedupe, Keep};
+use crate::dedupe::{Dedupe, Keep};
 
 /// What a dataset says of itself, stored in the file's metadata as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -6,8 +6,8 @@
 
 use shakmaty::{Chess, Color, Move, Role, Square};
 
-use crate::chess::PackedBoard;
-use crate::chess::packed::castling_side;
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::castling_side;
 
 /// Code of White's king.
 pub const WHITE_KING: u8 = 5;
@@ -180,7 +180,7 @@ mod tests {
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
             "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1",
         ] {
-            let start = crate::chess::fen::position(fen, false).unwrap();
+            let start = patzer_chess::fen::position(fen, false).unwrap();
             for first in start.legal_moves() {
                 let (mut position, mut following) = (start.clone(), Following::new(&start));
                 following.play(first, position.turn());

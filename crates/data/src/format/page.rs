@@ -15,7 +15,7 @@ use parquet::errors::{ParquetError, Result};
 
 use super::dictionary;
 use super::hybrid::{Run, next_run};
-use crate::positions::Sample;
+use crate::Sample;
 
 /// How columns of whole numbers and others are encoded.
 pub fn encoding(numbers: bool) -> Encoding {

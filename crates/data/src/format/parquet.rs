@@ -18,8 +18,8 @@ use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
 use super::page::Cursor;
 use super::positioned::Positioned;
-use crate::error::{Error, Result};
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_io::error::{Error, Result};
 
 pub use super::writer::{ROWS_PER_GROUP, Writer};
 
@@ -292,8 +292,8 @@ pub(super) fn fault(path: &Path, error: ParquetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::{PackedBoard, PackedMove};
-    use crate::positions::Leaf;
+    use crate::Leaf;
+    use patzer_chess::{PackedBoard, PackedMove};
     use shakmaty::Color;
     use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use super::facts::{FACTS, Facts};
 use super::metadata::Metadata;
 use super::stream::{Input, Packed};
 use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// How a format is read.
 pub enum Read {

@@ -7,9 +7,9 @@ use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
 
 use super::columns::EMPTY;
 use super::nibbles::Following;
-use crate::chess::packed::{NO_EP, castling_side, ep_code};
-use crate::chess::{PackedBoard, PackedMove, played, score};
-use crate::positions::{FAR, Sample, flags};
+use crate::{FAR, Sample, flags};
+use patzer_chess::packed::{NO_EP, castling_side, ep_code};
+use patzer_chess::{PackedBoard, PackedMove, played, score};
 
 /// A game under way.
 pub struct Replay {
@@ -220,7 +220,7 @@ mod tests {
             "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
         ] {
-            let position = crate::chess::fen::position(fen, false).unwrap();
+            let position = patzer_chess::fen::position(fen, false).unwrap();
             for bits in 1..=u16::MAX {
                 let Some(m) = PackedMove(bits).unpack(&position) else { continue };
                 let plays =

@@ -14,8 +14,8 @@ use super::chain::Chain;
 use super::facts::{self, Facts};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::error::Result;
-use crate::positions::{Sample, flags};
+use crate::{Sample, flags};
+use patzer_io::error::Result;
 
 /// Reads positions.
 pub struct Reader {

@@ -6,8 +6,8 @@
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::io::Output;
+use patzer_io::Output;
+use patzer_io::error::{Error, Result};
 
 /// How much is looked at to recognise a format.
 const HEAD: u64 = 4096;
@@ -32,7 +32,7 @@ impl Input {
     /// # Errors
     /// If it cannot be opened or its first bytes cannot be read.
     pub fn open(path: &Path) -> Result<Input> {
-        Input::of(path, crate::io::open(path)?)
+        Input::of(path, patzer_io::open(path)?)
     }
 
     /// Reads from anything, which is called `path` in messages.

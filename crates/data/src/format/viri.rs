@@ -9,10 +9,10 @@ use super::any::{BATCH, Batches, Sink};
 use super::chain::Chain;
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{Input, Packed};
-use crate::chess::packed::NO_EP;
-use crate::chess::{PackedBoard, PackedMove};
-use crate::error::Result;
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::error::Result;
 
 const HEADER: usize = 32;
 const PLY: usize = 4;

@@ -17,9 +17,9 @@ use super::columns::Layout;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
 use super::metadata::Metadata;
 use super::parquet::{METADATA_KEY, fault, ours};
-use crate::error::{Error, Result};
-use crate::io::Output;
-use crate::positions::Sample;
+use crate::Sample;
+use patzer_io::Output;
+use patzer_io::error::{Error, Result};
 
 /// Pages in a row group; fixed, so that the bytes of a file do not depend on how the samples arrived.
 const PAGES_PER_GROUP: usize = 64;

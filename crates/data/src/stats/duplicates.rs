@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::error::Result;
-use crate::positions::Sample;
-use crate::positions::format::registry::Format;
-use crate::positions::parts::{Part, Parts};
+use crate::Sample;
+use crate::format::registry::Format;
+use crate::parts::{Part, Parts};
+use patzer_io::error::Result;
 
 /// Keys are sorted in this many lists, by their highest bits, each on its own thread.
 const LISTS: usize = 256;

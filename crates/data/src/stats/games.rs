@@ -5,7 +5,7 @@
 
 use super::tally::{Outcomes, count};
 use super::{Counts, FileStats, SourceStats, Stats};
-use crate::positions::{FAR, Sample, Source};
+use crate::{FAR, Sample, Source};
 
 /// Neighbouring positions of one game.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +124,7 @@ impl Games {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::positions::format::EMPTY;
+    use crate::format::EMPTY;
 
     #[test]
     fn a_game_counts_once_however_its_positions_lie() {

@@ -15,9 +15,9 @@ use serde::Serialize;
 use super::Sample;
 use super::format::registry::Format;
 use super::parts::Parts;
-use crate::error::Result;
 use duplicates::Keys;
 use games::Games;
+use patzer_io::error::Result;
 pub use tally::{Bucket, MATERIAL, Outcomes, SCORE_BIN, SCORE_REACH, Scores, Tally};
 
 /// What is in some files of positions.

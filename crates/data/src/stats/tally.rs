@@ -5,10 +5,10 @@
 use serde::Serialize;
 use shakmaty::{Color, Square};
 
-use crate::chess::score::is_mate;
-use crate::positions::filter::Counts;
-use crate::positions::format::facts::{self, Facts};
-use crate::positions::{Sample, flags};
+use crate::filter::Counts;
+use crate::format::facts::{self, Facts};
+use crate::{Sample, flags};
+use patzer_chess::score::is_mate;
 
 /// Width of a score's bucket, in centipawns.
 pub const SCORE_BIN: i32 = 50;
@@ -248,7 +248,7 @@ impl Marks {
         self.book += has(flags::BOOK);
         self.chess960 += has(flags::CHESS960);
         self.castling += u64::from(facts::castling(&sample.board) != Facts::NONE);
-        self.en_passant += u64::from(sample.ep != crate::chess::packed::NO_EP);
+        self.en_passant += u64::from(sample.ep != patzer_chess::packed::NO_EP);
     }
 
     fn merge(&mut self, other: &Marks) {

@@ -7,23 +7,26 @@
 
 use std::process::ExitCode;
 
-use patzer::cli::tell;
-use patzer::engine::uci;
-use patzer::error::{Error, Result, panics_are_our_fault};
-use patzer::eval::Evaluation;
+use patzer_engine::uci;
+use patzer_eval::Evaluation;
 
 fn main() -> ExitCode {
-    panics_are_our_fault();
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        report(info);
+        // A fault of the program, not of its input.
+        std::process::exit(2);
+    }));
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tell(format_args!("error: {error}"));
-            ExitCode::from(error.exit_code())
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> Result<()> {
+fn run() -> Result<(), String> {
     let mut arguments: Vec<String> =
         std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
     // The only command that is commonly typed with its arguments apart.
@@ -31,16 +34,20 @@ fn run() -> Result<()> {
         arguments = vec![arguments.join(" ")];
     }
     if let Some(flag) = arguments.first().filter(|first| first.starts_with('-')) {
-        return Err(Error::usage(format!(
+        return Err(format!(
             "unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more"
-        )));
+        ));
     }
     if arguments.as_slice() == ["tunable"] {
-        return uci::serve_tunable(Evaluation::default());
+        return uci::serve_tunable(Evaluation::default()).map_err(unreadable);
     }
     if arguments.is_empty() {
-        return uci::serve(Evaluation::default());
+        return uci::serve(Evaluation::default()).map_err(unreadable);
     }
     uci::carry_out(&arguments, Evaluation::default());
     Ok(())
+}
+
+fn unreadable(error: std::io::Error) -> String {
+    format!("standard input: {error}")
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use crate::engine::{Clock, Limits};
+use crate::{Clock, Limits};
 
 /// What a `go` asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
 
     const MS: Duration = Duration::from_millis(1);
 

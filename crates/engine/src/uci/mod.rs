@@ -13,15 +13,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Error, Result};
-use crate::eval::Evaluation;
+use patzer_eval::Evaluation;
 use session::Session;
 
 /// Serves UCI on standard input and output until `quit` or the end of the input.
 ///
 /// # Errors
 /// If standard input cannot be read.
-pub fn serve(evaluation: Evaluation) -> Result<()> {
+pub fn serve(evaluation: Evaluation) -> std::io::Result<()> {
     serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), evaluation)
 }
 
@@ -29,7 +28,7 @@ pub fn serve(evaluation: Evaluation) -> Result<()> {
 ///
 /// # Errors
 /// If standard input cannot be read.
-pub fn serve_tunable(evaluation: Evaluation) -> Result<()> {
+pub fn serve_tunable(evaluation: Evaluation) -> std::io::Result<()> {
     let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
     serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
 }
@@ -60,12 +59,11 @@ enum Event {
     Broken(std::io::Error),
 }
 
-fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> Result<()> {
+fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> std::io::Result<()> {
     let (sender, events) = channel();
     let session = Session::new(out.clone(), sender.clone(), evaluation);
     // On a thread of its own, so that commands are heard while something is waited for. It ends with the program.
-    let reader = std::thread::Builder::new().spawn(move || read(input, &sender));
-    reader.map_err(|e| Error::io("standard input", e))?;
+    std::thread::Builder::new().spawn(move || read(input, &sender))?;
     respond(&events, session, &out)
 }
 
@@ -86,7 +84,7 @@ fn read(mut input: impl BufRead, events: &Sender<Event>) {
     }
 }
 
-fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> Result<()> {
+fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io::Result<()> {
     for event in events {
         match event {
             Event::Line(text) => {
@@ -100,7 +98,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> Result<
                 session.finish();
                 return Ok(());
             }
-            Event::Broken(error) => return Err(Error::io("standard input", error)),
+            Event::Broken(error) => return Err(error),
         }
         if out.closed() {
             break;

@@ -5,9 +5,9 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use crate::chess::score::mate_moves;
-use crate::chess::{Line, fen};
-use crate::engine::Report;
+use crate::Report;
+use patzer_chess::score::mate_moves;
+use patzer_chess::{Line, fen};
 
 /// Reads `startpos` or `fen FEN`, each with `moves MOVE...`.
 ///

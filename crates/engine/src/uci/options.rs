@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
-use crate::eval::Evaluation;
+use patzer_eval::Evaluation;
 
 /// An option with what it does.
 pub struct UciOption {
@@ -92,8 +92,11 @@ fn load(session: &mut Session, file: &str) -> Result<(), String> {
     let evaluation = if file.is_empty() || file == EMBEDDED {
         Evaluation::default()
     } else {
-        Evaluation::load(Path::new(file)).map_err(|e| e.to_string())?
+        Evaluation::load(Path::new(file)).map_err(|e| format!("{file}: {e}"))?
     };
+    for name in evaluation.missing() {
+        session.explain(&format!("{file} lacks {name}, which counts as 0"));
+    }
     session.set_evaluation(evaluation);
     Ok(())
 }

@@ -17,11 +17,11 @@ use shakmaty::{Chess, EnPassantMode};
 use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
-use crate::chess::{Line, perft};
-use crate::engine::genfens::{self, Request};
-use crate::engine::params::{Params, ROWS, Row};
-use crate::engine::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
-use crate::eval::Evaluation;
+use crate::genfens::{self, Request};
+use crate::params::{Params, ROWS, Row};
+use crate::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
+use patzer_chess::{Line, perft};
+use patzer_eval::Evaluation;
 
 /// The state between commands.
 pub struct Session {
@@ -255,14 +255,20 @@ impl Session {
         });
     }
 
+    /// Says something that is meant for people.
+    pub fn explain(&self, text: &str) {
+        self.out.explain(text);
+    }
+
     fn perft(&mut self, depth: u32) {
         let (out, position) = (self.out.clone(), self.line.position().clone());
         let mode = notation::mode(&position, self.chess960);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         self.start(Hold::No, move |_, stop| {
             if depth == 0 {
                 return out.say("Nodes searched: 1");
             }
-            let Some(counts) = perft::divide_until(&position, depth, stop) else { return };
+            let Some(counts) = perft::divide(&position, depth, threads, stop) else { return };
             for &(m, leaves) in &counts {
                 out.say(format_args!("{}: {leaves}", notation::text(m, mode)));
             }

@@ -6,7 +6,7 @@
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
 use super::structure::Structure;
-use crate::chess::sliders;
+use patzer_chess::sliders;
 
 /// A board with its attacks.
 ///

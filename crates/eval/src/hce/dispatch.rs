@@ -8,7 +8,7 @@ use shakmaty::{Board, Color};
 
 use super::cache::Cache;
 use super::sink::Table;
-use crate::chess::score::Score;
+use patzer_chess::score::Score;
 
 /// The worth of a board in centipawns from White's side.
 #[inline]

@@ -1,12 +1,11 @@
 //! The weight file, `.hce.toml`: every term named, `[midgame, endgame]` pairs in centipawns, boards as one sees
 //! them with rank 8 on top.
 //!
-//! In and out: TOML. Reading is strict, because a weight that is silently missing costs playing strength that
-//! nobody finds: every term has to be there, nothing else may be, and the line of a fault is named.
+//! In and out: TOML. An unknown name is an error with its line. A missing one counts as 0, so that an evaluation with a
+//! new term reads older files; the caller names what was missing, because a lost weight costs strength.
 
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -14,7 +13,9 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::layout::{COUNT, Part, Shape, Term, parts};
 use super::terms::TERMS;
 use super::weights::{LARGEST, Weights};
-use crate::error::{Error, Result};
+use crate::error::EvalError;
+
+type Result<T> = std::result::Result<T, EvalError>;
 
 /// The version of the format that this patzer reads and writes.
 const VERSION: i64 = 1;
@@ -38,13 +39,13 @@ impl Weights {
         text
     }
 
-    /// Reads the content of a `.hce.toml` file; `path` is for messages.
+    /// Reads the content of a `.hce.toml` file. Terms and parts that it lacks count as 0 and are in
+    /// [`Weights::missing`].
     ///
     /// # Errors
-    /// If a term or part is missing, unknown, or of the wrong length, or a value is not a whole number of
-    /// centipawns.
-    pub fn parse(text: &str, path: &Path) -> Result<Weights> {
-        let reader = Reader { text, path };
+    /// An unknown term or part, a part of the wrong length, or a value that is not a whole number of centipawns.
+    pub fn parse(text: &str) -> Result<Weights> {
+        let reader = Reader { text };
         let table = DeTable::parse(text).map_err(|e| {
             let reason = format!("is not a weight file: {}", e.message().trim().replace('\n', "; "));
             reader.fault(e.span().unwrap_or(0..0), reason)
@@ -54,8 +55,13 @@ impl Weights {
         reader.version(table.get_ref())?;
         let k = reader.k(table.get_ref())?;
         let mut pairs = Vec::with_capacity(COUNT);
+        let mut missing = Vec::new();
         for term in TERMS {
-            let value = reader.get(table.get_ref(), term.name, &format!("the term `{}`", term.name))?;
+            let Some(value) = table.get_ref().get(term.name) else {
+                pairs.resize(pairs.len() + term.len(), [0, 0]);
+                missing.push(term.name.to_string());
+                continue;
+            };
             let DeValue::Table(inner) = value.get_ref() else {
                 return Err(reader.fault(value.span(), format!("`{}` has to be a table", term.name)));
             };
@@ -63,10 +69,22 @@ impl Weights {
             reader.only_known(inner, known, &format!("part of `{}`", term.name))?;
             for part in term.parts {
                 let name = format!("{}.{}", term.name, part.name);
-                reader.part(reader.get(inner, part.name, &format!("`{name}`"))?, part, &name, &mut pairs)?;
+                match inner.get(part.name) {
+                    Some(value) => reader.part(value, part, &name, &mut pairs)?,
+                    None => {
+                        pairs.resize(pairs.len() + part.shape.len(), [0, 0]);
+                        missing.push(name);
+                    }
+                }
             }
         }
-        Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("weights read in part"))
+        if missing.len() == TERMS.len() {
+            let reason = "names no term of the evaluation".to_string();
+            return Err(EvalError::Weights { line: None, reason });
+        }
+        // Every part has added its pairs, and K is checked.
+        let weights = Weights::from_pairs(k, &pairs).expect("a pair for every entry of the layout");
+        Ok(weights.with_missing(missing))
     }
 }
 
@@ -93,20 +111,19 @@ fn write_part(text: &mut String, part: &Part, pairs: &[[i32; 2]]) {
     };
 }
 
-/// The text and its name, for messages that name the line.
+/// The text, for messages that name the line.
 struct Reader<'a> {
     text: &'a str,
-    path: &'a Path,
 }
 
 type Table<'t> = DeTable<'t>;
 type Value<'t> = Spanned<DeValue<'t>>;
 
 impl Reader<'_> {
-    fn fault(&self, span: Range<usize>, reason: impl Into<String>) -> Error {
+    fn fault(&self, span: Range<usize>, reason: impl Into<String>) -> EvalError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        Error::at(self.path, format!("line {line}"), reason)
+        EvalError::Weights { line: Some(line), reason: reason.into() }
     }
 
     fn only_known(&self, table: &Table<'_>, known: impl Fn(&str) -> bool, what: &str) -> Result<()> {
@@ -117,7 +134,8 @@ impl Reader<'_> {
     }
 
     fn get<'a, 't>(&self, table: &'a Table<'t>, name: &str, what: &str) -> Result<&'a Value<'t>> {
-        table.get(name).ok_or_else(|| Error::data(self.path, format!("{what} is missing")))
+        let reason = || EvalError::Weights { line: None, reason: format!("{what} is missing") };
+        table.get(name).ok_or_else(reason)
     }
 
     fn version(&self, table: &Table<'_>) -> Result<()> {
@@ -199,7 +217,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        Weights::parse(text, Path::new("x.hce.toml")).unwrap_err().to_string()
+        Weights::parse(text).unwrap_err().to_string()
     }
 
     /// Weights of which no two are equal, so that nothing can change places unseen.
@@ -211,7 +229,7 @@ mod tests {
     #[test]
     fn weights_survive_the_file() {
         let weights = distinct();
-        assert_eq!(Weights::parse(&weights.to_toml(), Path::new("x")).unwrap(), weights);
+        assert_eq!(Weights::parse(&weights.to_toml()).unwrap(), weights);
     }
 
     #[test]
@@ -227,19 +245,29 @@ mod tests {
     #[test]
     fn faults_are_named_with_their_line() {
         let good = distinct().to_toml();
-        let missing = good.replace("islands =", "# islands =");
-        assert_eq!(fault(&missing), "x.hce.toml: `pawns.islands` is missing");
         let no_term = good.replace("[tempo]", "[pawns.tempo]");
         assert!(fault(&no_term).contains("line"), "{}", fault(&no_term));
         let unknown = format!("{good}[magic]\n");
         let line = good.lines().count() + 1;
-        assert_eq!(fault(&unknown), format!("x.hce.toml: line {line}: `magic` is not a known term"));
+        assert_eq!(fault(&unknown), format!("line {line}: `magic` is not a known term"));
         let text = good.replace("k = 1.2345", "k = \"high\"");
-        assert_eq!(fault(&text), "x.hce.toml: line 4: `k` has to be a number above 0");
+        assert_eq!(fault(&text), "line 4: `k` has to be a number above 0");
         let version = good.replace("version = 1", "version = 2");
-        assert_eq!(fault(&version), "x.hce.toml: line 3: `version` has to be 1");
+        assert_eq!(fault(&version), "line 3: `version` has to be 1");
         assert!(fault("\u{1}junk").contains("line 1: is not a weight file"), "{}", fault("\u{1}junk"));
         assert!(fault("").contains("`version` is missing"));
+    }
+
+    #[test]
+    fn what_a_file_lacks_counts_as_nothing_and_is_named() {
+        let good = distinct().to_toml();
+        let read = Weights::parse(&good.replace("islands =", "# islands =")).unwrap();
+        assert_eq!(read.missing(), ["pawns.islands"]);
+        assert!(read.part("pawns", "islands").unwrap().iter().all(|pair| *pair == [0, 0]));
+        assert_eq!(read.part("material", "queen"), distinct().part("material", "queen"));
+        let first_line = good.lines().position(|line| line == "[tempo]").unwrap();
+        let without: Vec<&str> = good.lines().take(first_line).collect();
+        assert!(Weights::parse(&without.join("\n")).unwrap().missing().contains(&"tempo".to_string()));
     }
 
     #[test]

@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use shakmaty::{Board, ByColor, Chess, Color, Position};
 
-use crate::chess::score::{MATE_IN_MAX, Score};
-use crate::eval::Evaluator;
+use crate::Evaluator;
 use cache::Cache;
 use context::Context;
+use patzer_chess::score::{MATE_IN_MAX, Score};
 use scale::{Scales, counts};
 use sink::{Packed, Table, Total};
 use structure::Structure;

@@ -1,7 +1,7 @@
 //! Tests of the evaluation as a whole.
 
 use super::*;
-use crate::chess::testing::along_random_games;
+use patzer_chess::testing::along_random_games;
 use shakmaty::fen::Fen;
 
 fn board(fen: &str) -> (Board, Color) {

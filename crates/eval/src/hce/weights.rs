@@ -2,11 +2,7 @@
 //!
 //! In: a `.hce.toml` file, the embedded default, or tuned values. Out: the pairs that the evaluation reads.
 
-use std::path::Path;
-
 use super::layout::{COUNT, Term, parts};
-use crate::error::Result;
-use crate::io;
 
 /// The largest weight, in centipawns either way. Beyond it a file is taken for damaged.
 pub const LARGEST: i32 = 10_000;
@@ -16,6 +12,7 @@ pub const LARGEST: i32 = 10_000;
 pub struct Weights {
     k: f64,
     pairs: Vec<[i32; 2]>,
+    missing: Vec<String>,
 }
 
 impl Weights {
@@ -28,15 +25,26 @@ impl Weights {
                 *pair = [value, value];
             }
         }
-        Weights { k: 1.0, pairs }
+        Weights { k: 1.0, pairs, missing: Vec::new() }
     }
 
     /// Weights of the given values, cut to ±[`LARGEST`]; `None` unless there are [`COUNT`] of them and K is a
     /// positive number.
     pub fn from_pairs(k: f64, pairs: &[[i32; 2]]) -> Option<Weights> {
         let cut = |value: i32| value.clamp(-LARGEST, LARGEST);
-        (pairs.len() == COUNT && k.is_finite() && k > 0.0)
-            .then(|| Weights { k, pairs: pairs.iter().map(|pair| pair.map(cut)).collect() })
+        (pairs.len() == COUNT && k.is_finite() && k > 0.0).then(|| {
+            let pairs = pairs.iter().map(|pair| pair.map(cut)).collect();
+            Weights { k, pairs, missing: Vec::new() }
+        })
+    }
+
+    pub(super) fn with_missing(self, missing: Vec<String>) -> Weights {
+        Weights { missing, ..self }
+    }
+
+    /// Terms (`tempo`) and parts (`pawns.islands`) that the file lacked and that count as 0.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// The sigmoid's K for which they were tuned: expected result = 1 / (1 + exp(−K · centipawns / 400)).
@@ -54,22 +62,6 @@ impl Weights {
         let (_, _, range) = parts().find(|(t, p, _)| t.name == term && p.name == part)?;
         Some(&self.pairs[range])
     }
-
-    /// Reads a `.hce.toml` file.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is not a weight file with every term and nothing else.
-    pub fn load(path: &Path) -> Result<Weights> {
-        Weights::parse(&io::read_text(path)?, path)
-    }
-
-    /// Writes a `.hce.toml` file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        io::write(path, self.to_toml().as_bytes())
-    }
 }
 
 impl Default for Weights {
@@ -77,7 +69,7 @@ impl Default for Weights {
     fn default() -> Weights {
         let text = include_str!("../default.hce.toml");
         // Part of the program, and a test reads it: no input of a user comes here.
-        Weights::parse(text, Path::new("default.hce.toml")).expect("the embedded weights are in order")
+        Weights::parse(text).expect("the embedded weights are sound")
     }
 }
 

@@ -16,7 +16,7 @@ use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
 use super::slots::{PLIES, Slots, slot};
-use crate::chess::score::MAX_PLY;
+use patzer_chess::score::MAX_PLY;
 
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
 const A_MOVE: u32 = 4;

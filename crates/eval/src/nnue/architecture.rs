@@ -22,7 +22,7 @@ pub const MAX_OUTPUT_BUCKETS: usize = 32;
 pub const MAX_ROWS: usize = 1 << 16;
 
 /// What is done to the sums of the hidden layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// max(x, 0)
@@ -49,7 +49,7 @@ impl Activation {
 }
 
 /// By what a position's output bucket is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputBy {
     /// The number of pieces, pawns and kings included

@@ -13,15 +13,12 @@
 //! The text names the architecture, the feature set, the scales, the origin and the SHA-256 of the body, so a
 //! damaged file is told from a sound one.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::architecture::{Activation, Architecture, KingBuckets, OutputBy};
 use super::features::Features;
 use super::network::{About, Network, QA, QB, SCALE};
-use crate::error::{Error, Result};
+use crate::error::EvalError;
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
 /// Of plain networks, which version 1 can say; and of all others.
@@ -63,7 +60,7 @@ struct Shape {
 
 impl Header {
     /// The architecture that it names, or why it names none.
-    fn architecture(&self) -> std::result::Result<Architecture, String> {
+    fn architecture(&self) -> Result<Architecture, String> {
         let Some(shape) = &self.shape else {
             let hidden =
                 self.architecture.strip_prefix("(768->").and_then(|s| s.strip_suffix(")x2->1 screlu"));
@@ -108,33 +105,25 @@ impl Network {
         Network::parse(EMBEDDED).expect("the embedded network is whole")
     }
 
-    /// Reads a `.nnue` file.
-    ///
-    /// # Errors
-    /// If it cannot be read or is not a network that this patzer knows; one line that says why.
-    pub fn load(path: &Path) -> Result<Network> {
-        Network::parse(&crate::io::read(path)?).map_err(|reason| Error::data(path, reason))
-    }
-
     /// Reads the bytes of a `.nnue` file.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with them.
-    pub fn parse(bytes: &[u8]) -> std::result::Result<Network, String> {
+    /// Bytes that are damaged or not a network that this version knows.
+    pub fn parse(bytes: &[u8]) -> Result<Network, EvalError> {
         let (header, body) = split(bytes)?;
         for (name, ours, theirs) in
             [("qa", QA, header.qa), ("qb", QB, header.qb), ("scale", SCALE, header.scale)]
         {
             if ours != theirs {
-                return Err(format!("its {name} is `{theirs}`; this patzer reads networks with `{ours}`"));
+                return Err(EvalError::Scale { name, expected: ours, found: theirs });
             }
         }
-        let architecture = header.architecture()?;
-        architecture.check().map_err(|(_, reason)| reason)?;
+        let architecture = header.architecture().map_err(EvalError::Architecture)?;
+        architecture.check().map_err(|(_, reason)| EvalError::Architecture(reason))?;
         let about = About { description: header.description, training: header.training };
-        let network = Network::of_body(architecture, body, about)?;
+        let network = Network::of_body(architecture, body, about).map_err(EvalError::Body)?;
         if digest(body) != header.body_sha256 {
-            return Err("its weights do not match their checksum; the file is damaged".to_string());
+            return Err(EvalError::Checksum);
         }
         Ok(network)
     }
@@ -175,14 +164,6 @@ impl Network {
         bytes.extend(body);
         bytes
     }
-
-    /// Writes a `.nnue` file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        crate::io::write(path, &self.to_bytes())
-    }
 }
 
 /// Whether bytes begin as a `.nnue` file does.
@@ -190,41 +171,48 @@ pub fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-fn split(bytes: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
+fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
+    let header_error = |reason: String| Err(EvalError::Header(reason));
     if bytes.is_empty() {
-        return Err("is empty".to_string());
+        return Err(EvalError::Empty);
     }
     if !has_magic(bytes) {
-        return Err("is not a patzer network (it does not begin with PATZNNUE); \
-                    weights without a header need `patzer net convert` first"
-            .to_string());
+        return Err(EvalError::NoMagic);
     }
     let number = |at: usize| {
         let bytes = bytes.get(at..at + 4)?;
         Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     };
     let (Some(version), Some(length)) = (number(8), number(12)) else {
-        return Err(format!("the file is truncated: it ends after {} bytes, in its header", bytes.len()));
+        return header_error(format!(
+            "the file is truncated: it ends after {} bytes, in its header",
+            bytes.len()
+        ));
     };
     if !VERSIONS.contains(&version) {
-        return Err(format!("its format is version {version}; this patzer reads versions 1 and 2"));
+        return header_error(format!("its format is version {version}; this patzer reads versions 1 and 2"));
     }
     let end = FIXED + length as usize;
     let Some(text) = bytes.get(FIXED..end) else {
-        return Err(format!("the file is truncated: it ends after {} bytes, in its header", bytes.len()));
+        return header_error(format!(
+            "the file is truncated: it ends after {} bytes, in its header",
+            bytes.len()
+        ));
     };
-    let text = std::str::from_utf8(text).map_err(|_| "its header is not UTF-8 text".to_string())?;
-    let header = toml::from_str(text)
-        .map_err(|e| format!("its header does not parse: {}", e.message().replace('\n', " ")))?;
+    let text =
+        std::str::from_utf8(text).map_err(|_| EvalError::Header("its header is not UTF-8 text".into()))?;
+    let header = toml::from_str(text).map_err(|e: toml::de::Error| {
+        EvalError::Header(format!("its header does not parse: {}", e.message().replace('\n', " ")))
+    })?;
     Ok((header, &bytes[end..]))
 }
 
 fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hex(&hmac_sha256::Hash::hash(bytes))
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -271,7 +259,7 @@ mod tests {
     fn strangers_are_turned_away_with_a_reason() {
         let network = random(16, 1);
         let bytes = network.to_bytes();
-        let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err();
+        let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err().to_string();
         assert_eq!(reason(b""), "is empty");
         assert!(reason(&network.body()).contains("net convert"));
         let mut newer = bytes.clone();

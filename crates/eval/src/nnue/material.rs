@@ -60,7 +60,7 @@ mod tests {
     use shakmaty::{CastlingMode, Chess, fen::Fen};
 
     use super::*;
-    use crate::eval::{Evaluator, nnue::Nnue};
+    use crate::{Evaluator, nnue::Nnue};
 
     #[test]
     fn material_is_worth_its_centipawns() {

@@ -24,14 +24,14 @@ use shakmaty::{Board, Chess, Color, Position};
 
 pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
 pub use network::{About, Network};
-pub(crate) use sets::oriented;
+pub use sets::oriented;
 
 use self::accumulator::Stack;
 use self::network::{Block, Head, QA, QB};
 use self::sets::SetStack;
 use self::simd::Kernel;
 use super::Evaluator;
-use crate::chess::score::{MATE_IN_MAX, Score};
+use patzer_chess::score::{MATE_IN_MAX, Score};
 
 /// A network that evaluates, with the hidden layers of the positions of the current line.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl Sums {
 
 /// The phase of PeSTO: minor pieces 1, rooks 2, queens 4.
 #[inline]
-pub(crate) fn phase(board: &Board) -> usize {
+pub fn phase(board: &Board) -> usize {
     let minor = (board.knights() | board.bishops()).count();
     minor + 2 * board.rooks().count() + 4 * board.queens().count()
 }
@@ -192,8 +192,8 @@ impl Evaluator for Nnue {
 mod tests {
     use super::network::tests::{random_of, shapes};
     use super::*;
-    use crate::chess::testing::along_random_games;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
+    use patzer_chess::testing::along_random_games;
 
     /// What a network says by its definition: every sum anew, in plain numbers.
     fn by_definition(network: &Network, board: &Board, side: Color) -> Score {

@@ -341,7 +341,7 @@ fn hidden_of(bytes: usize) -> Option<usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     /// A network with random weights, small enough that nothing overflows.
     pub fn random(hidden: usize, seed: u64) -> Network {
@@ -367,8 +367,8 @@ pub(super) mod tests {
 
     /// One architecture with every part, others with the parts in turn.
     pub fn shapes() -> Vec<Architecture> {
-        use crate::eval::nnue::architecture::{KingBuckets, OutputBy};
-        use crate::eval::nnue::features::Features;
+        use crate::nnue::architecture::{KingBuckets, OutputBy};
+        use crate::nnue::features::Features;
 
         let plain = || Architecture::plain(40);
         let five = || KingBuckets::parse("five").unwrap();

@@ -5,7 +5,7 @@
 use shakmaty::Color;
 
 use super::network::{Block, Network};
-use crate::chess::score::MAX_PLY;
+use patzer_chess::score::MAX_PLY;
 
 /// Slots for every ply and side.
 pub const PLIES: usize = 2 * (MAX_PLY + 1);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use shakmaty::{Chess, Move, Position};
 
 use super::features::{Before, Has, describe};
-use crate::positions::Sample;
+use patzer_data::Sample;
 
 /// One position in which a move was chosen.
 #[derive(Debug, Clone)]
@@ -85,13 +85,13 @@ impl Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::PackedMove;
+    use patzer_chess::PackedMove;
 
     fn samples(text: &str) -> Vec<Sample> {
         let mut samples = Vec::new();
         let movetext = text.find("\n\n").unwrap() + 2;
-        let piece = crate::pgn::Piece { start: 0, movetext, end: text.len(), line: 1 };
-        let game = crate::pgn::Parser::default().parse(text.as_bytes(), &piece, 0, &mut samples);
+        let piece = patzer_pgn::Piece { start: 0, movetext, end: text.len(), line: 1 };
+        let game = patzer_pgn::Parser::default().parse(text.as_bytes(), &piece, 0, &mut samples);
         assert_eq!(game.fault, None);
         samples
     }
@@ -117,10 +117,10 @@ mod tests {
         let start = samples("[Result \"1-0\"]\n\n1. e4 1-0\n\n")[0];
         let mut chooser = Chooser::default();
         assert!(chooser.next(&Sample { played: PackedMove::NONE, ..start }, 0).is_none());
-        let only = crate::chess::fen::position("k7/8/8/8/8/8/1r6/K7 w - - 0 1", false).unwrap();
+        let only = patzer_chess::fen::position("k7/8/8/8/8/8/1r6/K7 w - - 0 1", false).unwrap();
         let m = only.legal_moves()[0];
         let sample =
-            Sample { board: crate::chess::PackedBoard::pack(&only), played: PackedMove::pack(m), ..start };
+            Sample { board: patzer_chess::PackedBoard::pack(&only), played: PackedMove::pack(m), ..start };
         assert_eq!(only.legal_moves().len(), 1);
         assert!(chooser.next(&sample, 0).is_none());
         assert_eq!(chooser.dropped, [("no_move", 1), ("only_move", 1)].into());

@@ -7,8 +7,8 @@
 
 use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
-use crate::chess::see::{see_ge, value};
-use crate::chess::{played, sliders};
+use patzer_chess::see::{see_ge, value};
+use patzer_chess::{played, sliders};
 
 /// One group: a move has exactly one of its levels.
 pub struct Group {
@@ -277,7 +277,7 @@ fn again(m: Move, own: Option<Move>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::san::San;
 
     fn parsed(position: &Chess, san: &str) -> Move {

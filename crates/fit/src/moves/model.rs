@@ -330,7 +330,7 @@ pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     /// A move of reference levels but for those given.
     fn has(levels: &[(usize, u16)]) -> Has {

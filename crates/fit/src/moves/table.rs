@@ -10,8 +10,8 @@ use std::path::Path;
 
 use super::features::GROUPS;
 use super::model::{Fit, Level, Strengths};
-use crate::error::{Error, Result};
-use crate::io;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// The table of a fit. `about` are lines that say what it was fitted to.
 pub fn write(fit: &Fit, about: &[String]) -> String {

@@ -15,6 +15,7 @@ use super::CHUNK;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
     /// Decay of the mean gradient, in `[0, 1)`.
+    /// Decay of the mean gradient.
     pub beta1: f32,
     /// Decay of the mean squared gradient, in `[0, 1)`.
     pub beta2: f32,
@@ -81,9 +82,12 @@ impl super::Stepper for Adam {
 
 /// The numbers of one step that all weights share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
+pub struct Step {
+    /// Decay of the mean gradient.
     pub beta1: f32,
+    /// Decay of the mean squared gradient.
     pub beta2: f32,
+    /// Added to the denominator.
     pub epsilon: f32,
     /// What is left of a weight after its decay.
     pub keep: f32,

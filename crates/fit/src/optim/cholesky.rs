@@ -131,7 +131,7 @@ fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     fn random(size: usize) -> Vec<f64> {
         let mut rng = Rng::new(size as u64);

@@ -12,17 +12,17 @@ mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
-pub(crate) use adam::Step;
+pub use adam::Step;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
 pub use flat::{Direction, directions};
-pub(crate) use radam::{PERIOD, SHARE};
+pub use radam::{PERIOD, SHARE};
 pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 
 /// Weights that one thread works on at a time.
-pub(crate) const CHUNK: usize = 1 << 14;
+pub const CHUNK: usize = 1 << 14;
 
 /// An optimiser of first order: it sees one gradient at a time.
 pub trait Stepper {

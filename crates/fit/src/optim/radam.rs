@@ -32,7 +32,7 @@ impl RAdam {
 
 impl Step {
     /// The nth step of rectified Adam, counted from 1.
-    pub(crate) fn rectified(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
+    pub fn rectified(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
         let (beta1, beta2) = (f64::from(settings.beta1), f64::from(settings.beta2));
         let unbiased = 1.0 - beta2.powi(steps);
         let longest = 2.0 / (1.0 - beta2) - 1.0;
@@ -94,9 +94,9 @@ pub struct Ranger {
 }
 
 /// Steps between two looks back.
-pub(crate) const PERIOD: u64 = 6;
+pub const PERIOD: u64 = 6;
 /// How far the slow weights follow.
-pub(crate) const SHARE: f32 = 0.5;
+pub const SHARE: f32 = 0.5;
 
 impl Ranger {
     /// Starts with no memory of any gradient.

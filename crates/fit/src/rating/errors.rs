@@ -11,10 +11,10 @@ use super::games::Results;
 use super::likelihood::Model;
 use super::newton::{Edge, Problem};
 use super::pool::Place;
-use crate::error::{Error, Result};
 use crate::optim::Cholesky;
-use crate::rng::{Rng, mix};
-use crate::stats::special::normal_cdf;
+use patzer_chess::rng::{Rng, mix};
+use patzer_io::error::{Error, Result};
+use patzer_match::stats::special::normal_cdf;
 
 /// Most players for whom the covariance is worked out; the time grows with the third power.
 pub const MOST_PLAYERS: usize = 1_000;
@@ -218,7 +218,7 @@ pub fn bootstrap(
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());
     let one = |number: u32| -> Result<Vec<f64>> {
-        if crate::interrupt::requested() {
+        if patzer_io::interrupt::requested() {
             return Err(Error::usage("interrupted"));
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));

@@ -7,7 +7,7 @@ use super::games::Results;
 use super::likelihood::Model;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{Place, places};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The advantage of White.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,7 +179,7 @@ fn settle(state: &mut State, places: &[Place], settings: &Settings, n: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
     use std::collections::BTreeMap;
 
     fn results(games: &[(&str, &str, [u64; 3])]) -> Results {

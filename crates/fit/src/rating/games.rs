@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::{Chunk, Event, Reader, tags};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::{Chunk, Event, Reader, tags};
 
 /// Games of one player with White against another with Black.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! In: a [`Problem`] and a start. Out: the [`State`] of greatest likelihood, and how many steps it took.
 
 use super::likelihood::Model;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Games between two players as the fit takes them. Counts need not be whole.
 #[derive(Debug, Clone, Copy, PartialEq)]

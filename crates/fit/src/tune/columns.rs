@@ -19,8 +19,8 @@ use super::chunk::{Counts, Facts};
 use super::lines::{Account, BadLine};
 use super::model::{Model, Part};
 use super::text::{Position, checked, tidy};
-use crate::error::{Error, Result};
-use crate::io;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// Bad rows that are named one by one.
 const NAMED: usize = 5;

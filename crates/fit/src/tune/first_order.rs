@@ -6,9 +6,9 @@
 use super::fit::Tracker;
 use super::objective::Objective;
 use super::settings::{Optimizer, Settings};
-use crate::error::{Error, Result};
 use crate::optim::{AdaGrad, Adam, AdamSettings, Sgd, Stepper};
-use crate::rng::{self, Rng};
+use patzer_chess::rng::{self, Rng};
+use patzer_io::error::{Error, Result};
 
 /// Momentum of gradient descent.
 const MOMENTUM: f32 = 0.9;

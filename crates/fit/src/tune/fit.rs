@@ -10,8 +10,9 @@ use super::objective::Objective;
 use super::settings::{Optimizer, Settings};
 use super::traces::Traces;
 use super::{first_order, lbfgs, second_order};
-use crate::error::{Error, Result};
-use crate::{interrupt, wdl};
+use crate::wdl;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// How an epoch went.
 #[derive(Debug, Clone, Copy, PartialEq)]

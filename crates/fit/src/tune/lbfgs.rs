@@ -12,7 +12,7 @@ use argmin::solver::quasinewton::LBFGS;
 
 use super::fit::Tracker;
 use super::objective::Objective;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Pairs of steps and changes of gradient that are remembered.
 const MEMORY: usize = 30;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
-use crate::io;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// Bytes of text that one thread parses at a time.
 const BLOCK: usize = 1 << 18;

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, Cursor, Entries};
 use super::kernel::{Table, scores};
 use super::plain::{self, RowLoss, Shape, row_loss};
-use crate::pages::written;
+use patzer_chess::pages::written;
 
 /// Which second derivative a matrix is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,8 +270,8 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
     use crate::tune::chunk::{Builder, Counts, Facts};
+    use patzer_chess::rng::Rng;
 
     #[test]
     fn by_weight_every_sum_has_the_bits_that_it_has_by_position() {

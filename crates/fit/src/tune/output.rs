@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::model::Model;
 use super::term::{Kind, Shape, Term};
 use super::terms::Terms;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// A language or format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

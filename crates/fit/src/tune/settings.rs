@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::chunk::CHUNK;
 use super::traces::Traces;
-use crate::error::{Error, Result};
 use crate::optim::{Decay, Schedule};
+use patzer_io::error::{Error, Result};
 
 /// Ways to the optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{Feature, Model, Part, Slot};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// How an entry's midgame and endgame value belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

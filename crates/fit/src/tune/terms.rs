@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::model::{Feature, Model};
 use super::plain;
 use super::term::{Kind, Shape, Term, is_default};
-use crate::error::{Error, Result};
-use crate::io;
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// The version of the format that this patzer reads and writes.
 const VERSION: u32 = 1;

@@ -9,10 +9,10 @@ use super::plain::Shape;
 use super::precision::precision;
 use super::traces::{Gather, Traced, Traces};
 use super::*;
-use crate::chess::PackedBoard;
-use crate::eval::hce::{COUNT, Hce, Weights};
-use crate::rng::Rng;
 use crate::wdl;
+use patzer_chess::PackedBoard;
+use patzer_chess::rng::Rng;
+use patzer_eval::hce::{COUNT, Hce, Weights};
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
 

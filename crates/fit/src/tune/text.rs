@@ -35,7 +35,7 @@ impl Position {
         self.game.unwrap_or_else(|| {
             let counts = self.counts.linear.iter();
             counts.fold(0, |hash, &(index, count)| {
-                crate::rng::mix(hash, u64::from(index) << 32 | u64::from(count.to_bits()))
+                patzer_chess::rng::mix(hash, u64::from(index) << 32 | u64::from(count.to_bits()))
             })
         })
     }

@@ -9,8 +9,8 @@
 use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
 use super::model::Model;
 use super::table::{By, Row, Table};
-use crate::error::{Error, Result};
 use crate::optim::Cholesky;
+use patzer_io::error::{Error, Result};
 
 /// Coefficients of a and of b.
 const TERMS: usize = 4;
@@ -300,7 +300,7 @@ mod tests {
     use super::super::histogram::{Bin, Histogram, Observation};
     use super::super::table::Bounds;
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     const TRUTH: Model = Model { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 

@@ -13,9 +13,9 @@ use std::path::Path;
 
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::chess::PackedBoard;
-use crate::error::{Error, Result};
-use crate::io::Output;
+use patzer_chess::PackedBoard;
+use patzer_io::Output;
+use patzer_io::error::{Error, Result};
 use shakmaty::Role;
 
 /// Scores are counted up to this many centipawns; beyond, they count as this many.
@@ -169,7 +169,7 @@ impl Histogram {
     /// # Errors
     /// If the file cannot be read or holds anything else.
     pub fn merge_file(&mut self, path: &Path) -> Result<()> {
-        let text = crate::io::open(path)?;
+        let text = patzer_io::open(path)?;
         let mut reader = serde_json::Deserializer::from_reader(text);
         let fault = |e: serde_json::Error| match e.is_io() {
             true => Error::io(path, e.into()),
@@ -242,7 +242,7 @@ fn parse(key: &str) -> Option<Observation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     fn random(seed: u64, count: usize) -> Vec<Observation> {
         let mut rng = Rng::new(seed);

@@ -9,7 +9,7 @@ use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The expected result of the side whose score is `cp` centipawns, from 0 to 1.
 #[inline]
@@ -152,7 +152,7 @@ fn sum<const N: usize>(pairs: &[(f32, f32)], value: impl Fn(f64, f64) -> [f64; N
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     /// Results drawn from the sigmoid with K = 1.5, for scores spread over ±600.
     fn drawn(n: usize, seed: u64) -> Vec<(f32, f32)> {

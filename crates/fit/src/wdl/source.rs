@@ -1,6 +1,6 @@
 //! Scored positions straight from files of games.
 //!
-//! In: PGN whose comments hold scores, in any dialect that [`crate::pgn`] reads. Out: each position of the games
+//! In: PGN whose comments hold scores, in any dialect that [`patzer_pgn`] reads. Out: each position of the games
 //! that take part is shown to a function, and an [`Account`] of all games and positions. Games stream through: what
 //! a chunk of them comes to is handed over in the order of the input, so nothing depends on the number of threads.
 
@@ -12,11 +12,11 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use super::histogram::{Bin, Observation, material};
-use crate::chess::score::{Score, is_mate};
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::{Chunk, Event, Parser, Reader, tags};
-use crate::positions::{Sample, flags};
+use patzer_chess::score::{Score, is_mate};
+use patzer_data::{Sample, flags};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
 
 /// Terminations that say nothing about the position: the values of the tag with which match runners mark them.
 pub const NOT_BY_PLAY: [&str; 5] =

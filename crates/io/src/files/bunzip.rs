@@ -182,7 +182,7 @@ mod tests {
 
     /// Text of some blocks; level 1 makes blocks of 100 kB.
     fn text() -> Vec<u8> {
-        let mut rng = crate::rng::Rng::new(11);
+        let mut rng = patzer_chess::rng::Rng::new(11);
         let word = |n: u64| format!("{:x} ", n % 5000);
         (0..150_000).flat_map(|_| word(rng.next_u64()).into_bytes()).collect()
     }

@@ -12,11 +12,11 @@ use shakmaty::Color;
 
 use super::Finished;
 use super::start::Rejection;
-use crate::arena::game::{Game, Reason};
-use crate::arena::journal::Piece;
-use crate::arena::pgn::{self, Header};
-use crate::error::{Error, Result};
-use crate::positions::format::viri;
+use patzer_data::format::viri;
+use patzer_io::error::{Error, Result};
+use patzer_match::game::{Game, Reason};
+use patzer_match::journal::Piece;
+use patzer_match::pgn::{self, Header};
 
 /// Games in a batch; the last one may have fewer.
 pub const GAMES: usize = 16;

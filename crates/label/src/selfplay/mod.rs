@@ -3,7 +3,7 @@
 //! In: evaluations, limits, a seed. Out: games from random but balanced [starts](start), in [batches](batch) that
 //! count once they are on disk with their line of the journal. Everything about a game follows from the seed and its
 //! number, so the files are the same for any number of threads, and a run that was killed goes on to the same bytes.
-//! The game loop, adjudication and PGN are the [arena](crate::arena)'s.
+//! The game loop, adjudication and PGN are the [arena](crate)'s.
 
 pub mod batch;
 pub mod sampler;
@@ -18,18 +18,18 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Position};
 
-use crate::arena::contender::Contender;
-use crate::arena::control::Timer;
-use crate::arena::game::{Game, Rules, Terms, Unfinished, play};
-use crate::arena::in_order::{self, Crew};
-use crate::arena::journal::{Arguments, Journalled, Options};
-use crate::arena::pgn::Header;
-use crate::arena::player::{Fault, Player, Turn};
-use crate::chess::Line;
-use crate::chess::score::Score;
-use crate::error::{Error, Result};
-use crate::rng::{Rng, mix};
 use batch::{Batch, Counts, Format, GAMES};
+use patzer_chess::Line;
+use patzer_chess::rng::{Rng, mix};
+use patzer_chess::score::Score;
+use patzer_io::error::{Error, Result};
+use patzer_match::contender::Contender;
+use patzer_match::control::Timer;
+use patzer_match::game::{Game, Rules, Terms, Unfinished, play};
+use patzer_match::in_order::{self, Crew};
+use patzer_match::journal::{Arguments, Journalled, Options};
+use patzer_match::pgn::Header;
+use patzer_match::player::{Fault, Player, Turn};
 use sampler::{Sampler, Temperature};
 use start::{Rejection, Start, Starts};
 

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use shakmaty::{Chess, Move};
 
-use crate::arena::player::{Choice, Fault, InProcess, Player, Turn};
-use crate::chess::score::{Score, is_mate};
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::score::{Score, is_mate};
+use patzer_match::player::{Choice, Fault, InProcess, Player, Turn};
 
 /// How moves are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]

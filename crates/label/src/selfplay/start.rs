@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Move, Position};
 
-use crate::arena::game::ending;
-use crate::arena::openings::Openings;
-use crate::chess::score::Score;
-use crate::chess::see::see_ge;
-use crate::chess::{Line, chess960, played};
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
+use patzer_chess::score::Score;
+use patzer_chess::see::see_ge;
+use patzer_chess::{Line, chess960, played};
+use patzer_match::game::ending;
+use patzer_match::openings::Openings;
 
 /// Why a start was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -122,14 +122,14 @@ fn is_sound(position: &Chess, m: Move) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::san::San;
     use std::convert::Infallible;
 
     const PLAIN: Starts<'_> = Starts { openings: None, plies: 8, balance: Some(100), chess960: false };
 
     fn found(starts: &Starts, game: usize, judge: &mut dyn FnMut(&Chess) -> Score) -> Result<Start, String> {
-        let mut rng = Rng::new(crate::rng::mix(1, game as u64));
+        let mut rng = Rng::new(patzer_chess::rng::mix(1, game as u64));
         starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(judge(position))).unwrap()
     }
 

@@ -2,12 +2,12 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::arena::adjudication::Adjudication;
-use crate::arena::contender::Defaults;
-use crate::arena::control::Control;
-use crate::arena::spec::Spec;
-use crate::arena::uci::Patience;
-use crate::positions::AnyReader;
+use patzer_data::AnyReader;
+use patzer_match::adjudication::Adjudication;
+use patzer_match::contender::Defaults;
+use patzer_match::control::Control;
+use patzer_match::spec::Spec;
+use patzer_match::uci::Patience;
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
 const TERMS: Terms = Terms { control: CONTROL, margin: Duration::ZERO };
@@ -85,15 +85,15 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
 fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
     let folder = tempfile::tempdir().unwrap();
     let counts = run_in(folder.path(), 16, 2, false, u64::MAX).counts;
-    let text = String::from_utf8(crate::io::read(&folder.path().join("a.pgn.zst")).unwrap()).unwrap();
+    let text = String::from_utf8(patzer_io::read(&folder.path().join("a.pgn.zst")).unwrap()).unwrap();
     let met = text.matches("\"untuned-hce\"").count();
     assert!((1..16).contains(&met), "{met} of 16 games against the pool");
     let mut samples = Vec::new();
-    let mut parser = crate::pgn::Parser::default();
+    let mut parser = patzer_pgn::Parser::default();
     for (number, game) in (0..).zip(text.split_inclusive("\n\n").collect::<Vec<_>>().chunks(2)) {
         let game = game.concat();
         let movetext = game.find("\n\n").unwrap() + 2;
-        let piece = crate::pgn::Piece { start: 0, movetext, end: game.len(), line: 1 };
+        let piece = patzer_pgn::Piece { start: 0, movetext, end: game.len(), line: 1 };
         let read = parser.parse(game.as_bytes(), &piece, number, &mut samples);
         assert_eq!(read.fault, None);
     }

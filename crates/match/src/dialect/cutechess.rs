@@ -5,8 +5,8 @@
 use std::fmt::Write;
 
 use super::{Standing, accepted, error, number, percent};
-use crate::arena::tally::{Tally, share};
 use crate::stats::{Estimate, Sprt, Trinomial};
+use crate::tally::{Tally, share};
 
 /// `7 - 5 - 8  [0.550] 20`: won, lost, drawn, the share of points, all.
 fn counts(games: Trinomial) -> String {

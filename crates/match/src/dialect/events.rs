@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::Standing;
-use crate::arena::pgn;
-use crate::arena::record::Entry;
-use crate::arena::schedule::Pair;
-use crate::arena::tally::Tally;
+use crate::pgn;
+use crate::record::Entry;
+use crate::schedule::Pair;
 use crate::stats::Estimate;
+use crate::tally::Tally;
 
 /// The match begins; `done` games of an earlier run count already.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {

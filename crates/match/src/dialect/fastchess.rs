@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 use super::{Standing, accepted, error, number, percent};
-use crate::arena::tally::{Tally, share};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
 

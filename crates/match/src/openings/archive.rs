@@ -7,7 +7,7 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// No book is larger than this when unpacked, in bytes; an archive may claim anything.
 const LARGEST: u64 = 4 << 30;

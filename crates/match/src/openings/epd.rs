@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use shakmaty::Chess;
 
 use super::playable;
-use crate::chess::fen;
-use crate::error::{Error, Result};
+use patzer_chess::fen;
+use patzer_io::error::{Error, Result};
 
 /// Reads all positions of a book; `chess960` plays all of them by the castling rules of Chess960.
 pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {

@@ -8,9 +8,9 @@ use std::path::Path;
 use shakmaty::{Chess, Position};
 
 use super::playable;
-use crate::error::{Error, Result};
-use crate::pgn::{Cutter, Parser, Piece};
-use crate::positions::Sample;
+use patzer_data::Sample;
+use patzer_io::error::{Error, Result};
+use patzer_pgn::{Cutter, Parser, Piece};
 
 /// Reads one position a game: after `plies` plies where the game is that long, else its last.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {

@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
 use super::game::ending;
-use crate::chess::Line;
-use crate::error::{Error, Result};
-use crate::io;
-use crate::rng::{Rng, mix};
+use patzer_chess::Line;
+use patzer_chess::rng::{Rng, mix};
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
 
 /// The book that is built in; its header says how it was made.
 const EMBEDDED: &[u8] = include_bytes!("book.epd");

@@ -6,7 +6,7 @@
 use shakmaty::{Bitboard, Chess, Move, Position, Role};
 
 use super::playable;
-use crate::rng::Rng;
+use patzer_chess::rng::Rng;
 
 /// A position two plies on, in which there is a game to play. `None` where chance finds none.
 pub(super) fn random_moves(opening: &Chess, rng: &mut Rng) -> Option<Chess> {

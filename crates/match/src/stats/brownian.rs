@@ -91,7 +91,7 @@ fn scaled_cdf(exponent: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
 
     #[test]
     fn the_chances_are_those_of_a_simulated_walk() {

@@ -11,7 +11,7 @@ pub mod interval;
 mod likelihood;
 pub mod pentanomial;
 pub mod plan;
-pub(crate) mod special;
+pub mod special;
 pub mod sprt;
 
 pub use adjusted::Adjusted;

@@ -12,8 +12,8 @@ use super::adjusted::scores;
 use super::elo::{NELO, elo_of, expected_score};
 use super::pentanomial::{Distribution, Pentanomial};
 use super::sprt::{Model, Sprt, Verdict};
-use crate::error::{Error, Result};
-use crate::rng::{Rng, mix};
+use patzer_chess::rng::{Rng, mix};
+use patzer_io::error::{Error, Result};
 
 /// What games are like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,12 +194,12 @@ fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
 /// # Errors
 /// If the user interrupts.
 pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) -> Result<Simulated> {
-    let one = |number: u64| match crate::interrupt::requested() {
+    let one = |number: u64| match patzer_io::interrupt::requested() {
         true => (Verdict::Undecided, 0),
         false => play(test, pairs, most, &mut Rng::new(mix(seed, number))),
     };
     let mut ends: Vec<(Verdict, u64)> = (0..tests).into_par_iter().map(one).collect();
-    if crate::interrupt::requested() || ends.is_empty() {
+    if patzer_io::interrupt::requested() || ends.is_empty() {
         return Err(Error::usage("interrupted"));
     }
     let count = ends.len() as f64;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::elo::{NELO, expected_score};
 use super::likelihood::{log_ratio, with_mean, with_t};
 use super::pentanomial::{Counts, Distribution, Trinomial};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The scale on which the hypotheses are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]

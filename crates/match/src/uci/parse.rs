@@ -6,7 +6,7 @@
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
 
 use super::super::player::Info;
-use crate::chess::score::{MATE, MATE_IN_MAX, Score};
+use patzer_chess::score::{MATE, MATE_IN_MAX, Score};
 
 /// The words of a line.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -148,7 +148,7 @@ fn number_of(word: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
+    use patzer_chess::fen;
     use shakmaty::{Chess, Position};
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::lines::Lines;
 use super::pipes::Pipes;
-use crate::arena::children;
+use crate::children;
 
 /// How often a waiting game looks whether it is to be abandoned.
 pub const STOP_TICK: Duration = Duration::from_millis(50);

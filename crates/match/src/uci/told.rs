@@ -10,7 +10,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use super::parse::push_move;
-use crate::chess::Line;
+use patzer_chess::Line;
 
 /// `position … moves …` as far as it has been told.
 pub struct Told {
@@ -91,7 +91,7 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use patzer_chess::rng::Rng;
     use shakmaty::uci::UciMove;
 
     /// The command for each line of a game in which this player has White.
@@ -153,7 +153,7 @@ mod tests {
     fn heard(command: &str) -> Line {
         let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
         let start = match setup.strip_prefix("position fen ") {
-            Some(fen) => crate::chess::fen::position(fen, false).unwrap(),
+            Some(fen) => patzer_chess::fen::position(fen, false).unwrap(),
             None => Chess::default(),
         };
         let mut line = Line::new(start);

@@ -3,12 +3,12 @@
 //! In: pairs in their order. Out: figures of so many points as the eye can tell apart.
 
 use super::{Contest, Counts};
-use crate::report::figure::{Drawing, Figure};
-use crate::report::plot::{Band, Curves, Level};
-use crate::report::section::Part;
-use crate::report::style::{BLUE, GREEN, ORANGE, PURPLE};
-use crate::report::table::{Cell, Table};
-use crate::stats::{Estimate, Sprt};
+use crate::figure::{Drawing, Figure};
+use crate::plot::{Band, Curves, Level};
+use crate::section::Part;
+use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
+use crate::table::{Cell, Table};
+use patzer_match::stats::{Estimate, Sprt};
 
 /// Points of a curve at most.
 pub(super) const POINTS: usize = 400;

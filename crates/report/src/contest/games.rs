@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::interrupt;
-use crate::pgn::outline::{Mark, outline};
-use crate::pgn::{Chunk, Event, Reader, tags::Tags};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_pgn::outline::{Mark, outline};
+use patzer_pgn::{Chunk, Event, Reader, tags::Tags};
 
 /// One game.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -18,9 +18,9 @@ use super::histogram::Histogram;
 use super::section::{Kind, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
-use crate::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial};
 use games::Games;
 pub use pairing::of_games_alone;
+use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial};
 pub use printed::of_result;
 
 /// Two games with colours exchanged, from the side of the first of two players.
@@ -156,9 +156,9 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
 
 fn verdict(test: &Sprt, llr: f64) -> &'static str {
     match test.verdict(llr) {
-        crate::stats::Verdict::H1 => "H1",
-        crate::stats::Verdict::H0 => "H0",
-        crate::stats::Verdict::Undecided => "undecided",
+        patzer_match::stats::Verdict::H1 => "H1",
+        patzer_match::stats::Verdict::H0 => "H0",
+        patzer_match::stats::Verdict::Undecided => "undecided",
     }
 }
 

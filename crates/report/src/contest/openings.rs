@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use super::{Contest, Counts, Pair};
-use crate::report::bars::{Bar, Bars};
-use crate::report::figure::{Drawing, Figure};
-use crate::report::section::{Item, Part};
-use crate::report::style::BLUE;
-use crate::report::table::{Cell, Table};
-use crate::stats::Trinomial;
+use crate::bars::{Bar, Bars};
+use crate::figure::{Drawing, Figure};
+use crate::section::{Item, Part};
+use crate::style::BLUE;
+use crate::table::{Cell, Table};
+use patzer_match::stats::Trinomial;
 
 /// Rows of a table of openings at most.
 const OPENINGS: usize = 40;

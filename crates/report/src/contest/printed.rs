@@ -3,9 +3,9 @@
 //! In: the JSON object of `patzer sprt --json` or `patzer match --json`. Out: a section.
 
 use super::{Contest, colours, endings, measure_numbers, pentanomial};
-use crate::report::section::{Kind, Part, Section};
-use crate::report::table::Cell;
-use crate::stats::Trinomial;
+use crate::section::{Kind, Part, Section};
+use crate::table::Cell;
+use patzer_match::stats::Trinomial;
 
 /// What `patzer sprt --json` or `patzer match --json` printed of two players, without the games: the result alone.
 pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {

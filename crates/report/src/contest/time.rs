@@ -4,10 +4,10 @@
 
 use super::Contest;
 use super::games::{LAST_MOVE, Took};
-use crate::report::figure::{Drawing, Figure};
-use crate::report::plot::Curves;
-use crate::report::section::Part;
-use crate::report::style::{BLUE, GREEN, ORANGE, PURPLE};
+use crate::figure::{Drawing, Figure};
+use crate::plot::Curves;
+use crate::section::Part;
+use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 
 pub(super) fn time(contest: &Contest) -> Part {
     let mut part = Part::new("Use of time");

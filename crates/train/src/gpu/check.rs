@@ -6,13 +6,13 @@
 //! taken and taken back.
 
 use super::Gpu;
-use crate::error::{Error, Result};
-use crate::train::backend::{Backend, Step};
-use crate::train::cpu::Cpu;
-use crate::train::loss::Target;
-use crate::train::model::Model;
-use crate::train::optimiser::Optimiser;
-use crate::train::{Forward, Settings, TrainItem};
+use crate::backend::{Backend, Step};
+use crate::cpu::Cpu;
+use crate::loss::Target;
+use crate::model::Model;
+use crate::optimiser::Optimiser;
+use crate::{Forward, Settings, TrainItem};
+use patzer_io::error::{Error, Result};
 
 /// The most positions that are looked at: so many that every kernel has several blocks.
 const POSITIONS: usize = 4096;

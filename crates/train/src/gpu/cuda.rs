@@ -15,7 +15,7 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 
 use super::driver::{Address, Driver, Kernel, Param};
 use super::graph::{self, Asked, Graph};
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// The kernels, compiled by tools/ptx.py.
 pub const PTX: &str = include_str!("kernels/kernels.ptx");

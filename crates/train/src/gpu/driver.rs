@@ -4,7 +4,7 @@
 //! the same kernels on the CPU. A device of another make would be a third.
 
 use super::net::{Layer, LossNumbers, Net, Order, StepNumbers, Windows};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// A place in the device's memory; 0 is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use libloading::Library;
 
 use super::driver::{Address, Driver, Kernel, Param};
 use super::ptx;
-use crate::error::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// What the library exports.
 struct Emulation {
@@ -29,7 +29,7 @@ type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, 
 
 /// Compiles the sources, or finds what was compiled of the same ones before.
 fn compile() -> std::result::Result<PathBuf, String> {
-    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/train/gpu/emulation.hpp");
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
     let entries: String = Kernel::ALL.iter().map(entry).collect();
     let text = format!(
@@ -43,7 +43,7 @@ fn compile() -> std::result::Result<PathBuf, String> {
         header.display()
     );
     let known = std::fs::read_to_string(&header).map_err(|e| e.to_string())? + &text + &ptx::digest();
-    let name = crate::eval::nnue::file::hex(&<sha2::Sha256 as sha2::Digest>::digest(known)[..8]);
+    let name = patzer_eval::nnue::file::hex(&<sha2::Sha256 as sha2::Digest>::digest(known)[..8]);
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let folder = program.parent().ok_or("the test has no folder")?;
     let library = folder.join(format!("emulation-{name}.so"));

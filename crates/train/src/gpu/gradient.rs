@@ -6,7 +6,7 @@ use super::driver::{Address, Kernel, Param};
 use super::net::StepNumbers;
 use super::plan::{FLAT_CHUNK, SQUARES_CHUNK};
 use super::work::{BLOCK, LONG, SHORT, Work, params};
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// Threads of a block that has a window for itself, and blocks of that size that any device can take.
 const LARGE_BLOCK: usize = 512;

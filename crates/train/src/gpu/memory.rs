@@ -6,7 +6,7 @@ use super::driver::{Address, Driver};
 use super::plan::{Plan, SQUARES_CHUNK};
 use super::records::RECORD;
 use super::work::BLOCK;
-use crate::error::Result;
+use patzer_io::error::Result;
 
 /// Blocks of features, and the largest bias behind them, in `largest` of table.cu.
 pub const MOST_SETS: usize = 10;

@@ -44,8 +44,8 @@ use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::adam_settings;
 use super::{OptimiserKind, Settings, TrainItem};
-use crate::error::{Error, Result};
-use crate::optim;
+use patzer_fit::optim;
+use patzer_io::error::{Error, Result};
 
 /// A network in a device's memory, with its optimiser.
 pub struct Gpu {

@@ -4,10 +4,10 @@
 //! structures.
 
 use super::driver::Address;
-use crate::eval::nnue::{Activation, Architecture, OutputBy};
-use crate::optim::Step;
-use crate::train::loss::{Loss, LossKind};
-use crate::train::shape::Shape;
+use crate::loss::{Loss, LossKind};
+use crate::shape::Shape;
+use patzer_eval::nnue::{Activation, Architecture, OutputBy};
+use patzer_fit::optim::Step;
 
 /// The feature blocks that features.cuh knows, in its order. A block that is not among them is no block of a GPU yet: a twin
 /// there, with its size, and its name here make it one.
@@ -182,7 +182,7 @@ impl StepNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::features::SETS;
+    use patzer_eval::nnue::features::SETS;
 
     #[test]
     fn the_kernels_know_every_block_in_the_order_of_the_table() {

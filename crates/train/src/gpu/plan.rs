@@ -5,9 +5,9 @@
 
 use super::net::Windows;
 use super::work::BLOCK;
-use crate::eval::nnue::Architecture;
-use crate::train::shape::Shape;
-use crate::train::{Forward, OptimiserKind, Settings};
+use crate::shape::Shape;
+use crate::{Forward, OptimiserKind, Settings};
+use patzer_eval::nnue::Architecture;
 
 /// The most memory that the positions in work take together, and the most positions: larger batches are worked through
 /// part by part.

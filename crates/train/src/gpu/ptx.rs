@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 
 use super::cuda::PTX;
 use super::driver::Kernel;
-use crate::eval::nnue::file;
+use patzer_eval::nnue::file;
 
 /// The folder of the sources.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/train/gpu/kernels")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/kernels")
 }
 
 /// The hash of all sources, as tools/ptx.py makes it: names and contents, in the order of the names.
@@ -71,7 +71,7 @@ fn compiling_again_gives_the_same_ptx_where_the_compiler_is() {
         super::tests::skipped("compiling the kernels again (NVRTC names no library)");
         return;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/ptx.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/ptx.py");
     let output = std::process::Command::new("python3").arg(script).arg("--check").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::train::TrainItem;
+use crate::TrainItem;
 
 /// Bytes of a record.
 pub const RECORD: usize = 32;

@@ -7,13 +7,13 @@ use super::emulation;
 use super::memory::START;
 use super::records::{self, RECORD};
 use super::*;
-use crate::eval::nnue::{Architecture, KingBuckets};
-use crate::rng::Rng;
-use crate::train::cpu::Cpu;
-use crate::train::extract::Extractor;
-use crate::train::optimiser::Optimiser;
-use crate::train::tests::{Keeper, OPTIMISERS, items, shapes};
-use crate::train::{Compute, Forward, LossKind, Memory, Outcome, fit_from};
+use crate::cpu::Cpu;
+use crate::extract::Extractor;
+use crate::optimiser::Optimiser;
+use crate::tests::{Keeper, OPTIMISERS, items, shapes};
+use crate::{Compute, Forward, LossKind, Memory, Outcome, fit_from};
+use patzer_chess::rng::Rng;
+use patzer_eval::nnue::{Architecture, KingBuckets};
 
 /// Says what is not tested, past the capture of a test's output.
 pub fn skipped(what: &str) {
@@ -47,7 +47,7 @@ fn models() -> Vec<Model> {
         let mut model = Model::random(&architecture, architecture.king_bucket_count() > 1, seed as u64);
         let mut rng = Rng::new(6);
         // Weights and biases large enough that some activations are cut off above.
-        for at in crate::train::tests::places(&model.shape) {
+        for at in crate::tests::places(&model.shape) {
             model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
         }
         model

@@ -8,9 +8,9 @@ use super::driver::{Address, Driver, Kernel, Param};
 use super::memory::{MOST_SETS, Memory};
 use super::net::{Layer, LossNumbers, Net, Order, Windows, tables};
 use super::plan::Plan;
-use crate::error::Result;
-use crate::train::loss::{Loss, Target};
-use crate::train::model::Model;
+use crate::loss::{Loss, Target};
+use crate::model::Model;
+use patzer_io::error::Result;
 
 /// Threads of a block.
 pub const BLOCK: usize = 256;

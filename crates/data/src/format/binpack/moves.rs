@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, CastlingSide, Chess, EnPassantMode, Move, Position, Role, Square, attacks};
 
 use super::bits::{Putter, Taker, width};
-use crate::positions::format::replay::pawn_pushes;
+use crate::format::replay::pawn_pushes;
 
 const PROMOTIONS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 

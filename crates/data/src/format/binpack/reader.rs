@@ -3,12 +3,12 @@
 use super::bits::{PADDING, Taker, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
-use crate::chess::PackedMove;
-use crate::error::Result;
-use crate::positions::Sample;
-use crate::positions::format::any::{BATCH, Batches};
-use crate::positions::format::replay::{self, Replay, pseudo_legal};
-use crate::positions::format::stream::Input;
+use crate::Sample;
+use crate::format::any::{BATCH, Batches};
+use crate::format::replay::{self, Replay, pseudo_legal};
+use crate::format::stream::Input;
+use patzer_chess::PackedMove;
+use patzer_io::error::Result;
 use shakmaty::Move;
 
 /// Reads chains.

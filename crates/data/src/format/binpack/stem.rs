@@ -3,10 +3,10 @@
 use shakmaty::{Chess, Color, Move, Position, Role, Square};
 
 use super::bits::{folded, unfolded};
-use crate::chess::PackedMove;
-use crate::chess::packed::NO_EP;
-use crate::positions::Sample;
-use crate::positions::format::nibbles;
+use crate::Sample;
+use crate::format::nibbles;
+use patzer_chess::PackedMove;
+use patzer_chess::packed::NO_EP;
 
 /// Bytes of a stem.
 pub const STEM: usize = 32;
@@ -165,11 +165,11 @@ mod tests {
         ];
         let stem = decode(&bytes).unwrap();
         let fen = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
-        assert_eq!(stem.position, crate::chess::fen::position(fen, false).unwrap());
+        assert_eq!(stem.position, patzer_chess::fen::position(fen, false).unwrap());
         assert_eq!((stem.position.halfmoves(), stem.position.fullmoves().get()), (2, 20));
         assert_eq!((stem.score, stem.result), (-127, 0));
         assert_eq!((stem.played.from(), stem.played.to()), (Square::F8, Square::C8));
-        let sample = crate::positions::format::replay::still(&stem.position);
+        let sample = crate::format::replay::still(&stem.position);
         let played = stem.played.unpack(&stem.position).unwrap();
         assert_eq!(encode(&sample, played, stem.score, 39), bytes);
     }

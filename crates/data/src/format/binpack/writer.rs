@@ -3,11 +3,11 @@
 use super::bits::{Putter, folded};
 use super::stem::{self, LAST_PLY};
 use super::{MAGIC, NO_SCORE, moves};
-use crate::error::Result;
-use crate::positions::Sample;
-use crate::positions::format::any::Sink;
-use crate::positions::format::chain::Chain;
-use crate::positions::format::stream::Packed;
+use crate::Sample;
+use crate::format::any::Sink;
+use crate::format::chain::Chain;
+use crate::format::stream::Packed;
+use patzer_io::error::Result;
 
 /// A block ends after this many bytes, as Stockfish's do.
 const BLOCK: usize = 1 << 20;

@@ -6,10 +6,10 @@
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 
-use crate::chess::sliders;
-use crate::eval::hce::context::{Context, Visit, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use patzer_chess::sliders;
+use crate::hce::context::{Context, Visit, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Attack on the king.
 pub const TERM: Term = Term {

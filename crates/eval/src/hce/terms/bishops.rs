@@ -3,10 +3,10 @@
 use shakmaty::{Bitboard, Color, Role};
 
 use super::knights::safe_squares;
-use crate::chess::sliders;
-use crate::eval::hce::context::{Context, Visit, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use patzer_chess::sliders;
+use crate::hce::context::{Context, Visit, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Bishops.
 pub const TERM: Term = Term {

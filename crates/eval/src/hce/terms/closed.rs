@@ -2,9 +2,9 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::{Context, Visit};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, Visit};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Closed positions.
 pub const TERM: Term = Term {

@@ -5,9 +5,9 @@
 
 use shakmaty::{ByColor, Color};
 
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::scale::Counts;
-use crate::eval::hce::sink::Sink;
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::scale::Counts;
+use crate::hce::sink::Sink;
 
 /// Imbalance.
 pub const TERM: Term = Term {

@@ -4,9 +4,9 @@
 
 use shakmaty::{Bitboard, Color, Role};
 
-use crate::eval::hce::context::{Context, below, relative, relative_square};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, below, relative, relative_square};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// King shelter.
 pub const TERM: Term = Term {

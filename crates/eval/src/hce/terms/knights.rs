@@ -2,9 +2,9 @@
 
 use shakmaty::{Bitboard, Color, Role};
 
-use crate::eval::hce::context::{Context, below, beside, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, below, beside, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Knights.
 pub const TERM: Term = Term {

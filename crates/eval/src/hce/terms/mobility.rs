@@ -6,9 +6,9 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::{Context, Visit};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, Visit};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Mobility.
 pub const TERM: Term = Term {

@@ -3,9 +3,9 @@
 
 use shakmaty::{Color, Role};
 
-use crate::eval::hce::context::{Context, Visit, distance};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, Visit, distance};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Pieces near their king.
 pub const TERM: Term = Term {

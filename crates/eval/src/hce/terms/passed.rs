@@ -6,9 +6,9 @@
 use shakmaty::{Bitboard, Color, Rank, Role, Square};
 
 use super::pawns::file_pair;
-use crate::eval::hce::context::{Context, above, beside, relative, relative_square};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, above, beside, relative, relative_square};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Passed pawns.
 pub const TERM: Term = Term {
@@ -106,6 +106,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 #[inline(always)]
 pub(super) fn lone_pawns(c: &Context<'_>, us: Color) -> Bitboard {
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
-    let files = theirs | above(theirs) | crate::eval::hce::context::below(theirs);
+    let files = theirs | above(theirs) | crate::hce::context::below(theirs);
     relative(us, c.pieces(us, Role::Pawn)).without(files)
 }

@@ -5,10 +5,10 @@
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
-use crate::eval::hce::context::{Context, above, below, beside, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
-use crate::eval::hce::structure::END_RANKS;
+use crate::hce::context::{Context, above, below, beside, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
+use crate::hce::structure::END_RANKS;
 
 /// Pawn structure.
 pub const TERM: Term = Term {

@@ -4,10 +4,10 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
-use crate::chess::sliders;
-use crate::eval::hce::context::Context;
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use patzer_chess::sliders;
+use crate::hce::context::Context;
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Pins.
 pub const TERM: Term = Term {

@@ -6,9 +6,9 @@
 use shakmaty::{Color, Role, Square};
 
 use super::{psqt_enemy, psqt_own};
-use crate::eval::hce::context::{Context, Visit, relative, relative_square};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, Visit, relative, relative_square};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Piece-square tables.
 pub const TERM: Term = Term {

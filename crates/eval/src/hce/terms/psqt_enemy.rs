@@ -1,6 +1,6 @@
 //! Piece-square tables again for a side whose enemy's king stands on files a to d, see `psqt_own`.
 
-use crate::eval::hce::layout::{self, Part, Term};
+use crate::hce::layout::{self, Part, Term};
 
 /// Piece-square tables by the enemy king.
 pub const TERM: Term = Term {

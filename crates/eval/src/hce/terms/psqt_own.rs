@@ -3,7 +3,7 @@
 //! They are added to the plain tables, which then hold for a king on files e to h. Source: the king-relative
 //! tables of Stockfish's HalfKP and of many engines since, here with two buckets.
 
-use crate::eval::hce::layout::{self, Part, Term};
+use crate::hce::layout::{self, Part, Term};
 
 /// Piece-square tables by the own king.
 pub const TERM: Term = Term {

@@ -3,9 +3,9 @@
 use shakmaty::{Bitboard, Color, Rank, Role};
 
 use super::passed::lone_pawns;
-use crate::eval::hce::context::{Context, Visit, below, relative, relative_square};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, Visit, below, relative, relative_square};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Rooks.
 pub const TERM: Term = Term {

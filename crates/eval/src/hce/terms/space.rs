@@ -4,9 +4,9 @@
 
 use shakmaty::{Bitboard, Color, Role};
 
-use crate::eval::hce::context::{Context, below, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::{Context, below, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Space.
 pub const TERM: Term = Term {

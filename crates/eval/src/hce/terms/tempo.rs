@@ -2,9 +2,9 @@
 
 use shakmaty::Color;
 
-use crate::eval::hce::context::Context;
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use crate::hce::context::Context;
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Tempo.
 pub const TERM: Term = Term {

@@ -4,10 +4,10 @@
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
-use crate::chess::sliders;
-use crate::eval::hce::context::{Context, beside, relative};
-use crate::eval::hce::layout::{self, Part, Term};
-use crate::eval::hce::sink::Sink;
+use patzer_chess::sliders;
+use crate::hce::context::{Context, beside, relative};
+use crate::hce::layout::{self, Part, Term};
+use crate::hce::sink::Sink;
 
 /// Threats.
 pub const TERM: Term = Term {

@@ -220,8 +220,8 @@ pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::fen;
-    use crate::chess::testing::along_random_games;
+    use patzer_chess::fen;
+    use patzer_chess::testing::along_random_games;
     use shakmaty::Position;
 
     /// Features of a block that White sees.

@@ -8,8 +8,8 @@ use std::arch::x86_64::{
     _mm512_sub_epi16,
 };
 
-use crate::eval::nnue::architecture::Activation;
-use crate::eval::nnue::network::{Block, Network, QA};
+use crate::nnue::architecture::Activation;
+use crate::nnue::network::{Block, Network, QA};
 
 /// So many blocks of sums are held in registers while rows are added and removed.
 const AT_ONCE: usize = 8;

@@ -271,10 +271,10 @@ fn dot(active: &[Block], weights: &[Block]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::nnue::architecture::{Architecture, MAX_HIDDEN};
-    use crate::eval::nnue::network::tests::{random_of, shapes};
-    use crate::eval::nnue::network::{About, Weights};
-    use crate::rng::Rng;
+    use crate::nnue::architecture::{Architecture, MAX_HIDDEN};
+    use crate::nnue::network::tests::{random_of, shapes};
+    use crate::nnue::network::{About, Weights};
+    use patzer_chess::rng::Rng;
 
     fn sums(rng: &mut Rng, blocks: usize) -> Vec<Block> {
         (0..blocks).map(|_| Block(std::array::from_fn(|_| rng.next_u64() as i16 >> 6))).collect()

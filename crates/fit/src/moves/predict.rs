@@ -1,0 +1,129 @@
+//! How often the played move is an engine's first, second, third choice.
+//!
+//! In: a choice. Out: the played move's rank. For an evaluation alone, moves rank by the evaluation of the position
+//! after them. For a search, the second choice is what it plays when the first is forbidden, and so on: each choice is
+//! the answer of a search of its own with all the nodes, so that a rank does not depend on how many are asked for.
+
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+use shakmaty::Position;
+
+use super::choices::Choice;
+use super::model::rank;
+use patzer_chess::score::{Score, mated_in};
+use patzer_chess::{Line, played};
+use patzer_engine::{Engine, Limits};
+
+/// The rank by the evaluation of the position after each move. A mate is the best, a draw by the rules worth 0.
+pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
+    let legal = choice.position.legal_moves();
+    let scores: Vec<Score> = legal
+        .iter()
+        .map(|&m| {
+            let after = played(&choice.position, m);
+            if after.legal_moves().is_empty() {
+                if after.is_check() { -mated_in(0) } else { 0 }
+            } else if after.is_insufficient_material() || after.halfmoves() >= 100 {
+                0
+            } else {
+                -engine.evaluate(&after)
+            }
+        })
+        .collect();
+    legal.iter().position(|m| *m == choice.played).map_or(legal.len(), |played| rank(&scores, played))
+}
+
+/// The rank by searches of so many nodes; `None` if it is not among the first `most`.
+pub fn by_search(
+    engine: &mut dyn Engine,
+    choice: &Choice,
+    nodes: u64,
+    most: usize,
+    stop: &AtomicBool,
+) -> Option<usize> {
+    let line = Line::new(choice.position.clone());
+    let mut only: Vec<_> = choice.position.legal_moves().into_iter().collect();
+    for place in 1..=most.min(only.len()) {
+        engine.new_game();
+        let limits = Limits { nodes: Some(nodes), only: only.clone(), ..Limits::default() };
+        let best = engine.search(&line, &limits, stop, &mut |_| ()).best?;
+        if best == choice.played {
+            return Some(place);
+        }
+        only.retain(|m| *m != best);
+    }
+    None
+}
+
+/// How often the played move had which rank.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Ranks {
+    /// Choices.
+    pub choices: u64,
+    /// How often it was first, second, and so on.
+    pub ranks: Vec<u64>,
+}
+
+impl Ranks {
+    /// Ranks up to this one.
+    pub fn new(most: usize) -> Ranks {
+        Ranks { choices: 0, ranks: vec![0; most] }
+    }
+
+    /// Counts a rank, from 1; `None` is one beyond those that are counted.
+    pub fn add(&mut self, rank: Option<usize>) {
+        self.choices += 1;
+        if let Some(count) = rank.and_then(|rank| self.ranks.get_mut(rank.wrapping_sub(1))) {
+            *count += 1;
+        }
+    }
+
+    /// Share of choices with this rank or a better one, from 1, and its standard error.
+    pub fn among(&self, rank: usize) -> (f64, f64) {
+        let n = self.choices.max(1) as f64;
+        let share = self.ranks.iter().take(rank).sum::<u64>() as f64 / n;
+        (share, (share * (1.0 - share) / n).sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moves::features::Before;
+    use patzer_chess::fen;
+    use patzer_engine::engine;
+    use patzer_eval::Evaluation;
+    use shakmaty::san::San;
+
+    fn choice(text: &str, san: &str) -> Choice {
+        let position = fen::position(text, false).unwrap();
+        let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
+        Choice { game: 0, position, played, before: Before::default() }
+    }
+
+    #[test]
+    fn a_mate_is_first_and_what_loses_the_queen_is_late() {
+        let mut engine = engine(&Evaluation::default_hce(), 1);
+        let never = AtomicBool::new(false);
+        let mate = choice("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "Ra8#");
+        assert_eq!(by_evaluation(&mut *engine, &mate), 1);
+        assert_eq!(by_search(&mut *engine, &mate, 200, 3, &never), Some(1));
+        // The evaluation alone loves a queen on d7, next to the king; a search sees that it is taken.
+        let gift = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qd7+");
+        assert_eq!(by_search(&mut *engine, &gift, 500, 3, &never), None);
+        let takes = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qxd8+");
+        assert_eq!(by_search(&mut *engine, &takes, 500, 3, &never), Some(1));
+    }
+
+    #[test]
+    fn ranks_add_up() {
+        let mut ranks = Ranks::new(3);
+        for rank in [Some(1), Some(1), Some(3), Some(4), None] {
+            ranks.add(rank);
+        }
+        assert_eq!((ranks.choices, &ranks.ranks[..]), (5, &[2, 0, 1][..]));
+        assert_eq!(ranks.among(2).0, 0.4);
+        assert!((ranks.among(3).1 - (0.6f64 * 0.4 / 5.0).sqrt()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,197 @@
+//! The bundled evaluation as the tuner sees it.
+//!
+//! In: boards with results, and the terms to tune. Out: a model of the evaluation's layout, traces by its own
+//! terms, and weights from tuned values. It goes the same way as the traces of any other engine.
+
+use shakmaty::Color;
+
+use super::chunk::{Counts, Facts};
+use super::model::{Feature, Model, Part, Slot};
+use super::term;
+use super::terms::{Style, Terms};
+use super::text::Position;
+use super::traces::Tracer;
+use patzer_chess::PackedBoard;
+use patzer_eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
+use patzer_io::error::{Error, Result};
+
+/// A position to tune on.
+#[derive(Debug, Clone, Copy)]
+pub struct TuneItem {
+    /// The pieces, of a quiet position: usually the leaf of a quiescence search.
+    pub board: PackedBoard,
+    /// Side to move.
+    pub turn: Color,
+    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
+    pub target: f32,
+    /// How much the position counts; 1 usually.
+    pub weight: f32,
+    /// The game that it is from, folded to a byte.
+    pub group: u8,
+}
+
+/// Which weights of the bundled evaluation may move.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct Selection {
+    /// Names of the terms or parts to tune, such as `material` or `psqt.king`; empty for all.
+    pub terms: Vec<String>,
+    /// Names of terms or parts that keep their weights all the same.
+    pub fixed: Vec<String>,
+    /// Names of terms or parts whose boards are to be the same on the a- to d-files as on the h- to e-files.
+    pub mirrored: Vec<String>,
+}
+
+/// The bundled evaluation with the weights to start from.
+///
+/// # Errors
+/// If a name is not one of a term or a part.
+pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
+    let tuned = if selection.terms.is_empty() { [true; COUNT] } else { named(&selection.terms)? };
+    let (fixed, mirrored) = (named(&selection.fixed)?, named(&selection.mirrored)?);
+    let mut model = Model::default();
+    for (term, part, range) in parts() {
+        for (entry, index) in range.clone().enumerate() {
+            let mirror = entry ^ 7;
+            if part.shape == Shape::Board && mirrored[index] && mirror < entry {
+                let twin = model.features[range.start + mirror];
+                model.features.push(twin);
+                continue;
+            }
+            let [mg, eg] = start.pairs()[index];
+            let name = entry_name(term, part.name, part.shape, entry);
+            let slot = |half: &str, value: i32| Slot {
+                name: format!("{name} {half}"),
+                start: value.into(),
+                fixed: !tuned[index] || fixed[index],
+                bounds: [f64::NEG_INFINITY, f64::INFINITY],
+            };
+            let at = model.slots.len();
+            model.slots.extend([slot("midgame", mg), slot("endgame", eg)]);
+            model.features.push(Feature { part: Part::Linear, slots: [at, at + 1] });
+        }
+    }
+    Ok(model)
+}
+
+/// `psqt.knight[e4]`, `pawns.isolated[2]`, `tempo.turn`.
+fn entry_name(term: &Term, part: &str, shape: Shape, entry: usize) -> String {
+    match shape {
+        Shape::Single => format!("{}.{part}", term.name),
+        Shape::Board => format!("{}.{part}[{}]", term.name, shakmaty::Square::new(entry as u32)),
+        Shape::Grid { columns, .. } => {
+            format!("{}.{part}[{}][{}]", term.name, entry / columns, entry % columns)
+        }
+        Shape::List(_) => format!("{}.{part}[{entry}]", term.name),
+    }
+}
+
+/// The weights that terms or parts of these names have.
+fn named(names: &[String]) -> Result<[bool; COUNT]> {
+    let mut marked = [false; COUNT];
+    for name in names {
+        if let Some(term) = Term::named(name) {
+            marked[term.range()].fill(true);
+            continue;
+        }
+        let part = parts().find(|(term, part, _)| format!("{}.{}", term.name, part.name) == *name);
+        let Some((_, _, range)) = part else {
+            let known: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
+            return Err(Error::usage(format!("`{name}` is not a term; there are {}", known.join(", "))));
+        };
+        marked[range].fill(true);
+    }
+    Ok(marked)
+}
+
+/// The evaluation's layout as a file of terms, with the given weights to start from: what goes with its traces.
+pub fn terms(start: &Weights) -> Terms {
+    let entries = parts().map(|(term, part, range)| {
+        let pair = |index: usize| start.pairs()[index].map(|value| toml::Value::Integer(value.into()));
+        let pairs = range.map(|index| toml::Value::Array(pair(index).to_vec()));
+        term::Term {
+            name: part.name.to_string(),
+            group: term.name.to_string(),
+            about: part.about.to_string(),
+            shape: match part.shape {
+                Shape::Single => term::Shape::List(1),
+                Shape::List(length) => term::Shape::List(length),
+                Shape::Grid { rows, columns } => term::Shape::Grid([rows, columns]),
+                Shape::Board => term::Shape::Board(term::Board::A1),
+            },
+            kind: term::Kind::Pair,
+            part: Part::Linear,
+            initial: toml::Value::Array(pairs.collect()),
+            fixed: false,
+            bounds: None,
+            mirror: false,
+            same_as: String::new(),
+        }
+    });
+    Terms {
+        format: 1,
+        k: None,
+        full_phase: FULL_PHASE.into(),
+        safety_divisors: None,
+        output: Style::default(),
+        terms: entries.collect(),
+    }
+}
+
+/// A position with its counts, as a line of text or a row of traces.
+///
+/// # Errors
+/// If the item holds no board.
+pub fn position(
+    item: &TuneItem,
+    scratch: &mut hce::Trace,
+    game: u64,
+    score: Option<f32>,
+) -> Result<Position> {
+    let mut counts = Counts::default();
+    let facts = Boards::default().count(item, scratch, &mut counts)?;
+    Ok(Position { facts, counts, game: Some(game), score })
+}
+
+/// Weights of tuned values, rounded to whole centipawns.
+///
+/// # Errors
+/// If the values are not those of this evaluation.
+pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
+    let pairs: Vec<[i32; 2]> =
+        model.pairs(values).iter().map(|pair| pair.map(|value| value.round() as i32)).collect();
+    Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("tuned weights of the wrong shape"))
+}
+
+/// Counts with the evaluation's own terms.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Boards {
+    /// Let the phase grow beyond that of the start of a game and scale no endgame: the plain taper with which other
+    /// tuners are compared.
+    pub plain_taper: bool,
+}
+
+impl Boards {
+    /// Share of the midgame, and the factor of the endgame half.
+    fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
+        if self.plain_taper {
+            let minors = (board.knights() | board.bishops()).count();
+            let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
+            return [phase as f32 / FULL_PHASE as f32, 1.0];
+        }
+        [hce::phase(board) as f32 / FULL_PHASE as f32, hce::scale(board) as f32 / FULL_SCALE as f32]
+    }
+}
+
+impl Tracer for Boards {
+    type Item = TuneItem;
+    type Scratch = hce::Trace;
+
+    fn count(&self, item: &TuneItem, scratch: &mut hce::Trace, counts: &mut Counts) -> Result<Facts> {
+        let board =
+            item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
+        hce::trace(&board, item.turn, scratch);
+        scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
+        let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
+        Ok(Facts { target, phase, scale, weight, group, constant: 0.0 })
+    }
+}

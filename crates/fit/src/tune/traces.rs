@@ -1,0 +1,230 @@
+//! Gathering positions into traces.
+//!
+//! In: positions of any source, with a way to count their features. Out: chunks of traces. Positions are
+//! shuffled within slabs before they are cut into chunks, so that a mini-batch does not consist of a few games;
+//! only a slab at a time is held in the source's own form.
+
+use rayon::prelude::*;
+
+use super::chunk::{Builder, CHUNK, Chunk, Counts, Facts};
+use super::model::{Model, Part, Space};
+use patzer_chess::rng::{self, Rng};
+use patzer_io::error::Result;
+
+/// Positions that are shuffled together.
+const SLAB: usize = 1 << 18;
+
+/// Counts the features of a position.
+pub trait Tracer: Sync {
+    /// A position in the source's form.
+    type Item: Send + Sync;
+    /// What a thread needs to count.
+    type Scratch: Default;
+
+    /// Counts, by the model's features: linear ones White's minus Black's. `counts` comes empty.
+    ///
+    /// # Errors
+    /// If the item is no position; names it.
+    fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
+}
+
+/// Traces of many positions.
+#[derive(Debug, Default)]
+pub struct Traces {
+    /// All positions.
+    pub chunks: Vec<Chunk>,
+    /// Number of positions.
+    pub positions: usize,
+    /// Number of games that they come from, if whoever gathers them knows; else 0.
+    pub games: usize,
+}
+
+impl Traces {
+    /// Sum of the weights of all positions.
+    pub fn total_weight(&self) -> f64 {
+        self.chunks.iter().map(Chunk::total_weight).sum()
+    }
+
+    /// Bytes that the traces take.
+    pub fn bytes(&self) -> usize {
+        self.chunks.iter().map(Chunk::bytes).sum()
+    }
+
+    /// Gives the features other numbers.
+    fn renumber(&mut self, numbers: &[u16]) {
+        self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
+    }
+
+    /// In how many positions each kept feature counts.
+    pub fn seen(&self, features: usize) -> Vec<u64> {
+        let of_chunk = |chunk: &Chunk| {
+            let mut seen = vec![0u64; features];
+            let mut last = vec![usize::MAX; features];
+            let mut see = |row: usize, index: u16| {
+                let index = usize::from(index);
+                if std::mem::replace(&mut last[index], row) != row {
+                    seen[index] += 1;
+                }
+            };
+            chunk.each(|row, entries| {
+                let lists = [entries.plus, entries.minus, entries.heavy];
+                lists.into_iter().flatten().for_each(|&index| see(row, index));
+            });
+            if let Some(parts) = &chunk.parts {
+                let mut from = [0; 2];
+                for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
+                    parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
+                    parts.complexity[from[1] as usize..complexity as usize]
+                        .iter()
+                        .for_each(|c| see(row, c.0));
+                    from = [safety, complexity];
+                }
+            }
+            seen
+        };
+        self.chunks.par_iter().map(of_chunk).reduce(
+            || vec![0; features],
+            |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                a
+            },
+        )
+    }
+}
+
+/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
+/// lies together, in weights, gradients and matrices. What never counts is dropped.
+pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
+    let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
+    let mut order: Vec<usize> =
+        (0..seen.len()).filter(|&number| seen[number] + held_out[number] > 0).collect();
+    order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
+    let numbers = space.renumber(model, &order);
+    train.renumber(&numbers);
+    validation.renumber(&numbers);
+}
+
+/// Gathers traces, slab by slab.
+pub struct Gather<'a, T: Tracer> {
+    tracer: &'a T,
+    model: &'a Model,
+    space: &'a Space,
+    /// Values of all features, for those that are folded away.
+    start: Vec<[f64; 2]>,
+    chunk: usize,
+    seed: u64,
+    slab: Vec<T::Item>,
+    slabs: u64,
+    traces: Traces,
+}
+
+impl<'a, T: Tracer> Gather<'a, T> {
+    /// `chunk` is the number of positions in a chunk, at most [`CHUNK`]; `seed` that of the order.
+    pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
+        let start = model.pairs(&model.start());
+        let chunk = chunk.clamp(1, CHUNK);
+        Gather {
+            tracer,
+            model,
+            space,
+            start,
+            chunk,
+            seed,
+            slab: Vec::new(),
+            slabs: 0,
+            traces: Traces::default(),
+        }
+    }
+
+    /// Adds a position.
+    ///
+    /// # Errors
+    /// If a position of a slab that is full now cannot be traced.
+    pub fn push(&mut self, item: T::Item) -> Result<()> {
+        self.slab.push(item);
+        if self.slab.len() == SLAB { self.flush() } else { Ok(()) }
+    }
+
+    /// All traces.
+    ///
+    /// # Errors
+    /// If a position cannot be traced.
+    pub fn finish(mut self) -> Result<Traces> {
+        self.flush()?;
+        Ok(self.traces)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let mut slab = std::mem::take(&mut self.slab);
+        Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
+        self.slabs += 1;
+        let this = &*self;
+        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
+        self.traces.chunks.extend(chunks?);
+        self.traces.positions += slab.len();
+        slab.clear();
+        self.slab = slab;
+        Ok(())
+    }
+
+    fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
+        let mut builder = Builder::default();
+        let (mut scratch, mut counts, mut kept) =
+            (T::Scratch::default(), Counts::default(), Counts::default());
+        for item in items {
+            counts.clear();
+            let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;
+            self.keep(&counts, &mut facts, &mut kept);
+            builder.push(facts, &kept);
+        }
+        Ok(builder.finish())
+    }
+
+    /// Numbers the features anew, and folds those that cannot change into the constant.
+    fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
+        kept.clear();
+        let mut folded = [0.0; 2];
+        for &(feature, count) in &counts.linear {
+            let feature = usize::from(feature);
+            match self.space.number(feature) {
+                Some(number) => kept.linear.push((number, count)),
+                None => {
+                    let [mg, eg] = self.start[feature];
+                    let count = f64::from(count);
+                    folded = [folded[0] + count * mg, folded[1] + count * eg];
+                }
+            }
+        }
+        let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
+        facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
+        // Evaluations with these parts keep every feature under its own number.
+        debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
+        kept.safety.extend_from_slice(&counts.safety);
+        kept.complexity.extend_from_slice(&counts.complexity);
+    }
+}
+
+/// Counts that another engine has made.
+pub struct Traced;
+
+impl Tracer for Traced {
+    type Item = (Facts, Counts);
+    type Scratch = ();
+
+    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
+        counts.clone_from(&item.1);
+        Ok(item.0)
+    }
+}
+
+/// The part of the evaluation that a feature belongs to decides the list that its count goes to.
+pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
+    match part {
+        Part::Linear if white != black => counts.linear.push((index, white - black)),
+        Part::Safety if white != 0.0 || black != 0.0 => {
+            counts.safety.push(super::chunk::BothSides { index, white, black });
+        }
+        Part::Complexity if white != 0.0 => counts.complexity.push((index, white)),
+        _ => {}
+    }
+}

@@ -1,0 +1,7 @@
+//! Files in and out, errors with exit codes, and interruption: what every command shares.
+
+pub mod error;
+mod files;
+pub mod interrupt;
+
+pub use files::*;
