@@ -7,32 +7,32 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::format::columns::Wanted;
 use patzer_data::key_set::KeySet;
-use patzer_data::{Dataset, Metadata, Sample, Writer};
-use patzer_pgn::{Cutter, Parser};
+use patzer_data::{Dataset, Metadata, Record, Writer};
+use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions of the bundled games, about a million.
-fn samples() -> Vec<Sample> {
+fn records() -> Vec<Record> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();
-    let mut samples = Vec::new();
+    let mut records = Vec::new();
     for (game, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, game as u32, &mut samples);
+        parser.parse(&text, piece, game as u32, &mut records);
     }
-    (0..4).flat_map(|_| samples.clone()).collect()
+    (0..4).flat_map(|_| records.clone()).collect()
 }
 
 fn dataset(criterion: &mut Criterion) {
-    let samples = samples();
+    let records = records();
     let mut group = criterion.benchmark_group("dataset");
-    group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
+    group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
     group.bench_function("key", |bench| {
-        bench.iter(|| samples.iter().map(Sample::key).fold(0, |a, b| a ^ b));
+        bench.iter(|| records.iter().map(Record::key).fold(0, |a, b| a ^ b));
     });
-    let keys: Vec<u128> = samples.iter().map(Sample::key).collect();
+    let keys: Vec<u128> = records.iter().map(Record::key).collect();
     group.bench_function("dedupe", |bench| {
         bench.iter(|| {
             let mut seen = KeySet::new();
@@ -44,7 +44,7 @@ fn dataset(criterion: &mut Criterion) {
     group.bench_function("write", |bench| {
         bench.iter(|| {
             let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
-            writer.write(&samples).unwrap();
+            writer.write(&records).unwrap();
             writer.finish().unwrap()
         });
     });

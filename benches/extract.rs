@@ -4,52 +4,52 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::filter::Pipeline;
-use patzer_data::{Metadata, Sample, Writer};
-use patzer_pgn::{Cutter, Parser, Piece};
+use patzer_data::{Metadata, Record, Writer};
+use patzer_pgn::{GameSpan, GameSplitter, Parser};
 
-fn games() -> (Vec<u8>, Vec<Piece>) {
+fn games() -> (Vec<u8>, Vec<GameSpan>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     cutter.take()
 }
 
-fn parse(text: &[u8], pieces: &[Piece], samples: &mut Vec<Sample>) {
+fn parse(text: &[u8], pieces: &[GameSpan], records: &mut Vec<Record>) {
     let mut parser = Parser::default();
-    samples.clear();
+    records.clear();
     for piece in pieces {
-        parser.parse(text, piece, 0, samples);
+        parser.parse(text, piece, 0, records);
     }
 }
 
 fn extract(criterion: &mut Criterion) {
     let (text, pieces) = games();
-    let mut samples: Vec<Sample> = Vec::new();
-    parse(&text, &pieces, &mut samples);
+    let mut records: Vec<Record> = Vec::new();
+    parse(&text, &pieces, &mut records);
 
     let mut group = criterion.benchmark_group("extract");
-    group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
+    group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
     group.bench_function("cut", |bench| {
         bench.iter(|| {
-            let mut cutter = Cutter::new();
+            let mut cutter = GameSplitter::new();
             cutter.text().extend_from_slice(&text);
             cutter.scan(true);
             cutter.take().1.len()
         });
     });
     group.bench_function("parse", |bench| {
-        let mut samples = Vec::new();
+        let mut records = Vec::new();
         bench.iter(|| {
-            parse(&text, &pieces, &mut samples);
-            samples.len()
+            parse(&text, &pieces, &mut records);
+            records.len()
         });
     });
     for preset in ["quiet", "unique"] {
         group.bench_function(format!("filter {preset}"), |bench| {
             bench.iter(|| {
                 let mut pipeline = Pipeline::new(&[preset.to_string()], &[]).unwrap();
-                samples.iter().filter(|sample| pipeline.keep(sample).is_ok()).count()
+                records.iter().filter(|record| pipeline.keep(record).is_ok()).count()
             });
         });
     }
@@ -58,7 +58,7 @@ fn extract(criterion: &mut Criterion) {
         bench.iter(|| {
             let path = folder.path().join("x.parquet");
             let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
-            writer.write(&samples).unwrap();
+            writer.write(&records).unwrap();
             writer.finish().unwrap()
         });
     });

@@ -4,30 +4,30 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::format::registry::FORMATS;
-use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
-use patzer_pgn::{Cutter, Parser};
+use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
+use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions that have a score, so that every format holds all of them.
-fn samples() -> Vec<Sample> {
+fn records() -> Vec<Record> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();
-    let mut samples: Vec<Sample> = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, number as u32, &mut samples);
+        parser.parse(&text, piece, number as u32, &mut records);
     }
-    samples.retain(|s| s.score.is_some());
-    samples
+    records.retain(|s| s.score.is_some());
+    records
 }
 
 fn formats(criterion: &mut Criterion) {
-    let samples = samples();
+    let records = records();
     let folder = tempfile::tempdir().unwrap();
     let mut group = criterion.benchmark_group("formats");
-    group.sample_size(10).throughput(Throughput::Elements(samples.len() as u64));
+    group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
     for format in FORMATS {
         let path = folder.path().join(format.name);
         let target = Target { format: Some(format), ..Target::default() };
@@ -35,8 +35,8 @@ fn formats(criterion: &mut Criterion) {
             bench.iter(|| {
                 let metadata = Metadata::new(vec![], vec![], 0);
                 let mut writer = AnyWriter::create(&path, &target, &metadata).unwrap();
-                writer.write(&samples).unwrap();
-                assert_eq!(writer.finish().unwrap().positions, samples.len() as u64);
+                writer.write(&records).unwrap();
+                assert_eq!(writer.finish().unwrap().positions, records.len() as u64);
             });
         });
         group.bench_function(format!("read {}", format.name), |bench| {
@@ -46,7 +46,7 @@ fn formats(criterion: &mut Criterion) {
                 while reader.next_batch(&mut batch).unwrap() {
                     read += batch.len();
                 }
-                assert_eq!(read, samples.len());
+                assert_eq!(read, records.len());
             });
         });
     }

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
-use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
-use patzer_pgn::{Cutter, Parser};
+use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
+use patzer_pgn::{GameSplitter, Parser};
 use patzer_train::permutation::permutation;
 use patzer_train::{Cut, Source, Stream, TrainItem, WIN};
 
@@ -30,34 +30,34 @@ fn orders(criterion: &mut Criterion) {
 }
 
 /// The positions of the bundled games that have a score.
-fn samples() -> Vec<Sample> {
+fn records() -> Vec<Record> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     *cutter.text() = patzer_io::read(&path).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
-    let (mut parser, mut samples) = (Parser::default(), Vec::new());
+    let (mut parser, mut records) = (Parser::default(), Vec::new());
     for (number, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, number as u32, &mut samples);
+        parser.parse(&text, piece, number as u32, &mut records);
     }
-    samples.retain(|sample: &Sample| sample.score.is_some());
-    samples
+    records.retain(|record: &Record| record.score.is_some());
+    records
 }
 
-fn item(sample: &Sample) -> TrainItem {
-    let result = i16::from(sample.result) * WIN;
-    TrainItem { board: sample.board, turn: sample.turn, score: sample.score, result }
+fn item(record: &Record) -> TrainItem {
+    let result = i16::from(record.result) * WIN;
+    TrainItem { board: record.board, turn: record.turn, score: record.score, result }
 }
 
-/// Batches of a file, as a run would take them.
+/// PositionReader of a file, as a run would take them.
 fn drain(path: &Path, cut: Cut) {
     let (mut feeder, mut stream) = Stream::new(cut, 1, String::new(), Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let (mut reader, mut batch) = (AnyReader::open(path, None).unwrap(), Vec::new());
             while reader.next_batch(&mut batch).unwrap() {
-                batch.iter().for_each(|sample| {
-                    feeder.push(item(sample));
+                batch.iter().for_each(|record| {
+                    feeder.push(item(record));
                 });
             }
         });
@@ -72,7 +72,7 @@ fn drain(path: &Path, cut: Cut) {
 }
 
 fn streams(criterion: &mut Criterion) {
-    let few = samples();
+    let few = records();
     let folder = tempfile::tempdir().unwrap();
     let (times, batch) = (64, 16_384);
     let cut = Cut::new(times * few.len(), 1 << 20, batch);

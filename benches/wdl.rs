@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer_data::Sample;
+use patzer_data::Record;
 use patzer_fit::wdl::source::{Choice, observe, read};
 use patzer_fit::wdl::{Bin, Bounds, Histogram, Model, Observation, Table, fit};
 
 fn counted() -> Histogram {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut histogram = Histogram::default();
-    let see = |seen: &mut Vec<Observation>, sample: &Sample| seen.extend(observe(sample, Bin::default()));
+    let see = |seen: &mut Vec<Observation>, record: &Record| seen.extend(observe(record, Bin::default()));
     let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
     read(&[path], &Choice::default(), see, absorb, &mut |_| {}).unwrap();
     histogram

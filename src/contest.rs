@@ -9,12 +9,12 @@ use super::show::{Facts, NOT_KEPT, Show, ShowArgs};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_match::contender::Contender;
 use patzer_match::course::{self, Course, Ended, Standings};
 use patzer_match::game::Reason;
 use patzer_match::journal::{Arguments, Journalled, Piece};
 use patzer_match::meetings::Schedule;
 use patzer_match::openings::Openings;
+use patzer_match::participant::Participant;
 use patzer_match::schedule::Plan;
 use patzer_match::spec::Spec;
 use patzer_match::tally::Tally;
@@ -78,7 +78,7 @@ pub fn hold<S: Standings>(
     options.insert(contest.kind.0.to_string(), contest.kind.1.clone());
     let (mut record, done) = open_record(pgn, contest.resume, contest.typed, &options, ui)?;
     play.announce(&field, &openings, ui);
-    if let [a, b] = &field.contenders[..]
+    if let [a, b] = &field.participants[..]
         && (&a.digest, a.terms, a.settings()) == (&b.digest, b.terms, b.settings())
     {
         ui.note("A and B are the same: this tests the test");
@@ -94,7 +94,8 @@ pub fn hold<S: Standings>(
         rules: play.rules(endgames),
         prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
     };
-    let players = |number: usize, stop: &std::sync::atomic::AtomicBool| field.contenders[number].player(stop);
+    let players =
+        |number: usize, stop: &std::sync::atomic::AtomicBool| field.participants[number].player(stop);
     let facts = Facts {
         names: field.names.clone(),
         conditions: play.conditions(&field),
@@ -106,7 +107,7 @@ pub fn hold<S: Standings>(
     let header = play.header(&format!("patzer {}", contest.command), &field);
     let course = Course { plan, header };
     let ended = course::run(&course, &mut standings, &done, &mut record, &players, stop, &mut show);
-    field.contenders.iter().for_each(Contender::dismiss);
+    field.participants.iter().for_each(Participant::dismiss);
     record.finish()?;
     let ended = ended.inspect_err(|_| {
         ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use patzer_eval::Evaluation;
 use patzer_io::error::Result;
-use patzer_match::contender::load_evaluation;
+use patzer_match::participant::load_evaluation;
 
 use crate::Ui;
 

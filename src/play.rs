@@ -11,13 +11,13 @@ use super::adjudication::AdjudicationArgs;
 use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
-use patzer_match::contender::{self, Contender, Defaults};
 use patzer_match::control::{Control, Time, TimeControl};
 use patzer_match::endgames::Endgames;
 use patzer_match::game::{Rules, Terms};
 use patzer_match::openings::{self, Openings, Order};
+use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::{self, Header};
-use patzer_match::record::{Arguments, Entry, Options, Record, journal_path};
+use patzer_match::record::{Arguments, Entry, MatchRecord, Options, journal_path};
 use patzer_match::spec::{KEYS, Spec};
 use patzer_match::uci::Patience;
 
@@ -127,7 +127,7 @@ pub struct PlayArgs {
 /// The players of a match, by their numbers.
 pub struct Field {
     /// What plays.
-    pub contenders: Vec<Contender>,
+    pub participants: Vec<Participant>,
     /// Their names.
     pub names: Vec<String>,
     /// What they play under.
@@ -168,16 +168,16 @@ impl PlayArgs {
     /// If one does not.
     pub fn field(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Field> {
         let defaults = self.defaults();
-        let contenders: Result<Vec<Contender>> =
-            specs.iter().map(|spec| Contender::load(spec, &defaults)).collect();
-        let mut contenders = contenders?;
-        contender::distinguish(&mut contenders, specs);
-        contender::check(&mut contenders, stop)?;
+        let participants: Result<Vec<Participant>> =
+            specs.iter().map(|spec| Participant::load(spec, &defaults)).collect();
+        let mut participants = participants?;
+        participant::distinguish(&mut participants, specs);
+        participant::check(&mut participants, stop)?;
         Ok(Field {
-            names: contenders.iter().map(|contender| contender.name.clone()).collect(),
-            terms: contenders.iter().map(|contender| contender.terms).collect(),
+            names: participants.iter().map(|participant| participant.name.clone()).collect(),
+            terms: participants.iter().map(|participant| participant.terms).collect(),
             unlimited: self.control().is_endless() && specs.iter().any(|spec| spec.control.is_endless()),
-            contenders,
+            participants,
         })
     }
 
@@ -243,7 +243,7 @@ impl PlayArgs {
         match affinity::Boards::new(self.concurrency(), field.threads()) {
             Ok(boards) => {
                 // Those that are running already run anywhere.
-                field.contenders.iter().for_each(Contender::dismiss);
+                field.participants.iter().for_each(Participant::dismiss);
                 Some(boards)
             }
             Err(reason) => {
@@ -256,10 +256,10 @@ impl PlayArgs {
     /// The tags of all games.
     pub fn header(&self, event: &str, field: &Field) -> Header {
         let mut header = Header::new(event, &field.names, &field.terms);
-        for (engine, contender) in header.engines.iter_mut().zip(&field.contenders) {
-            *engine = contender.engine_name().map(str::to_string);
+        for (engine, participant) in header.engines.iter_mut().zip(&field.participants) {
+            *engine = participant.engine_name().map(str::to_string);
         }
-        header.times |= field.contenders.iter().any(Contender::is_program);
+        header.times |= field.participants.iter().any(Participant::is_program);
         // Games that are the same every time shall be the same tomorrow.
         header.date = header.times.then(pgn::today);
         header
@@ -294,22 +294,22 @@ impl PlayArgs {
 
     /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
     pub fn conditions(&self, field: &Field) -> String {
-        let all = |of: fn(&Contender) -> String| -> String {
-            let mut values: Vec<String> = field.contenders.iter().map(of).collect();
+        let all = |of: fn(&Participant) -> String| -> String {
+            let mut values: Vec<String> = field.participants.iter().map(of).collect();
             values.dedup();
             values.join(" - ")
         };
-        let limit = all(|contender| {
-            let Control { time, nodes, depth } = contender.terms.control;
+        let limit = all(|participant| {
+            let Control { time, nodes, depth } = participant.terms.control;
             match (time, depth, nodes) {
                 (None, Some(depth), _) => format!("{depth} plies"),
                 (None, None, Some(nodes)) => format!("{nodes} nodes"),
-                _ => contender.terms.control.tag(),
+                _ => participant.terms.control.tag(),
             }
         });
-        let threads = all(|contender| format!("{}t", contender.threads()));
+        let threads = all(|participant| format!("{}t", participant.threads()));
         let hash =
-            all(|contender| contender.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
+            all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
         format!("{limit}, {threads}, {hash}, {}", openings::name(self.openings.as_ref()))
     }
 
@@ -318,13 +318,13 @@ impl PlayArgs {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        for (number, contender) in field.contenders.iter().enumerate() {
-            let Terms { control, margin } = contender.terms;
+        for (number, participant) in field.participants.iter().enumerate() {
+            let Terms { control, margin } = participant.terms;
             let number = number + 1;
-            set(&format!("player {number}"), contender.name.clone());
-            set(&format!("file of player {number}"), contender.digest.clone());
+            set(&format!("player {number}"), participant.name.clone());
+            set(&format!("file of player {number}"), participant.digest.clone());
             set(&format!("limit of player {number}"), format!("{control}, margin {} ms", margin.as_millis()));
-            set(&format!("settings of player {number}"), contender.settings());
+            set(&format!("settings of player {number}"), participant.settings());
         }
         set("openings", openings.digest().to_string());
         set("order", format!("{:?}", self.order).to_lowercase());
@@ -340,7 +340,7 @@ impl PlayArgs {
 impl Field {
     /// The most threads that one player searches with. Players take turns, so a board needs as many cores.
     pub fn threads(&self) -> usize {
-        self.contenders.iter().map(Contender::threads).max().unwrap_or(1)
+        self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
 }
 
@@ -367,24 +367,24 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
 /// Begins a record, or goes on with one: with the pairs that it holds.
 ///
 /// # Errors
-/// As [`Record::create`] and [`Record::resume`].
+/// As [`MatchRecord::create`] and [`MatchRecord::resume`].
 pub fn open_record(
     path: &std::path::Path,
     resume: bool,
     arguments: &Arguments,
     options: &Options,
     ui: &Ui,
-) -> Result<(Record, Vec<Entry>)> {
+) -> Result<(MatchRecord, Vec<Entry>)> {
     let pgn = path.display();
     let earlier = journal_path(path).exists();
     if !resume {
-        let record = Record::create(path, arguments, options)?;
+        let record = MatchRecord::create(path, arguments, options)?;
         if earlier {
             ui.note(format!("{pgn}: the games of the earlier test are overwritten"));
         }
         return Ok((record, Vec::new()));
     }
-    let (record, done) = Record::resume(path, arguments, options)?;
+    let (record, done) = MatchRecord::resume(path, arguments, options)?;
     match done.len() {
         0 => ui.note(format!("{pgn}: no finished games to resume from; this is the beginning")),
         pairs => ui.note(format!("{pgn}: resuming after {pairs} pairs")),

@@ -17,11 +17,11 @@ use patzer_label::selfplay::batch::{Batch, Counts};
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Rejection, Starts};
 use patzer_label::selfplay::{self, Ended, Outputs, Plan};
-use patzer_match::contender::{self, Contender, Defaults};
 use patzer_match::control::Control;
 use patzer_match::game::{Rules, Terms};
 use patzer_match::journal::{Arguments, Options};
 use patzer_match::openings::{Choice, Openings};
+use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::Header;
 use patzer_match::spec::Spec;
 use patzer_match::uci::Patience;
@@ -215,7 +215,7 @@ impl SelfplayArgs {
     }
 
     /// The evaluation and its pool.
-    fn contenders(&self) -> Result<Vec<Contender>> {
+    fn participants(&self) -> Result<Vec<Participant>> {
         let unlimited = self.nodes.is_none() && self.depth.is_none();
         let nodes = if unlimited { Some(DEFAULT_NODES) } else { self.nodes };
         let defaults = Defaults {
@@ -229,14 +229,14 @@ impl SelfplayArgs {
         for name in &self.pool {
             specs.extend(members(name)?.iter().map(|name| Spec::command(name)));
         }
-        let loaded = specs.iter().map(|spec| Contender::load(spec, &defaults));
-        let mut contenders = loaded.collect::<Result<Vec<Contender>>>()?;
-        if let Some(program) = contenders.iter().find(|contender| contender.is_program()) {
+        let loaded = specs.iter().map(|spec| Participant::load(spec, &defaults));
+        let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
+        if let Some(program) = participants.iter().find(|participant| participant.is_program()) {
             let reason = "self-play is played by the bundled engine; `patzer match` plays programs";
             return Err(Error::data(&program.name, reason));
         }
-        contender::distinguish(&mut contenders, &specs);
-        Ok(contenders)
+        participant::distinguish(&mut participants, &specs);
+        Ok(participants)
     }
 
     fn book(&self) -> Result<Option<Openings>> {
@@ -270,7 +270,8 @@ impl SelfplayArgs {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        let digests: Vec<&str> = plan.contenders.iter().map(|contender| contender.digest.as_str()).collect();
+        let digests: Vec<&str> =
+            plan.participants.iter().map(|participant| participant.digest.as_str()).collect();
         set("evaluation", digests[0].to_string());
         set("pool", format!("{} at {}", digests[1..].join(" "), plan.pool_share));
         set("limit", plan.terms.control.to_string());
@@ -324,12 +325,12 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     if !(0.0..=1.0).contains(&args.pool_share) {
         return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
     }
-    let (contenders, book) = (args.contenders()?, args.book()?);
-    let terms: Terms = contenders[0].terms;
+    let (participants, book) = (args.participants()?, args.book()?);
+    let terms: Terms = participants[0].terms;
     let plan = Plan {
         games: args.games as usize,
         threads: rayon::current_num_threads(),
-        contenders: &contenders,
+        participants: &participants,
         pool_share: args.pool_share,
         terms,
         rules: Rules {
@@ -347,7 +348,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
         ui.note(format!("{}: resuming after {done} games", paths[0].display()));
     }
-    let names: Vec<String> = contenders.iter().map(|contender| contender.name.clone()).collect();
+    let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     ui.note(format!("{}: {}, {} threads", names.join(", "), terms.control, plan.threads));
     let header = Header::new("patzer selfplay", &names, &vec![terms; names.len()]);
     let (bar, begin) = (ui.progress("playing", plan.games as u64), Instant::now());

@@ -12,7 +12,7 @@ use patzer_data::filter::Pipeline;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::{AnyReader, AnyWriter, Metadata, Sample, Target};
+use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -192,7 +192,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn filter(&mut self, batch: &mut Vec<Sample>, pipeline: &mut Pipeline) {
+    fn filter(&mut self, batch: &mut Vec<Record>, pipeline: &mut Pipeline) {
         batch.retain(|sample| match pipeline.keep(sample) {
             Ok(()) => true,
             Err(reason) => {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
-use patzer_data::Sample;
+use patzer_data::Record;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::parts::{Part, Parts};
 use patzer_data::show::{self, Column, Shown};
@@ -73,8 +73,8 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let parts = Parts::open(&file, args.format)?;
     let known = parts.rows();
     let wanted = |row: u64, game: u32| row >= args.start && args.game.is_none_or(|wanted| wanted == game);
-    let work = |part: Part<'_>| -> Result<Vec<(u64, Sample)>> {
-        let rows = (part.row..).zip(part.samples?);
+    let work = |part: Part<'_>| -> Result<Vec<(u64, Record)>> {
+        let rows = (part.row..).zip(part.records?);
         let rows = rows.filter(|(row, sample)| wanted(*row, sample.game));
         Ok(rows.take(most.min(1 << 32) as usize).map(|(row, sample)| (row, *sample)).collect())
     };
@@ -120,9 +120,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, row: u64, sample: &Sample, board: bool) {
+    fn add(&mut self, row: u64, sample: &Record, board: bool) {
         let position = sample.position();
-        let shown = Shown { row, sample, position: position.as_ref() };
+        let shown = Shown { row, record: sample, position: position.as_ref() };
         self.rows.push(self.columns.iter().map(|column| (column.value)(&shown)).collect());
         if board {
             self.boards.push(show::board(sample));

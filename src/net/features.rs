@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, Position};
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
 use patzer_chess::played;
-use patzer_data::{AnyReader, Sample};
+use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{Features, SETS, Set, View};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -146,7 +146,7 @@ fn sum(a: Vec<Count>, b: Vec<Count>) -> Vec<Count> {
     a.into_iter().zip(b).map(|(a, b)| a.and(b)).collect()
 }
 
-fn count_all(samples: &[Sample], blocks: &[(&'static Set, Features)]) -> Vec<Count> {
+fn count_all(samples: &[Record], blocks: &[(&'static Set, Features)]) -> Vec<Count> {
     let mut counts = vec![Count::default(); blocks.len()];
     for sample in samples {
         let Some(before) = sample.position() else { continue };

@@ -17,7 +17,7 @@ pub use self::stream::{Account, Offer, interleaved, stream, warn_of_bad_lines};
 use crate::Ui;
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
-use patzer_data::{Metadata, Sample};
+use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
@@ -140,7 +140,7 @@ pub fn prepare<T>(
     args: &DataArgs,
     split: Split,
     ui: &Ui,
-    item: impl Fn(&Sample, PackedBoard, Color) -> std::result::Result<T, &'static str>,
+    item: impl Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str>,
 ) -> Result<Prepared<T>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     let account = stream(args, split, ui, &mut |offer| {

@@ -18,7 +18,7 @@ use patzer_data::format::columns::Wanted;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
-use patzer_data::{AnyReader, Metadata, Sample};
+use patzer_data::{AnyReader, Metadata, Record};
 use patzer_fit::tune::lines;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -29,7 +29,7 @@ use patzer_label::leaf::{judged, label};
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// The position as the file has it; of a line of EPD only what tuning needs.
-    pub sample: &'a Sample,
+    pub sample: &'a Record,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
     /// The board to judge.
@@ -174,7 +174,7 @@ struct View {
 }
 
 impl View {
-    fn new(sample: &Sample, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
+    fn new(sample: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
         let kept = judge.keep(sample);
         let group = game.unwrap_or_else(|| sample.key() as u64);
         let verdict = kept.and_then(|()| judged(sample, resolved));
@@ -194,9 +194,9 @@ impl Stream<'_, '_> {
     /// Filters samples and offers what is left, in their order. `game` names the game of one, where that is known.
     fn offer(
         &mut self,
-        samples: &[Sample],
+        samples: &[Record],
         resolved: bool,
-        game: impl Fn(&Sample) -> Option<u64> + Sync,
+        game: impl Fn(&Record) -> Option<u64> + Sync,
     ) -> Result<()> {
         let mut views = Vec::new();
         for samples in samples.chunks(VIEWS) {
@@ -252,7 +252,7 @@ impl Stream<'_, '_> {
             if self.args.no_resolve {
                 samples.iter_mut().for_each(|sample| sample.leaf = None);
             }
-            let game = |sample: &Sample| games.then(|| file << 32 | u64::from(sample.game));
+            let game = |sample: &Record| games.then(|| file << 32 | u64::from(sample.game));
             self.offer(&samples, !self.args.no_resolve, game)?;
         }
         bar.finish_and_clear();
@@ -268,7 +268,7 @@ impl Stream<'_, '_> {
             let score =
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
-            let sample = Sample { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
+            let sample = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
             let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
             let held_out = self.split.holds_out(group);
             let offer = Offer { sample: &sample, result: line.result, board, turn, group, held_out };
@@ -301,7 +301,7 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    fn resolve_lines(&mut self, batch: &mut Vec<Sample>, resolve: bool) -> Result<()> {
+    fn resolve_lines(&mut self, batch: &mut Vec<Record>, resolve: bool) -> Result<()> {
         if resolve {
             label(batch, &qsearch(), interrupt::flag(), &|_| {})?;
         }

@@ -52,7 +52,7 @@ impl Scored {
         let mut all = Scored::default();
         type Seen = (Vec<source::Scored>, Vec<Observation>);
         let work = |part: patzer_data::parts::Part<'_>| -> Result<Seen> {
-            let samples = part.samples?;
+            let samples = part.records?;
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
             Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))
         };

@@ -17,7 +17,7 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
-use patzer_match::contender::load_evaluation;
+use patzer_match::participant::load_evaluation;
 use patzer_report::judged::{Case, Judged, judge};
 use patzer_report::log;
 use patzer_report::network::{self, Trained};

@@ -14,7 +14,7 @@ use crate::prepare::{Prepared, Split, prepare};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
 use patzer_chess::score::is_mate;
-use patzer_data::{Metadata, Sample};
+use patzer_data::{Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_train::successors::{self, Triple};
@@ -92,7 +92,7 @@ impl Data {
 
 /// The board to judge, with the score of the game's engine seen from its side to move, or the label's own.
 pub(super) fn item(
-    sample: &Sample,
+    sample: &Record,
     board: PackedBoard,
     turn: Color,
 ) -> std::result::Result<TrainItem, &'static str> {

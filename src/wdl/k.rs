@@ -10,7 +10,7 @@ use super::{Inputs, WdlArgs, read_games};
 use crate::evaluation::load;
 use crate::{Status, Ui};
 use patzer_chess::packed::NO_EP;
-use patzer_data::{Dataset, Sample};
+use patzer_data::{Dataset, Record};
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
@@ -66,7 +66,7 @@ struct Input {
 fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
-    let see = |seen: &mut Vec<Scored>, sample: &Sample| seen.extend(Scored::stored(sample));
+    let see = |seen: &mut Vec<Scored>, sample: &Record| seen.extend(Scored::stored(sample));
     let account = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
     let mut positions = account.positions_read;
     let mut next_game = account.games as u32;
@@ -127,7 +127,7 @@ fn open(path: &Path) -> Result<Dataset> {
     if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
 }
 
-fn evaluated(samples: &[Sample], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
+fn evaluated(samples: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
     match evaluation {
         Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone()), resolved),
         Evaluation::Nnue(network) => evaluated_by(samples, &Nnue::new(network.clone()), resolved),
@@ -136,11 +136,11 @@ fn evaluated(samples: &[Sample], evaluation: &Evaluation, resolved: bool) -> Vec
 
 /// The static evaluation of each position, or of its leaf if the dataset is resolved. Leaves at which the game is over have
 /// no static evaluation.
-fn evaluated_by<E: Evaluator + Sync>(samples: &[Sample], evaluator: &E, resolved: bool) -> Vec<Scored> {
+fn evaluated_by<E: Evaluator + Sync>(samples: &[Record], evaluator: &E, resolved: bool) -> Vec<Scored> {
     const CHUNK: usize = 4096;
-    let of_chunk = |chunk: &[Sample]| -> Vec<Scored> {
+    let of_chunk = |chunk: &[Record]| -> Vec<Scored> {
         let mut evaluator = evaluator.clone();
-        let evaluate = |sample: &Sample| {
+        let evaluate = |sample: &Record| {
             let (board, turn) = judged(sample, resolved).ok()?;
             let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
             Scored::of(sample, turn, score)

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
-use patzer_data::Sample;
+use patzer_data::Record;
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, Account, Choice, NOT_BY_PLAY, Notice};
 use patzer_io::error::{Error, Result};
@@ -211,7 +211,7 @@ fn read_games<S: Default + Send>(
     args: &WdlArgs,
     files: &[PathBuf],
     ui: &Ui,
-    observe: impl Fn(&mut S, &Sample) + Sync,
+    observe: impl Fn(&mut S, &Record) + Sync,
     absorb: impl FnMut(S) + Send,
 ) -> Result<Account> {
     const NAMED: u64 = 10;

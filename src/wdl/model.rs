@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::{Status, Ui};
-use patzer_data::{Dataset, Sample};
+use patzer_data::{Dataset, Record};
 use patzer_fit::wdl::source::{Account, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, Fitted, Histogram, Model, Observation, Table, fit};
 use patzer_io::error::{Error, Result};
@@ -69,7 +69,7 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
 fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, Account)> {
     let mut histogram = Histogram::default();
     let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
-    let see = |seen: &mut Vec<Observation>, sample: &Sample| seen.extend(observe(sample, bin));
+    let see = |seen: &mut Vec<Observation>, sample: &Record| seen.extend(observe(sample, bin));
     let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
     let mut account = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {

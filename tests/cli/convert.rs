@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use patzer_data::format::registry;
-use patzer_data::{AnyReader, Sample};
+use patzer_data::{AnyReader, Record};
 
 use crate::{done, patzer};
 
@@ -11,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
 }
 
-fn positions(path: &Path) -> Vec<Sample> {
+fn positions(path: &Path) -> Vec<Record> {
     AnyReader::open(path, None).unwrap().read_all().unwrap()
 }
 
@@ -55,7 +55,7 @@ fn every_format_comes_back_as_a_dataset() {
         done(folder.path(), &format!("data convert {name} -o back.parquet"));
         let after = positions(&folder.path().join("back.parquet"));
         assert_eq!(after.len() as u64, json["positions_written"].as_u64().unwrap(), "{name}");
-        let scores = |samples: &[Sample]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
+        let scores = |samples: &[Record]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
         if format.carries.contains(patzer_data::format::facts::Facts::SCORE) {
             assert_eq!(scores(&after), scores(&before), "{name}");
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use patzer_chess::PackedMove;
-use patzer_data::{Dataset, Metadata, Sample, Writer, flags};
+use patzer_data::{Dataset, Metadata, Record, Writer, flags};
 use serde_json::{Value, json};
 
 use crate::{done, patzer};
@@ -20,7 +20,7 @@ fn validate(folder: &Path, line: &str) -> (Option<i32>, Value) {
     (output.status.code(), value.unwrap_or_else(|_| panic!("{output:?}")))
 }
 
-fn write(path: &Path, samples: &[Sample]) {
+fn write(path: &Path, samples: &[Record]) {
     let mut writer = Writer::create(path, Metadata::new(vec![], vec![], 0)).unwrap();
     writer.write(samples).unwrap();
     writer.finish().unwrap();
@@ -62,7 +62,7 @@ fn every_kind_of_fault_is_found_and_named() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), &format!("extract {}", fixture("games_damaged.pgn")));
     let sound = Dataset::open(&folder.path().join("positions.parquet")).unwrap().read_all().unwrap();
-    type Damage = fn(&mut Sample);
+    type Damage = fn(&mut Record);
     let cases: &[(&str, Damage)] = &[
         ("position", |s| s.board.0[0] ^= 0x18),
         ("position", |s| s.ep = 44),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use patzer_data::filter::{PRESETS, Pipeline};
-use patzer_data::{Dataset, Sample, flags};
+use patzer_data::{Dataset, Record, flags};
 use sha2::{Digest, Sha256};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, EnPassantMode};
@@ -17,7 +17,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// Extracts a fixture with more arguments; the dataset's samples and the JSON summary.
-fn extract(name: &str, args: &[&str]) -> (Vec<Sample>, serde_json::Value, String) {
+fn extract(name: &str, args: &[&str]) -> (Vec<Record>, serde_json::Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = fixture(name);
     let args = [&["extract", path.to_str().unwrap(), "--json"], args].concat();
@@ -152,7 +152,7 @@ fn a_preset_leaves_the_same_positions_at_extract_and_later() {
     for (preset, _) in PRESETS {
         let (at_extract, summary, _) = extract("games.pgn.zst", &["--filter", preset]);
         let mut pipeline = Pipeline::new(&[preset.to_string()], &[]).unwrap();
-        let later: Vec<Sample> = all.iter().filter(|s| pipeline.keep(s).is_ok()).copied().collect();
+        let later: Vec<Record> = all.iter().filter(|s| pipeline.keep(s).is_ok()).copied().collect();
         assert!(at_extract == later, "{preset}: {} and {} positions", at_extract.len(), later.len());
         assert!(later.len() <= all.len());
         let dropped: u64 =
@@ -351,7 +351,7 @@ fn games_before_a_truncation_are_kept_if_asked_for() {
     let (all, _, _) = extract("games.pgn.zst", &[]);
     // The last game that was read breaks off; everything before it is as in the whole file.
     let broken = summary["games"].as_u64().unwrap() as u32 - 1;
-    let sound: Vec<Sample> = all.iter().filter(|s| s.game < broken).copied().collect();
+    let sound: Vec<Record> = all.iter().filter(|s| s.game < broken).copied().collect();
     assert!(broken > 1000);
     assert!(kept[..sound.len()] == sound[..]);
     assert!(kept[sound.len()..].iter().all(|s| s.game == broken));

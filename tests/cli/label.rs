@@ -35,7 +35,7 @@ fn every_row_stays_and_gets_the_leaf_of_its_captures() {
     for (before, after) in before.iter().zip(&after) {
         let leaf = after.leaf.unwrap();
         // Nothing but the leaf is new.
-        assert_eq!(patzer_data::Sample { leaf: None, ..*after }, *before);
+        assert_eq!(patzer_data::Record { leaf: None, ..*after }, *before);
         assert!(leaf.score.abs() < 3000);
     }
     // 1. e4 is quiet; after 2. Qg4 Black takes the queen, which is the next position of the game.

@@ -216,7 +216,7 @@ fn a_split_gives_every_game_to_one_part() {
     let report = json(at, "data split --seed 3 --json -q");
     let names = ["train", "validation", "test"].map(|name| format!("positions.{name}.parquet"));
     let parts = names.map(|name| Dataset::open(&at.join(name)).unwrap().read_all().unwrap());
-    let games = |part: &[patzer_data::Sample]| {
+    let games = |part: &[patzer_data::Record]| {
         part.iter().map(|s| s.game).collect::<std::collections::BTreeSet<u32>>()
     };
     let all: usize = parts.iter().map(|part| games(part).len()).sum();

@@ -5,7 +5,7 @@ use std::process::Output;
 
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_data::{Leaf, Metadata, Sample, Writer};
+use patzer_data::{Leaf, Metadata, Record, Writer};
 use patzer_eval::hce::{Hce, Weights};
 use shakmaty::{Chess, Color, Position};
 
@@ -15,8 +15,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-fn sample(position: &Chess, game: u32) -> Sample {
-    Sample {
+fn sample(position: &Chess, game: u32) -> Record {
+    Record {
         board: PackedBoard::pack(position),
         turn: position.turn(),
         ep: 255,
@@ -38,7 +38,7 @@ fn sample(position: &Chess, game: u32) -> Sample {
 }
 
 /// Positions of random games with results drawn from K = 1.25 on the untuned evaluation.
-fn samples(count: usize) -> Vec<Sample> {
+fn samples(count: usize) -> Vec<Record> {
     let hce = Hce::new(std::sync::Arc::new(Weights::untuned()));
     let mut rng = Rng::new(11);
     let mut samples = Vec::new();
@@ -56,12 +56,12 @@ fn samples(count: usize) -> Vec<Sample> {
         let result = if rng.unit() < expected { 1 } else { -1 };
         let score = position.turn().fold_wb(cp, -cp) as i16;
         let game = samples.len() as u32;
-        samples.push(Sample { result, score: Some(score), ..sample(&position, game) });
+        samples.push(Record { result, score: Some(score), ..sample(&position, game) });
     }
     samples
 }
 
-fn write(path: &Path, samples: &[Sample], resolved: Option<&str>) {
+fn write(path: &Path, samples: &[Record], resolved: Option<&str>) {
     let metadata = Metadata { resolved: resolved.map(str::to_string), ..Metadata::default() };
     let mut writer = Writer::create(path, metadata).unwrap();
     writer.write(samples).unwrap();
@@ -101,10 +101,10 @@ fn a_resolved_position_is_evaluated_at_its_leaf() {
     let start = PackedBoard::pack(&Chess::default());
     let samples = samples(4_000);
     // The position itself says nothing; its leaf does. One leaf is a mate and has no static evaluation.
-    let mut resolved: Vec<Sample> = (samples.iter())
+    let mut resolved: Vec<Record> = (samples.iter())
         .map(|s| {
             let leaf = Some(Leaf { board: s.board, turn: s.turn, score: 0 });
-            Sample { board: start, turn: Color::White, leaf, ..*s }
+            Record { board: start, turn: Color::White, leaf, ..*s }
         })
         .collect();
     if let Some(leaf) = &mut resolved[0].leaf {
@@ -125,8 +125,8 @@ fn a_resolved_position_is_evaluated_at_its_leaf() {
 fn data_without_a_k_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let unscored: Vec<Sample> = samples(50).iter().map(|s| Sample { score: None, ..*s }).collect();
-    let won: Vec<Sample> = samples(50).iter().map(|s| Sample { result: 1, ..*s }).collect();
+    let unscored: Vec<Record> = samples(50).iter().map(|s| Record { score: None, ..*s }).collect();
+    let won: Vec<Record> = samples(50).iter().map(|s| Record { result: 1, ..*s }).collect();
     write(&folder.join("unscored.parquet"), &unscored, None);
     write(&folder.join("won.parquet"), &won, None);
     write(&folder.join("nothing.parquet"), &[], None);

@@ -6,7 +6,7 @@ use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::filter::registry::{Given, Kind, Make, ROWS, Row};
 use patzer_data::filter::{GameFacts, Pipeline};
 use patzer_data::format::EMPTY;
-use patzer_data::{Dataset, Metadata, Sample, Writer, flags};
+use patzer_data::{Dataset, Metadata, Record, Writer, flags};
 use proptest::prelude::*;
 use shakmaty::{Chess, Color, Position};
 
@@ -25,12 +25,12 @@ fn board() -> impl Strategy<Value = (PackedBoard, Color)> {
     })
 }
 
-fn sample() -> impl Strategy<Value = Sample> {
+fn record() -> impl Strategy<Value = Record> {
     let score = prop::option::of(prop_oneof![-32_000i16..=32_000, -100i16..=100]);
     let numbers = (any::<u8>(), 1u16..300, 0u16..600, 0u32..50, prop::option::of(any::<u8>()));
     (board(), any::<u16>(), any::<[u8; 3]>(), -1i8..=1, score, numbers, any::<u16>()).prop_map(
         |((board, turn), bits, distances, result, score, (halfmove, fullmove, ply, game, depth), played)| {
-            Sample {
+            Record {
                 board,
                 turn,
                 halfmove,
@@ -85,11 +85,11 @@ fn pipeline(row: &Row, overrides: &[String]) -> Pipeline {
     Pipeline::for_games(&[row.name.to_string()], overrides).unwrap()
 }
 
-fn stored(samples: &[Sample]) -> Vec<Sample> {
+fn stored(records: &[Record]) -> Vec<Record> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
-    writer.write(samples).unwrap();
+    writer.write(records).unwrap();
     writer.finish().unwrap();
     Dataset::open(&path).unwrap().read_all().unwrap()
 }
@@ -101,11 +101,11 @@ proptest! {
     /// own name; read is kept and dropped together.
     #[test]
     fn every_filter_says_the_same_at_extract_and_on_the_dataset(
-        samples in prop::collection::vec(sample(), 1..12),
+        records in prop::collection::vec(record(), 1..12),
         facts in facts(),
         numbers in prop::collection::vec(any::<u64>(), 64),
     ) {
-        let later = stored(&samples);
+        let later = stored(&records);
         for row in ROWS {
             let Some(overrides) = values(row, &numbers) else { continue };
             let (mut at_extract, mut again) = (pipeline(row, &overrides), pipeline(row, &overrides));
@@ -113,28 +113,28 @@ proptest! {
             prop_assert_eq!(whole, again.halves().0.keep_game(&facts));
             prop_assert!(whole.is_ok() || (matches!(row.make, Make::Game(_)) && whole == Err(row.name)));
             let mut account: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-            for (sample, later) in samples.iter().zip(&later) {
-                let answer = at_extract.keep(sample);
+            for (record, later) in records.iter().zip(&later) {
+                let answer = at_extract.keep(record);
                 prop_assert_eq!(answer, again.keep(later), "{}", row.name);
                 prop_assert!(answer.is_ok() || answer == Err(row.name));
                 *account.entry(answer.err()).or_default() += 1;
             }
-            prop_assert_eq!(account.values().sum::<usize>(), samples.len());
+            prop_assert_eq!(account.values().sum::<usize>(), records.len());
         }
     }
 
     #[test]
-    fn a_stricter_window_never_keeps_more(sample in sample(), plies in 1u8..255) {
+    fn a_stricter_window_never_keeps_more(record in record(), plies in 1u8..255) {
         for row in ROWS.iter().filter(|row| row.name.starts_with("before_")) {
             if let Make::Position(make) = row.make {
                 let plies = f64::from(plies);
-                prop_assert!(make(&[plies]).keeps(&sample) || !make(&[plies + 1.0]).keeps(&sample), "{}", row.name);
+                prop_assert!(make(&[plies]).keeps(&record) || !make(&[plies + 1.0]).keeps(&record), "{}", row.name);
             }
         }
     }
 
     #[test]
-    fn a_wider_range_never_keeps_less(sample in sample(), numbers in prop::collection::vec(any::<u64>(), 8)) {
+    fn a_wider_range_never_keeps_less(record in record(), numbers in prop::collection::vec(any::<u64>(), 8)) {
         for row in ROWS.iter().filter(|row| row.parameters.iter().any(|p| p.name == "min")) {
             let (Make::Position(make), Some(_)) = (&row.make, values(row, &numbers)) else { continue };
             let mut narrow = row.defaults();
@@ -146,18 +146,18 @@ proptest! {
             // `min` and `max` come first in every row that has them.
             let mut wide = narrow.clone();
             wide[0] = row.defaults()[0];
-            prop_assert!(make(&wide).keeps(&sample) || !make(&narrow).keeps(&sample), "{}", row.name);
+            prop_assert!(make(&wide).keeps(&record) || !make(&narrow).keeps(&record), "{}", row.name);
         }
     }
 
     /// A filter that draws keeps the same positions when they come in another order or in parts.
     #[test]
-    fn draws_do_not_depend_on_the_order(samples in prop::collection::vec(sample(), 2..12)) {
+    fn draws_do_not_depend_on_the_order(records in prop::collection::vec(record(), 2..12)) {
         for name in ["random_skip", "early_skip", "wdl_skip", "piece_target"] {
             let row = ROWS.iter().find(|row| row.name == name).unwrap();
             let (mut forwards, mut backwards) = (pipeline(row, &[]), pipeline(row, &[]));
-            let ahead: Vec<bool> = samples.iter().map(|s| forwards.keep(s).is_ok()).collect();
-            let mut back: Vec<bool> = samples.iter().rev().map(|s| backwards.keep(s).is_ok()).collect();
+            let ahead: Vec<bool> = records.iter().map(|s| forwards.keep(s).is_ok()).collect();
+            let mut back: Vec<bool> = records.iter().rev().map(|s| backwards.keep(s).is_ok()).collect();
             back.reverse();
             prop_assert_eq!(ahead, back);
         }

@@ -8,8 +8,8 @@ use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::format::facts::Facts;
 use patzer_data::format::registry::{self, FORMATS, Format};
 use patzer_data::format::{bullet, fen};
-use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Sample, Target, flags};
-use patzer_pgn::{Cutter, Parser};
+use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Record, Target, flags};
+use patzer_pgn::{GameSplitter, Parser};
 use proptest::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
@@ -63,23 +63,23 @@ fn game_text(start: usize, plies: usize, seed: u64, scored: usize) -> String {
     text + result + "\n\n"
 }
 
-/// The samples that `extract` takes of games.
-fn extracted(text: &str) -> Vec<Sample> {
-    let mut cutter = Cutter::new();
+/// The records that `extract` takes of games.
+fn extracted(text: &str) -> Vec<Record> {
+    let mut cutter = GameSplitter::new();
     *cutter.text() = text.as_bytes().to_vec();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();
-    let mut samples = Vec::new();
+    let mut records = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
-        let game = parser.parse(&text, piece, number as u32, &mut samples);
+        let game = parser.parse(&text, piece, number as u32, &mut records);
         assert!(game.fault.is_none(), "{:?}", game.fault);
     }
-    samples
+    records
 }
 
 /// Some games, with scores for every move or for most.
-fn games(scored: usize) -> impl Strategy<Value = Vec<Sample>> {
+fn games(scored: usize) -> impl Strategy<Value = Vec<Record>> {
     let game = (0..STARTS.len(), 1usize..120, any::<u64>());
     prop::collection::vec(game, 1..5).prop_map(move |games| {
         let text = games
@@ -91,17 +91,17 @@ fn games(scored: usize) -> impl Strategy<Value = Vec<Sample>> {
 }
 
 /// Through a file and back; also how many were left out.
-fn through(format: &'static Format, samples: &[Sample], name: &str) -> (Vec<Sample>, u64) {
+fn through(format: &'static Format, records: &[Record], name: &str) -> (Vec<Record>, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     let target = Target { format: Some(format), ..Target::default() };
     let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
-    let (one, two) = samples.split_at(samples.len() / 3);
+    let (one, two) = records.split_at(records.len() / 3);
     writer.write(one).unwrap();
     writer.write(two).unwrap();
     let written = writer.finish().unwrap();
     let dropped: u64 = written.dropped.values().sum();
-    assert_eq!(written.positions + dropped, samples.len() as u64, "{}", format.name);
+    assert_eq!(written.positions + dropped, records.len() as u64, "{}", format.name);
     if written.positions == 0 {
         return (Vec::new(), dropped);
     }
@@ -111,12 +111,12 @@ fn through(format: &'static Format, samples: &[Sample], name: &str) -> (Vec<Samp
     (read, dropped)
 }
 
-/// What is left of samples in a format that carries these facts alone.
-fn carried(samples: &[Sample], facts: Facts) -> Vec<Sample> {
+/// What is left of records in a format that carries these facts alone.
+fn carried(records: &[Record], facts: Facts) -> Vec<Record> {
     let lacks = |fact| !facts.contains(fact);
     let mut games: Vec<u32> = Vec::new();
-    let strip = |sample: &Sample| {
-        let mut s = *sample;
+    let strip = |record: &Record| {
+        let mut s = *record;
         if lacks(Facts::CASTLING) {
             s.board = without_castling(&s);
         }
@@ -156,28 +156,28 @@ fn carried(samples: &[Sample], facts: Facts) -> Vec<Sample> {
         }
         s
     };
-    samples.iter().map(strip).collect()
+    records.iter().map(strip).collect()
 }
 
-fn without_castling(sample: &Sample) -> PackedBoard {
-    let mut setup = sample.position().unwrap().to_setup(EnPassantMode::Legal);
+fn without_castling(record: &Record) -> PackedBoard {
+    let mut setup = record.position().unwrap().to_setup(EnPassantMode::Legal);
     setup.castling_rights = Bitboard::EMPTY;
     PackedBoard::pack(&Chess::from_setup(setup, CastlingMode::Standard).unwrap())
 }
 
 /// The same position with the colours exchanged, as seen by the other side.
-fn turned(sample: &Sample) -> Sample {
-    let position = sample.position().unwrap();
+fn turned(record: &Record) -> Record {
+    let position = record.position().unwrap();
     let mut setup = position.to_setup(EnPassantMode::Legal);
     setup.ep_square = None;
     setup.castling_rights = Bitboard::EMPTY;
     let setup = setup.into_mirrored();
     let position = Chess::from_setup(setup, CastlingMode::Standard).unwrap();
-    Sample { board: PackedBoard::pack(&position), turn: Color::White, result: -sample.result, ..*sample }
+    Record { board: PackedBoard::pack(&position), turn: Color::White, result: -record.result, ..*record }
 }
 
-fn check(format: &'static Format, samples: &[Sample], facts: Facts, name: &str) {
-    let kept: Vec<Sample> = samples
+fn check(format: &'static Format, records: &[Record], facts: Facts, name: &str) {
+    let kept: Vec<Record> = records
         .iter()
         .filter(|s| {
             let holds = Facts::of(s);
@@ -187,9 +187,9 @@ fn check(format: &'static Format, samples: &[Sample], facts: Facts, name: &str) 
         })
         .copied()
         .collect();
-    let (read, dropped) = through(format, samples, name);
+    let (read, dropped) = through(format, records, name);
     assert_eq!(read.len(), kept.len(), "{}", format.name);
-    assert_eq!(dropped as usize, samples.len() - kept.len(), "{}", format.name);
+    assert_eq!(dropped as usize, records.len() - kept.len(), "{}", format.name);
     for (a, b) in carried(&read, facts).iter().zip(carried(&kept, facts)) {
         assert_eq!(*a, b, "{}", format.name);
     }
@@ -200,8 +200,8 @@ proptest! {
 
     /// Whole games in which every position has a score: all that the registry promises.
     #[test]
-    fn games_survive_every_format(samples in games(16)) {
-        let complete: Vec<Sample> = samples.into_iter().filter(|s| s.score.is_some()).collect();
+    fn games_survive_every_format(records in games(16)) {
+        let complete: Vec<Record> = records.into_iter().filter(|s| s.score.is_some()).collect();
         for format in FORMATS {
             // Where castling rights are refused, games are cut short.
             let cut = if format.refuses == Facts::NONE { Facts::NONE } else { Facts::GAME.and(Facts::DISTANCES) };
@@ -211,24 +211,24 @@ proptest! {
 
     /// Positions of which some have no score: games are cut, the rest survives.
     #[test]
-    fn positions_survive_every_format(samples in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz"])) {
+    fn positions_survive_every_format(records in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz"])) {
         for format in FORMATS {
             let whole = format.needs.contains(Facts::SCORE) || format.refuses != Facts::NONE;
             let cut = if whole { Facts::GAME.and(Facts::DISTANCES) } else { Facts::NONE };
-            check(format, &samples, format.carries.without(cut), packed);
+            check(format, &records, format.carries.without(cut), packed);
         }
     }
 
     /// A damaged file is an error or other positions, never a panic.
     #[test]
-    fn damage_never_panics(samples in games(16), seed in any::<u64>()) {
+    fn damage_never_panics(records in games(16), seed in any::<u64>()) {
         let folder = tempfile::tempdir().unwrap();
         let mut rng = Rng::new(seed);
         for format in FORMATS {
             let path = folder.path().join(format.name);
             let target = Target { format: Some(format), ..Target::default() };
             let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
-            writer.write(&samples).unwrap();
+            writer.write(&records).unwrap();
             writer.finish().unwrap();
             let mut bytes = std::fs::read(&path).unwrap();
             for _ in 0..1 + rng.below(4) {
@@ -248,33 +248,33 @@ proptest! {
 
     /// The trainer's own crate makes the same records from text.
     #[test]
-    fn bullet_records_are_those_of_bulletformat(samples in games(16)) {
-        for sample in samples.iter().filter(|s| s.score.is_some()) {
-            let score = sample.score.unwrap();
-            let white = if sample.turn == Color::White { score } else { -score };
-            let position = sample.position().unwrap();
+    fn bullet_records_are_those_of_bulletformat(records in games(16)) {
+        for record in records.iter().filter(|s| s.score.is_some()) {
+            let score = record.score.unwrap();
+            let white = if record.turn == Color::White { score } else { -score };
+            let position = record.position().unwrap();
             let fen = Fen::from_position(&position, EnPassantMode::Legal);
-            let result = ["0.0", "0.5", "1.0"][(sample.result + 1) as usize];
+            let result = ["0.0", "0.5", "1.0"][(record.result + 1) as usize];
             let theirs: bulletformat::ChessBoard = format!("{fen} | {white} | {result}").parse().unwrap();
             let bytes = <bulletformat::ChessBoard as bulletformat::BulletFormat>::as_bytes_slice(&[theirs]).to_vec();
-            prop_assert_eq!(&bullet::encode(sample)[..], &bytes[..], "{}", fen);
+            prop_assert_eq!(&bullet::encode(record)[..], &bytes[..], "{}", fen);
         }
     }
 
     /// The crate of Viridithas's format reads what we write, and writes what we do.
     #[test]
-    fn viri_games_are_those_of_viriformat(samples in games(16)) {
-        let samples: Vec<Sample> = samples.into_iter().filter(|s| s.score.is_some()).collect();
-        let bytes = bytes_of("viri", &samples);
+    fn viri_games_are_those_of_viriformat(records in games(16)) {
+        let records: Vec<Record> = records.into_iter().filter(|s| s.score.is_some()).collect();
+        let bytes = bytes_of("viri", &records);
         let (mut rest, mut at, mut again) = (&bytes[..], 0, Vec::new());
         while !rest.is_empty() {
             let game = viriformat::dataformat::Game::deserialise_from(&mut rest, Vec::new()).unwrap();
             game.serialise_into(&mut again).unwrap();
             game.visit_positions(|board, eval| {
-                let sample = &samples[at];
-                let white = i32::from(sample.score.unwrap());
-                let position = sample.position().unwrap();
-                assert_eq!(eval, if sample.turn == Color::White { white } else { -white });
+                let record = &records[at];
+                let white = i32::from(record.score.unwrap());
+                let position = record.position().unwrap();
+                assert_eq!(eval, if record.turn == Color::White { white } else { -white });
                 let chess960 = position.castles().mode() == CastlingMode::Chess960;
                 if !chess960 {
                     let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
@@ -285,26 +285,26 @@ proptest! {
                 at += 1;
             });
         }
-        prop_assert_eq!(at, samples.len());
+        prop_assert_eq!(at, records.len());
         prop_assert_eq!(again, bytes);
     }
 
     /// The crate of Stockfish's binpack reads what we write, and writes the same bytes.
     #[test]
-    fn binpacks_are_those_of_sfbinpack(samples in games(14)) {
-        let samples: Vec<Sample> = samples.into_iter().filter(|s| !Facts::of(s).contains(Facts::CHESS960)).collect();
-        prop_assume!(!samples.is_empty());
-        let bytes = bytes_of("binpack", &samples);
+    fn binpacks_are_those_of_sfbinpack(records in games(14)) {
+        let records: Vec<Record> = records.into_iter().filter(|s| !Facts::of(s).contains(Facts::CHESS960)).collect();
+        prop_assume!(!records.is_empty());
+        let bytes = bytes_of("binpack", &records);
         let mut reader = sfbinpack::CompressedTrainingDataEntryReader::from_slice(&bytes).unwrap();
         let mut writer = sfbinpack::CompressedTrainingDataEntryWriter::new_in_memory().unwrap();
-        for sample in &samples {
+        for record in &records {
             let entry = reader.next();
-            let fen = Fen::from_position(&sample.position().unwrap(), EnPassantMode::Legal);
-            let chess960 = sample.has(flags::CHESS960);
+            let fen = Fen::from_position(&record.position().unwrap(), EnPassantMode::Legal);
+            let chess960 = record.has(flags::CHESS960);
             prop_assert!(chess960 || entry.pos.fen().unwrap() == fen.to_string(), "{} {}", entry.pos.fen().unwrap(), fen);
-            prop_assert_eq!(entry.score, sample.score.unwrap_or(32_002));
-            prop_assert_eq!(entry.result, i16::from(if sample.turn == Color::White { sample.result } else { -sample.result }));
-            prop_assert_eq!(u32::from(entry.ply), sample.game_ply());
+            prop_assert_eq!(entry.score, record.score.unwrap_or(32_002));
+            prop_assert_eq!(entry.result, i16::from(if record.turn == Color::White { record.result } else { -record.result }));
+            prop_assert_eq!(u32::from(entry.ply), record.game_ply());
             writer.write_entry(&entry).unwrap();
         }
         prop_assert!(!reader.has_next());
@@ -312,12 +312,12 @@ proptest! {
     }
 }
 
-fn bytes_of(format: &str, samples: &[Sample]) -> Vec<u8> {
+fn bytes_of(format: &str, records: &[Record]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     let target = Target { format: Some(registry::named(format).unwrap()), ..Target::default() };
     let mut writer = AnyWriter::create(&path, &target, &Metadata::new(vec![], vec![], 0)).unwrap();
-    writer.write(samples).unwrap();
+    writer.write(records).unwrap();
     writer.finish().unwrap();
     std::fs::read(Path::new(&path)).unwrap()
 }

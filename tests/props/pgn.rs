@@ -6,15 +6,15 @@ use std::path::Path;
 use patzer_chess::packed::ep_code;
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_data::{FAR, Sample, flags};
-use patzer_pgn::{Cutter, Parser};
+use patzer_data::{FAR, Record, flags};
+use patzer_pgn::{GameSplitter, Parser};
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use proptest::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
-/// The samples of a game as they are defined, from scratch and one by one.
-fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Sample> {
+/// The records of a game as they are defined, from scratch and one by one.
+fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Record> {
     let mut positions = vec![start.clone()];
     for m in moves {
         positions.push(positions[positions.len() - 1].clone().play(*m).unwrap());
@@ -24,10 +24,10 @@ fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Sample> 
         let found = (ply..moves.len()).find(|at| event(*at));
         found.map_or(FAR, |at| u8::try_from(at - ply).unwrap_or(FAR))
     };
-    let sample = |ply: usize| {
+    let record = |ply: usize| {
         let (position, m) = (&positions[ply], moves[ply]);
         let bit = |set: bool, flag: u16| if set { flag } else { 0 };
-        Sample {
+        Record {
             board: PackedBoard::pack(position),
             turn: position.turn(),
             ep: ep_code(position),
@@ -52,20 +52,20 @@ fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Sample> 
             mean: None,
         }
     };
-    (0..moves.len()).map(sample).collect()
+    (0..moves.len()).map(record).collect()
 }
 
-/// What patzer reads: each game's samples, or why it is broken.
-fn read(text: &[u8]) -> Vec<Result<Vec<Sample>, String>> {
-    let mut cutter = Cutter::new();
+/// What patzer reads: each game's records, or why it is broken.
+fn read(text: &[u8]) -> Vec<Result<Vec<Record>, String>> {
+    let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(text);
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();
     let games = pieces.iter().enumerate().map(|(number, piece)| {
-        let mut samples = Vec::new();
-        let game = parser.parse(&text, piece, number as u32, &mut samples);
-        game.fault.map_or(Ok(samples), |fault| Err(fault.reason))
+        let mut records = Vec::new();
+        let game = parser.parse(&text, piece, number as u32, &mut records);
+        game.fault.map_or(Ok(records), |fault| Err(fault.reason))
     });
     games.collect()
 }
@@ -124,11 +124,11 @@ fn every_fixture_is_read_as_pgn_reader_and_shakmaty_read_it() {
         while let Some((start, moves)) = reader.read_game(&mut Plain::default()).unwrap() {
             // Results, scores and books are not the business of this test.
             let plain = plainly(&start, &moves, number, 0);
-            let ours: Vec<Sample> = ours[number as usize]
+            let ours: Vec<Record> = ours[number as usize]
                 .as_ref()
                 .unwrap()
                 .iter()
-                .map(|s| Sample {
+                .map(|s| Record {
                     result: 0,
                     score: None,
                     depth: None,
@@ -251,13 +251,13 @@ proptest! {
             played += 1;
         }
         if played == tokens.len() {
-            prop_assert_eq!(ours.map(|samples| samples.len()), Ok(moves.len() + played));
-        } else if let Ok(samples) = ours {
+            prop_assert_eq!(ours.map(|records| records.len()), Ok(moves.len() + played));
+        } else if let Ok(records) = ours {
             // Read by a form that SAN does not have: legal all the same.
             let mut position = start.clone();
-            for sample in samples {
-                prop_assert_eq!(sample.board, PackedBoard::pack(&position));
-                let m = sample.played.unpack(&position).unwrap();
+            for record in records {
+                prop_assert_eq!(record.board, PackedBoard::pack(&position));
+                let m = record.played.unpack(&position).unwrap();
                 prop_assert!(position.is_legal(m), "{} {:?}", text, tokens);
                 position.play_unchecked(m);
             }
@@ -271,9 +271,9 @@ const GOOD: &str = "[Event \"good\"]\n[Site \"a\"]\n[Result \"1-0\"]\n\n1. e4 {+
 fn unharmed(middle: &[u8], what: &str) {
     let text = [GOOD.as_bytes(), middle, GOOD.as_bytes()].concat();
     let expected = read(GOOD.as_bytes()).remove(0).unwrap();
-    let same = |game: &Result<Vec<Sample>, String>| {
-        game.as_ref().is_ok_and(|samples| {
-            samples.iter().map(|s| Sample { game: 0, ..*s }).eq(expected.iter().copied())
+    let same = |game: &Result<Vec<Record>, String>| {
+        game.as_ref().is_ok_and(|records| {
+            records.iter().map(|s| Record { game: 0, ..*s }).eq(expected.iter().copied())
         })
     };
     let games = read(&text);

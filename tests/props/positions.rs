@@ -1,6 +1,6 @@
 //! Properties of positions: cutting, choosing.
 
-use patzer_pgn::Cutter;
+use patzer_pgn::GameSplitter;
 use proptest::prelude::*;
 
 /// Pieces of text from which games, and damage to them, are made.
@@ -24,7 +24,7 @@ fn fragment() -> impl Strategy<Value = &'static str> {
 }
 
 fn cut(text: &[u8], steps: &[usize]) -> Vec<(Vec<u8>, u64)> {
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     let mut games = Vec::new();
     let (mut at, mut steps) = (0, steps.iter().cycle());
     while at < text.len() {

@@ -1,6 +1,6 @@
 //! What each filter would drop alone, and what it drops in its place.
 //!
-//! In: the filters, and every game and sample that they judge. Out: the [`Step`]s of a funnel, which a table and JSON
+//! In: the filters, and every game and record that they judge. Out: the [`Step`]s of a funnel, which a table and JSON
 //! are made of. `extract --dry-run` shows it, so that presets can be compared before anything is written. What is
 //! counted here goes another way than the extraction itself, and the two have to agree.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Sample;
+use super::Record;
 use super::dedupe::Dedupe;
 use super::filter::{GameFacts, Judge};
 use super::key_set::KeySet;
@@ -33,9 +33,9 @@ pub struct Step {
 #[derive(Debug, Default)]
 pub struct Account {
     counts: Vec<Counts>,
-    samples: u64,
+    records: u64,
     over_cap: u64,
-    /// The keys of samples that are not in `seen` yet.
+    /// The keys of records that are not in `seen` yet.
     keys: Vec<u128>,
     seen: KeySet,
 }
@@ -52,30 +52,30 @@ impl Account {
         Account { counts: vec![Counts::default(); judge.names().count()], ..Account::default() }
     }
 
-    /// Counts a game's samples. `facts` matter where the judge judges games, `keys` says how duplicates are
+    /// Counts a game's records. `facts` matter where the judge judges games, `keys` says how duplicates are
     /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
         judge: &Judge,
         facts: &GameFacts,
-        samples: &[Sample],
+        records: &[Record],
         keys: Option<Dedupe>,
         cap: Option<usize>,
     ) {
-        let number = samples.len() as u64;
-        self.samples += number;
+        let number = records.len() as u64;
+        self.records += number;
         self.over_cap += cap.map_or(0, |cap| number.saturating_sub(cap as u64));
         if let Some(how) = keys {
-            self.keys.extend(samples.iter().map(|sample| how.key(sample)));
+            self.keys.extend(records.iter().map(|record| how.key(record)));
         }
         let mut gone = false;
         let games = judge.each_of_games(facts).count();
         for (counts, keeps) in self.counts.iter_mut().zip(judge.each_of_games(facts)) {
             counts.add(keeps, number, &mut gone);
         }
-        for sample in samples {
+        for record in records {
             let mut gone = gone;
-            for (counts, keeps) in self.counts[games..].iter_mut().zip(judge.each_of_positions(sample)) {
+            for (counts, keeps) in self.counts[games..].iter_mut().zip(judge.each_of_positions(record)) {
                 counts.add(keeps, 1, &mut gone);
             }
         }
@@ -87,7 +87,7 @@ impl Account {
             ours.alone += theirs.alone;
             ours.sequence += theirs.sequence;
         }
-        self.samples += other.samples;
+        self.records += other.records;
         self.over_cap += other.over_cap;
         for key in other.keys {
             self.seen.insert(key);
@@ -95,8 +95,8 @@ impl Account {
     }
 
     /// Positions that can be used at all.
-    pub fn samples(&self) -> u64 {
-        self.samples
+    pub fn records(&self) -> u64 {
+        self.records
     }
 
     /// Positions beyond the cap of their game.
@@ -106,7 +106,7 @@ impl Account {
 
     /// Positions that are equal to an earlier one.
     pub fn duplicates(&self) -> u64 {
-        self.samples - self.seen.len() as u64
+        self.records - self.seen.len() as u64
     }
 
     /// The whole funnel: `read` positions come in, `before` are the reasons that stand before the filters, `after`

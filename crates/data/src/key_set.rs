@@ -2,7 +2,7 @@
 //!
 //! In: keys. Out: whether each is new. Open addressing, 16 bytes a slot, four slots to a line of the processor's cache:
 //! a key is looked for in its own line and, where that is full, in those that follow. The keys are already random
-//! ([`Sample::key`](super::Sample::key)), so they need no hashing: their highest bits are the place. Three things follow
+//! ([`Record::key`](super::Record::key)), so they need no hashing: their highest bits are the place. Three things follow
 //! from that. The set can be in [`PARTS`] parts that are of different sizes from the start, so that they grow one after
 //! another: there is never a second table beside the first, nor a long pause. Growing passes once through the old lines
 //! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known

@@ -1,6 +1,6 @@
 //! Positions of games: the record, filters over it, removal of duplicates, and files of it.
 //!
-//! In: games as the reader gives them. Out: a dataset of [`Sample`]s, in the order of the input, with every
+//! In: games as the reader gives them. Out: a dataset of [`Record`]s, in the order of the input, with every
 //! position that was read either in it or counted under the filter that dropped it.
 
 pub mod dedupe;
@@ -25,4 +25,4 @@ pub mod validate;
 pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
-pub use patzer_pgn::{FAR, Leaf, MeanResult, Sample, flags};
+pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, flags};

@@ -15,7 +15,7 @@ use super::format::metadata::{Account, Metadata, Shard};
 use super::format::parquet::Blocks;
 use super::outlet::{Choices, Done, Outlet};
 use super::spill::folder_of;
-use super::{AnyWriter, Dataset, Sample, Writer};
+use super::{AnyWriter, Dataset, Record, Writer};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -161,27 +161,27 @@ fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Ve
     })
 }
 
-/// Collects samples and hands them on with their keys.
+/// Collects records and hands them on with their keys.
 struct Intake<P> {
     outlet: Outlet,
     dedupe: Option<Dedupe>,
-    batch: Vec<Sample>,
+    batch: Vec<Record>,
     progress: P,
 }
 
 impl<P: FnMut(u64)> Intake<P> {
-    fn add(&mut self, samples: impl Iterator<Item = Sample>) -> Result<()> {
-        self.batch.extend(samples);
+    fn add(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
+        self.batch.extend(records);
         if self.batch.len() >= BATCH { self.hand_on() } else { Ok(()) }
     }
 
     fn hand_on(&mut self) -> Result<()> {
         interrupt::check()?;
         (self.progress)(self.batch.len() as u64);
-        let samples = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let key = |how: Dedupe| samples.par_iter().map(|sample| how.key(sample)).collect::<Vec<_>>();
+        let records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let key = |how: Dedupe| records.par_iter().map(|record| how.key(record)).collect::<Vec<_>>();
         let keys = self.dedupe.map(key).unwrap_or_default();
-        self.outlet.take(samples, &keys)
+        self.outlet.take(records, &keys)
     }
 }
 
@@ -192,8 +192,8 @@ fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resu
         let too_many = || Error::data(part.path(), "its games cannot be numbered on: there are 2^32 in all");
         let games = games(part)?;
         offset.checked_add(games.saturating_sub(1)).ok_or_else(too_many)?;
-        part.for_each(|samples| {
-            intake.add(samples.into_iter().map(|s| Sample { game: offset + s.game, ..s }))
+        part.for_each(|records| {
+            intake.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
         })?;
         offset = offset.saturating_add(games);
     }
@@ -204,8 +204,8 @@ fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resu
 fn games(data: &Dataset) -> Result<u32> {
     let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
     for group in 0..data.groups() {
-        let samples = data.read_columns(group, super::format::columns::Wanted::GAME)?;
-        most = samples.iter().fold(most, |most, sample| most.max(sample.game.saturating_add(1)));
+        let records = data.read_columns(group, super::format::columns::Wanted::GAME)?;
+        most = records.iter().fold(most, |most, record| most.max(record.game.saturating_add(1)));
     }
     Ok(most)
 }
@@ -223,7 +223,7 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
         let head = &mut heads[index];
         loop {
             let left = &head.block[head.at..];
-            let length = left.iter().position(|sample| sample.game != game).unwrap_or(left.len());
+            let length = left.iter().position(|record| record.game != game).unwrap_or(left.len());
             intake.add(left[..length].iter().copied())?;
             head.at += length;
             match head.game()? {
@@ -247,12 +247,12 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
 struct Head<'a> {
     part: &'a Dataset,
     blocks: Blocks<'a>,
-    block: Vec<Sample>,
+    block: Vec<Record>,
     at: usize,
 }
 
 impl Head<'_> {
-    /// The game of the next sample; `None` at the end.
+    /// The game of the next record; `None` at the end.
     fn game(&mut self) -> Result<Option<u32>> {
         while self.at == self.block.len() {
             match self.blocks.next_block()? {

@@ -1,6 +1,6 @@
 //! What comes after the filters that look at one position alone: removal of duplicates, the random choices, the file.
 //!
-//! In: samples in the order of the input, with their keys. Out: a dataset, and how many of the samples are in it or
+//! In: records in the order of the input, with their keys. Out: a dataset, and how many of the records are in it or
 //! are not, by reason. `extract` and `data merge` both end here, so that a merge of parts does what one run does.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::path::Path;
 use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
 use super::pick::{self, Picker};
-use super::{AnyWriter, Metadata, Sample};
+use super::{AnyWriter, Metadata, Record};
 use patzer_io::error::{Error, Result};
 
 /// Under what names positions count that the random choices drop.
@@ -17,7 +17,7 @@ pub const PER_GAME: &str = "per_game";
 /// See [`PER_GAME`].
 pub const SAMPLE: &str = "sample";
 
-/// What to do with samples on their way to the file.
+/// What to do with records on their way to the file.
 #[derive(Debug, Clone, Default)]
 pub struct Choices {
     /// How equal positions are dropped; `None` if they are not.
@@ -51,13 +51,13 @@ struct Rest {
     per_game: Option<usize>,
     seed: u64,
     /// Samples of the last game, of which more may come; empty unless there is a bound for each game.
-    unfinished: Vec<Sample>,
+    unfinished: Vec<Record>,
     picker: Option<Picker>,
     writer: Option<AnyWriter>,
     done: Done,
 }
 
-/// What became of the samples.
+/// What became of the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Done {
     /// Those that came.
@@ -89,27 +89,27 @@ impl Outlet {
         Ok(Outlet { deduper, rest })
     }
 
-    /// Takes the next samples. Their keys are needed only if duplicates are dropped.
+    /// Takes the next records. Their keys are needed only if duplicates are dropped.
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn take(&mut self, mut samples: Vec<Sample>, keys: &[u128]) -> Result<()> {
-        self.take_from(&mut samples, keys)
+    pub fn take(&mut self, mut records: Vec<Record>, keys: &[u128]) -> Result<()> {
+        self.take_from(&mut records, keys)
     }
 
-    /// Takes the next samples as [`Outlet::take`] does, and leaves their memory to be used again where it can.
+    /// Takes the next records as [`Outlet::take`] does, and leaves their memory to be used again where it can.
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn take_from(&mut self, samples: &mut Vec<Sample>, keys: &[u128]) -> Result<()> {
-        self.rest.done.read += samples.len() as u64;
+    pub fn take_from(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
+        self.rest.done.read += records.len() as u64;
         if let Some(deduper) = &mut self.deduper {
-            let dropped = deduper.take(samples, keys)?;
+            let dropped = deduper.take(records, keys)?;
             self.rest.drop(DUPLICATES, dropped);
         }
         match self.rest.per_game {
-            None => self.rest.choose(samples),
-            Some(_) => self.rest.take(std::mem::take(samples)),
+            None => self.rest.choose(records),
+            Some(_) => self.rest.take(std::mem::take(records)),
         }
     }
 
@@ -120,7 +120,7 @@ impl Outlet {
     /// If it cannot be written.
     pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &Done)) -> Result<Done> {
         if let Some(deduper) = self.deduper.take() {
-            let dropped = deduper.finish(|samples| self.rest.take(samples))?;
+            let dropped = deduper.finish(|records| self.rest.take(records))?;
             self.rest.drop(DUPLICATES, dropped);
         }
         self.rest.finish(about)
@@ -128,38 +128,38 @@ impl Outlet {
 }
 
 impl Rest {
-    fn take(&mut self, mut samples: Vec<Sample>) -> Result<()> {
-        let Some(most) = self.per_game else { return self.choose(&samples) };
+    fn take(&mut self, mut records: Vec<Record>) -> Result<()> {
+        let Some(most) = self.per_game else { return self.choose(&records) };
         if !self.unfinished.is_empty() {
-            self.unfinished.append(&mut samples);
-            samples = std::mem::take(&mut self.unfinished);
+            self.unfinished.append(&mut records);
+            records = std::mem::take(&mut self.unfinished);
         }
-        let last = samples.last().map(|sample| sample.game);
-        let whole = samples.iter().rposition(|sample| Some(sample.game) != last).map_or(0, |at| at + 1);
-        self.unfinished = samples.split_off(whole);
-        self.cap(samples, most)
+        let last = records.last().map(|record| record.game);
+        let whole = records.iter().rposition(|record| Some(record.game) != last).map_or(0, |at| at + 1);
+        self.unfinished = records.split_off(whole);
+        self.cap(records, most)
     }
 
-    fn cap(&mut self, mut samples: Vec<Sample>, most: usize) -> Result<()> {
-        let before = samples.len();
-        pick::per_game(&mut samples, most, self.seed);
-        self.drop(PER_GAME, (before - samples.len()) as u64);
-        self.choose(&samples)
+    fn cap(&mut self, mut records: Vec<Record>, most: usize) -> Result<()> {
+        let before = records.len();
+        pick::per_game(&mut records, most, self.seed);
+        self.drop(PER_GAME, (before - records.len()) as u64);
+        self.choose(&records)
     }
 
-    fn choose(&mut self, samples: &[Sample]) -> Result<()> {
+    fn choose(&mut self, records: &[Record]) -> Result<()> {
         match &mut self.picker {
             Some(picker) => {
-                picker.show(samples);
+                picker.show(records);
                 Ok(())
             }
-            None => self.write(samples),
+            None => self.write(records),
         }
     }
 
-    fn write(&mut self, samples: &[Sample]) -> Result<()> {
-        self.done.written += samples.len() as u64;
-        self.writer.as_mut().map_or(Ok(()), |writer| writer.write(samples))
+    fn write(&mut self, records: &[Record]) -> Result<()> {
+        self.done.written += records.len() as u64;
+        self.writer.as_mut().map_or(Ok(()), |writer| writer.write(records))
     }
 
     fn drop(&mut self, reason: &'static str, count: u64) {
@@ -174,9 +174,9 @@ impl Rest {
             self.cap(last, most)?;
         }
         if let Some(picker) = self.picker.take() {
-            let (samples, dropped) = picker.finish();
+            let (records, dropped) = picker.finish();
             self.drop(SAMPLE, dropped);
-            self.write(&samples)?;
+            self.write(&records)?;
         }
         let mut done = self.done;
         let accounted = done.written + done.dropped.values().sum::<u64>();

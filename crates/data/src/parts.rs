@@ -9,7 +9,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::format::registry::{Format, Read};
-use super::{AnyReader, Dataset, Metadata, Sample};
+use super::{AnyReader, Dataset, Metadata, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -36,7 +36,7 @@ pub struct Part<'a> {
     /// Where the part lies in the file, for messages.
     pub place: &'a str,
     /// The positions.
-    pub samples: Result<&'a [Sample]>,
+    pub records: Result<&'a [Record]>,
 }
 
 impl Parts {
@@ -107,9 +107,9 @@ fn groups<T: Send>(
         stop_if_asked()?;
         let indices = start..(start + window).min(dataset.groups());
         let one = |index: usize| {
-            let samples = dataset.read_group(index);
+            let records = dataset.read_group(index);
             let place = format!("row group {index} at byte {}", dataset.group_offset(index));
-            work(Part { row: starts[index], place: &place, samples: samples.as_deref().map_err(again) })
+            work(Part { row: starts[index], place: &place, records: records.as_deref().map_err(again) })
         };
         let done: Vec<T> = indices.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;
@@ -126,30 +126,30 @@ fn batches<T: Send>(
     let mut more = true;
     while more {
         stop_if_asked()?;
-        let mut window: Vec<(u64, Result<Vec<Sample>>)> = Vec::new();
+        let mut window: Vec<(u64, Result<Vec<Record>>)> = Vec::new();
         while more && window.len() < BATCHES * rayon::current_num_threads() {
-            let mut samples = Vec::new();
-            match reader.next_batch(&mut samples) {
+            let mut records = Vec::new();
+            match reader.next_batch(&mut records) {
                 Ok(true) => {
                     let start = row;
-                    row += samples.len() as u64;
-                    window.push((start, Ok(samples)));
+                    row += records.len() as u64;
+                    window.push((start, Ok(records)));
                 }
                 Ok(false) => more = false,
                 Err(error) => {
                     more = false;
                     // What came before the fault counts.
-                    if !samples.is_empty() {
+                    if !records.is_empty() {
                         let start = row;
-                        row += samples.len() as u64;
-                        window.push((start, Ok(samples)));
+                        row += records.len() as u64;
+                        window.push((start, Ok(records)));
                     }
                     window.push((row, Err(error)));
                 }
             }
         }
-        let one = |(row, samples): (u64, Result<Vec<Sample>>)| {
-            work(Part { row, place: "", samples: samples.as_deref().map_err(again) })
+        let one = |(row, records): (u64, Result<Vec<Record>>)| {
+            work(Part { row, place: "", records: records.as_deref().map_err(again) })
         };
         let done: Vec<T> = window.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;

@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::Sample;
+use super::Record;
 use patzer_chess::rng::mix;
 
 /// Streams of random numbers for the two choices, so that they are independent.
@@ -14,9 +14,9 @@ const PER_GAME: u64 = 1;
 const OVERALL: u64 = 2;
 
 /// Leaves at most `most` of each game's samples. Those of one game have to lie together.
-pub fn per_game(samples: &mut Vec<Sample>, most: usize, seed: u64) {
+pub fn per_game(samples: &mut Vec<Record>, most: usize, seed: u64) {
     let seed = mix(seed, PER_GAME);
-    let draw = |s: &Sample| mix(seed, u64::from(s.game) << 16 | u64::from(s.ply));
+    let draw = |s: &Record| mix(seed, u64::from(s.game) << 16 | u64::from(s.ply));
     let mut kept = Vec::with_capacity(samples.len());
     let mut numbers = Vec::new();
     for game in samples.chunk_by(|a, b| a.game == b.game) {
@@ -33,7 +33,7 @@ pub fn per_game(samples: &mut Vec<Sample>, most: usize, seed: u64) {
 }
 
 /// Chooses a number of samples, or of other things, among all that it is shown.
-pub struct Picker<T = Sample> {
+pub struct Picker<T = Record> {
     most: usize,
     seed: u64,
     shown: u64,
@@ -54,7 +54,7 @@ impl Picker {
     }
 
     /// Shows it more samples.
-    pub fn show(&mut self, samples: &[Sample]) {
+    pub fn show(&mut self, samples: &[Record]) {
         for sample in samples {
             self.offer(self.shown, *sample);
         }

@@ -1,12 +1,12 @@
 //! Positions as people read them: the columns of `patzer data show`, and boards drawn with letters.
 //!
-//! In: a sample with its place. Out: a value a column, for a line of text or for JSON.
+//! In: a record with its place. Out: a value a column, for a line of text or for JSON.
 
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
 use super::format::fen;
-use super::{FAR, Sample, flags};
+use super::{FAR, Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
 
@@ -27,7 +27,7 @@ pub struct Shown<'a> {
     /// Its place in the file, from 0.
     pub row: u64,
     /// The record.
-    pub sample: &'a Sample,
+    pub record: &'a Record,
     /// The position, if the record holds a legal one.
     pub position: Option<&'a Chess>,
 }
@@ -39,23 +39,23 @@ const fn new(name: &'static str, doc: &'static str, value: fn(&Shown<'_>) -> Val
 /// Every column.
 pub static COLUMNS: &[Column] = &[
     new("row", "place in the file, from 0", |s| s.row.into()),
-    new("game", "number of the game, from 0", |s| s.sample.game.into()),
-    new("ply", "plies before the position", |s| s.sample.ply.into()),
-    new("fen", "the position as FEN", |s| text(|line| fen::six(line, s.sample))),
+    new("game", "number of the game, from 0", |s| s.record.game.into()),
+    new("ply", "plies before the position", |s| s.record.ply.into()),
+    new("fen", "the position as FEN", |s| text(|line| fen::six(line, s.record))),
     new("move", "the move played, as UCI has it", |s| uci(s).into()),
     new("san", "the move played, as people write it", |s| san(s).into()),
-    new("score", "centipawns for the side to move; mates are ±(32000 − plies)", |s| s.sample.score.into()),
-    new("depth", "depth of the score", |s| s.sample.depth.into()),
-    new("result", "1, 0 or -1 for White", |s| s.sample.result.into()),
-    new("flags", "what holds of the position, its move and its game", |s| flag_names(s.sample).into()),
+    new("score", "centipawns for the side to move; mates are ±(32000 − plies)", |s| s.record.score.into()),
+    new("depth", "depth of the score", |s| s.record.depth.into()),
+    new("result", "1, 0 or -1 for White", |s| s.record.result.into()),
+    new("flags", "what holds of the position, its move and its game", |s| flag_names(s.record).into()),
     new("to_capture", "plies before the next capture; none within 254: null", |s| {
-        distance(s.sample.to_capture)
+        distance(s.record.to_capture)
     }),
-    new("to_check", "plies before the next move that gives check", |s| distance(s.sample.to_check)),
-    new("to_end", "plies before the last move of the game", |s| distance(s.sample.to_end)),
-    new("leaf", "the position that it was resolved to, as EPD", |s| leaf(s.sample)),
+    new("to_check", "plies before the next move that gives check", |s| distance(s.record.to_check)),
+    new("to_end", "plies before the last move of the game", |s| distance(s.record.to_end)),
+    new("leaf", "the position that it was resolved to, as EPD", |s| leaf(s.record)),
     new("leaf_score", "static evaluation of that, centipawns for its side to move", |s| {
-        s.sample.leaf.map(|leaf| leaf.score).into()
+        s.record.leaf.map(|leaf| leaf.score).into()
     }),
 ];
 
@@ -87,9 +87,9 @@ pub fn cell(value: &Value) -> String {
 }
 
 /// The board in eight lines of letters, White's side below, and who is to move.
-pub fn board(sample: &Sample) -> String {
+pub fn board(record: &Record) -> String {
     let mut squares = ['.'; 64];
-    for (square, piece) in sample.board.pieces() {
+    for (square, piece) in record.board.pieces() {
         squares[square.to_usize()] = piece.char();
     }
     let mut text = String::new();
@@ -100,8 +100,8 @@ pub fn board(sample: &Sample) -> String {
             row.iter().map(|c| format!("{c} ")).collect::<String>().trim_end()
         );
     }
-    let turn = if sample.turn == Color::White { "White" } else { "Black" };
-    let ep = Square::try_from(sample.ep).ok().filter(|_| sample.ep != NO_EP);
+    let turn = if record.turn == Color::White { "White" } else { "Black" };
+    let ep = Square::try_from(record.ep).ok().filter(|_| record.ep != NO_EP);
     let ep = ep.map_or(String::new(), |square| format!(", en passant {square}"));
     text + &format!("   a b c d e f g h   {turn} to move{ep}\n")
 }
@@ -117,19 +117,19 @@ fn distance(plies: u8) -> Value {
 }
 
 fn uci(shown: &Shown<'_>) -> Option<String> {
-    let m = shown.sample.played.unpack(shown.position?)?;
-    let mode = CastlingMode::from_chess960(shown.sample.has(flags::CHESS960));
+    let m = shown.record.played.unpack(shown.position?)?;
+    let mode = CastlingMode::from_chess960(shown.record.has(flags::CHESS960));
     Some(m.to_uci(mode).to_string())
 }
 
 fn san(shown: &Shown<'_>) -> Option<String> {
     let position = shown.position?;
-    let m = shown.sample.played.unpack(position)?;
+    let m = shown.record.played.unpack(position)?;
     let legal = shakmaty::Position::is_legal(position, m);
     legal.then(|| SanPlus::from_move(position.clone(), m).to_string())
 }
 
-fn flag_names(sample: &Sample) -> String {
+fn flag_names(record: &Record) -> String {
     let all = [
         (flags::CAPTURE, "capture"),
         (flags::PROMOTION, "promotion"),
@@ -140,13 +140,13 @@ fn flag_names(sample: &Sample) -> String {
         (flags::MATE_SCORE, "mate_score"),
         (flags::CHESS960, "chess960"),
     ];
-    let names: Vec<&str> = all.iter().filter(|(bit, _)| sample.has(*bit)).map(|(_, name)| *name).collect();
+    let names: Vec<&str> = all.iter().filter(|(bit, _)| record.has(*bit)).map(|(_, name)| *name).collect();
     names.join(" ")
 }
 
-fn leaf(sample: &Sample) -> Value {
+fn leaf(record: &Record) -> Value {
     let four = |board: &PackedBoard, turn| text(|line| fen::four(line, board, turn, NO_EP));
-    sample.leaf.map_or(Value::Null, |leaf| four(&leaf.board, leaf.turn))
+    record.leaf.map_or(Value::Null, |leaf| four(&leaf.board, leaf.turn))
 }
 
 #[cfg(test)]
@@ -158,11 +158,11 @@ mod tests {
     fn a_board_is_drawn_as_white_sees_it() {
         let position = patzer_chess::fen::position("r3k2r/8/8/8/3Pp3/8/8/4K2R b Kkq d3 0 1", true).unwrap();
         let ep = patzer_chess::packed::ep_code(&position);
-        let sample = Sample { board: PackedBoard::pack(&position), turn: Color::Black, ep, ..EMPTY };
+        let record = Record { board: PackedBoard::pack(&position), turn: Color::Black, ep, ..EMPTY };
         let expected = "\
             8  r . . . k . . r\n7  . . . . . . . .\n6  . . . . . . . .\n5  . . . . . . . .\n\
             4  . . . P p . . .\n3  . . . . . . . .\n2  . . . . . . . .\n1  . . . . K . . R\n   \
             a b c d e f g h   Black to move, en passant d3\n";
-        assert_eq!(board(&sample), expected);
+        assert_eq!(board(&record), expected);
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::format::metadata::Metadata;
 use super::spill::{Buckets, folder_of};
-use super::{Dataset, Sample, Writer};
+use super::{Dataset, Record, Writer};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -47,17 +47,17 @@ pub fn shuffle(
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
     let mut writer = Writer::with_level(output, metadata, settings.level)?;
     let mut buckets = Scatter::new(data.rows(), settings, &folder_of(Some(output)));
-    data.for_each(|samples| {
+    data.for_each(|records| {
         interrupt::check()?;
-        samples.iter().try_for_each(|sample| buckets.push(*sample))?;
-        progress(samples.len() as u64);
+        records.iter().try_for_each(|record| buckets.push(*record))?;
+        progress(records.len() as u64);
         Ok(())
     })?;
     let read = buckets.rows;
-    buckets.in_order(|samples| {
+    buckets.in_order(|records| {
         interrupt::check()?;
-        progress(samples.len() as u64);
-        writer.write(&samples)
+        progress(records.len() as u64);
+        writer.write(&records)
     })?;
     let written = writer.finish()?;
     if (read, written) != (data.rows(), data.rows()) {
@@ -69,7 +69,7 @@ pub fn shuffle(
 
 /// Positions thrown into buckets at random.
 struct Scatter {
-    buckets: Buckets<Sample>,
+    buckets: Buckets<Record>,
     seed: u64,
     rows: u64,
 }
@@ -80,17 +80,17 @@ impl Scatter {
         Scatter { buckets: Buckets::new(count, settings.memory, folder), seed: settings.seed, rows: 0 }
     }
 
-    fn push(&mut self, sample: Sample) -> Result<()> {
+    fn push(&mut self, record: Record) -> Result<()> {
         let drawn = mix(mix(self.seed, PLACES), self.rows);
         self.rows += 1;
-        self.buckets.push(below(drawn, self.buckets.count()), sample)
+        self.buckets.push(below(drawn, self.buckets.count()), record)
     }
 
-    fn in_order(mut self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+    fn in_order(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         for bucket in 0..self.buckets.count() {
-            let mut samples = self.buckets.take(bucket)?;
-            Rng::new(mix(mix(self.seed, ORDERS), bucket as u64)).shuffle(&mut samples);
-            each(samples)?;
+            let mut records = self.buckets.take(bucket)?;
+            Rng::new(mix(mix(self.seed, ORDERS), bucket as u64)).shuffle(&mut records);
+            each(records)?;
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ mod tests {
     fn order(count: u32, buckets: usize, seed: u64) -> Vec<u32> {
         let folder = std::env::temp_dir();
         let mut scatter = Scatter { buckets: Buckets::new(buckets, usize::MAX, &folder), seed, rows: 0 };
-        (0..count).for_each(|game| scatter.push(Sample { game, ..EMPTY }).unwrap());
+        (0..count).for_each(|game| scatter.push(Record { game, ..EMPTY }).unwrap());
         let mut order = Vec::new();
         scatter
             .in_order(|some| {

@@ -14,14 +14,14 @@ use super::format::positioned::read_exact_at;
 use patzer_io::error::{Error, Result};
 
 /// Something that can be written to a file and read back.
-pub trait Record: Sized + Send + Sync {
+pub trait Spillable: Sized + Send + Sync {
     /// Records as bytes.
     ///
     /// # Errors
     /// If compression fails.
     fn encode(records: &[Self]) -> io::Result<Vec<u8>>;
 
-    /// Adds the records of what [`Record::encode`] made.
+    /// Adds the records of what [`Spillable::encode`] made.
     ///
     /// # Errors
     /// If the bytes are not that.
@@ -65,7 +65,7 @@ struct Spilled {
     stretches: Vec<Vec<(u64, usize)>>,
 }
 
-impl<T: Record> Buckets<T> {
+impl<T: Spillable> Buckets<T> {
     /// So many empty buckets, which hold about so many bytes in memory and the rest in a file in that folder.
     pub fn new(count: usize, memory: usize, folder: &Path) -> Buckets<T> {
         Buckets {
@@ -143,7 +143,7 @@ impl<T: Record> Buckets<T> {
     }
 }
 
-/// The bytes of a fixed-size record at some place, for [`Record::decode`].
+/// The bytes of a fixed-size record at some place, for [`Spillable::decode`].
 pub fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut field = [0; N];
     field.copy_from_slice(&bytes[at..at + N]);
@@ -154,7 +154,7 @@ pub fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 mod tests {
     use super::*;
 
-    impl Record for u64 {
+    impl Spillable for u64 {
         fn encode(records: &[u64]) -> io::Result<Vec<u8>> {
             Ok(records.iter().flat_map(|r| r.to_le_bytes()).collect())
         }

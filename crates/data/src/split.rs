@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use super::{Dataset, Sample, Writer};
+use super::{Dataset, Record, Writer};
 use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -66,11 +66,11 @@ pub fn split(
     };
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<Writer>>>()?;
     let mut done = Done { read: 0, written: Vec::new(), left_out: 0 };
-    let mut bins: Vec<Vec<Sample>> = parts.iter().map(|_| Vec::new()).collect();
-    data.for_each(|samples| {
+    let mut bins: Vec<Vec<Record>> = parts.iter().map(|_| Vec::new()).collect();
+    data.for_each(|records| {
         interrupt::check()?;
-        done.read += samples.len() as u64;
-        for game in samples.chunk_by(|a, b| a.game == b.game) {
+        done.read += records.len() as u64;
+        for game in records.chunk_by(|a, b| a.game == b.game) {
             match part_of(game[0].game, parts, seed) {
                 Some(part) => bins[part].extend_from_slice(game),
                 None => done.left_out += game.len() as u64,
@@ -80,7 +80,7 @@ pub fn split(
             writer.write(bin)?;
             bin.clear();
         }
-        progress(samples.len() as u64);
+        progress(records.len() as u64);
         Ok(())
     })?;
     done.written = writers.into_iter().map(Writer::finish).collect::<Result<_>>()?;

@@ -1,6 +1,6 @@
 //! Samples put aside in order, in a file.
 //!
-//! In: samples. Out: the same, in the same order, some thousands at a time. The file has no name, and is gone with
+//! In: records. Out: the same, in the same order, some thousands at a time. The file has no name, and is gone with
 //! the process; or it has one, and a later process goes on where this one was stopped.
 
 use std::fs::File;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::Sample;
+use super::Record;
 use super::format::positioned::read_exact_at;
-use super::spill::{Record, nameless};
+use super::spill::{Spillable, nameless};
 use patzer_io::error::{Error, Result};
 
 /// Samples that are compressed together.
@@ -24,7 +24,7 @@ pub struct Store {
     end: u64,
     /// Where the stretches of bytes lie and how long they are.
     stretches: Vec<(u64, usize)>,
-    pending: Vec<Sample>,
+    pending: Vec<Record>,
     rows: u64,
 }
 
@@ -64,17 +64,17 @@ impl Store {
         Ok(store)
     }
 
-    /// How many samples it holds.
+    /// How many records it holds.
     pub fn rows(&self) -> u64 {
         self.rows + self.pending.len() as u64
     }
 
-    /// Adds samples.
+    /// Adds records.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn push(&mut self, samples: &[Sample]) -> Result<()> {
-        self.pending.extend_from_slice(samples);
+    pub fn push(&mut self, records: &[Record]) -> Result<()> {
+        self.pending.extend_from_slice(records);
         let whole = self.pending.len() / TOGETHER * TOGETHER;
         if whole >= TOGETHER * rayon::current_num_threads() { self.write(whole) } else { Ok(()) }
     }
@@ -93,7 +93,7 @@ impl Store {
 
     fn write(&mut self, count: usize) -> Result<()> {
         let fault = |e| Error::io(&self.path, e);
-        let stretches = self.pending[..count].par_chunks(TOGETHER).map(Sample::encode);
+        let stretches = self.pending[..count].par_chunks(TOGETHER).map(Record::encode);
         for bytes in stretches.collect::<io::Result<Vec<_>>>().map_err(fault)? {
             self.file.write_all(&(bytes.len() as u32).to_le_bytes()).map_err(fault)?;
             self.file.write_all(&bytes).map_err(fault)?;
@@ -105,21 +105,21 @@ impl Store {
         Ok(())
     }
 
-    /// Gives all samples back in their order.
+    /// Gives all records back in their order.
     ///
     /// # Errors
     /// If the file cannot be read back, or `each` fails.
-    pub fn replay(mut self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+    pub fn replay(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         self.flush(false)?;
         for some in self.stretches.chunks(2 * rayon::current_num_threads()) {
             let read = |(at, length): &(u64, usize)| {
-                let (mut bytes, mut samples) = (vec![0; *length], Vec::new());
+                let (mut bytes, mut records) = (vec![0; *length], Vec::new());
                 read_exact_at(&self.file, &mut bytes, *at)?;
-                Sample::decode(&bytes, &mut samples)?;
-                Ok(samples)
+                Record::decode(&bytes, &mut records)?;
+                Ok(records)
             };
-            let samples = some.par_iter().map(read).collect::<io::Result<Vec<_>>>();
-            samples.map_err(|e| Error::io(&self.path, e))?.into_iter().try_for_each(&mut each)?;
+            let records = some.par_iter().map(read).collect::<io::Result<Vec<_>>>();
+            records.map_err(|e| Error::io(&self.path, e))?.into_iter().try_for_each(&mut each)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::format::registry::Format;
 use super::parts::{Part, Parts};
-use super::{Leaf, Sample, flags};
+use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
@@ -165,8 +165,8 @@ fn check_part(part: Part<'_>) -> Checked {
         first: None,
         last: None,
     };
-    let samples = match part.samples {
-        Ok(samples) => samples,
+    let records = match part.records {
+        Ok(records) => records,
         Err(error) => {
             let place = part.place.to_string();
             checked.examples.push(Example {
@@ -178,12 +178,12 @@ fn check_part(part: Part<'_>) -> Checked {
             return checked;
         }
     };
-    checked.positions = samples.len() as u64;
-    checked.first = samples.first().map(Neighbour::of);
-    checked.last = samples.last().map(Neighbour::of);
-    for (sample, row) in samples.iter().zip(part.row..) {
-        checked.without_move += u64::from(sample.played == PackedMove::NONE);
-        check(sample, &mut |fault, reason| {
+    checked.positions = records.len() as u64;
+    checked.first = records.first().map(Neighbour::of);
+    checked.last = records.last().map(Neighbour::of);
+    for (record, row) in records.iter().zip(part.row..) {
+        checked.without_move += u64::from(record.played == PackedMove::NONE);
+        check(record, &mut |fault, reason| {
             if checked.examples.len() < NAMED {
                 let place = part.place.to_string();
                 checked.examples.push(Example { row, place, fault, reason });
@@ -192,7 +192,7 @@ fn check_part(part: Part<'_>) -> Checked {
             }
         });
     }
-    for (pair, row) in samples.windows(2).zip(part.row + 1..) {
+    for (pair, row) in records.windows(2).zip(part.row + 1..) {
         if let Some(fault) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
             if checked.order.len() < NAMED {
                 checked.order.push(fault.example(row, part.place));
@@ -205,44 +205,44 @@ fn check_part(part: Part<'_>) -> Checked {
 }
 
 /// Tells every fault of a record that it shows by itself: which of [`FAULTS`], and what is wrong.
-pub fn check(sample: &Sample, tell: &mut dyn FnMut(&'static str, String)) {
-    if !(-1..=1).contains(&sample.result) {
-        tell("result", format!("the result is {}", sample.result));
+pub fn check(record: &Record, tell: &mut dyn FnMut(&'static str, String)) {
+    if !(-1..=1).contains(&record.result) {
+        tell("result", format!("the result is {}", record.result));
     }
-    if let Some(reason) = score_fault(sample) {
+    if let Some(reason) = score_fault(record) {
         tell("score", reason);
     }
-    if let Some(leaf) = &sample.leaf
+    if let Some(leaf) = &record.leaf
         && let Some(reason) = leaf_fault(leaf)
     {
         tell("leaf", reason);
     }
-    let Some(position) = sample.position() else {
+    let Some(position) = record.position() else {
         tell("position", "it is not legal".into());
         return;
     };
     let legal_ep = patzer_chess::packed::ep_code(&position);
-    if sample.ep != legal_ep {
+    if record.ep != legal_ep {
         let right = if legal_ep == NO_EP { "none is legal".into() } else { format!("{legal_ep} is legal") };
-        tell("position", format!("the en passant square is {}, but {right}", sample.ep));
+        tell("position", format!("the en passant square is {}, but {right}", record.ep));
     }
-    if sample.has(flags::IN_CHECK) != position.is_check() {
+    if record.has(flags::IN_CHECK) != position.is_check() {
         tell("flags", "it says wrongly whether the side to move is in check".into());
     }
-    if sample.played == PackedMove::NONE {
+    if record.played == PackedMove::NONE {
         return;
     }
-    match sample.played.unpack(&position).filter(|m| position.is_legal(*m)) {
-        Some(m) => check_move(sample, &position, m, tell),
+    match record.played.unpack(&position).filter(|m| position.is_legal(*m)) {
+        Some(m) => check_move(record, &position, m, tell),
         None => {
-            let (from, to) = (sample.played.from(), sample.played.to());
+            let (from, to) = (record.played.from(), record.played.to());
             tell("move", format!("the move from {from} to {to} cannot be played"));
         }
     }
 }
 
 /// What the move says must be what flags and distances say.
-fn check_move(sample: &Sample, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
+fn check_move(record: &Record, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
     let after = played(position, m);
     let check = after.is_check();
     for (bit, holds, what) in [
@@ -250,28 +250,28 @@ fn check_move(sample: &Sample, position: &Chess, m: Move, tell: &mut dyn FnMut(&
         (flags::PROMOTION, m.is_promotion(), "promotes"),
         (flags::GIVES_CHECK, check, "gives check"),
     ] {
-        if sample.has(bit) != holds {
+        if record.has(bit) != holds {
             tell("flags", format!("it says wrongly whether the move {what}"));
         }
     }
     for (distance, holds, what) in
-        [(sample.to_capture, m.is_capture(), "capture"), (sample.to_check, check, "check")]
+        [(record.to_capture, m.is_capture(), "capture"), (record.to_check, check, "check")]
     {
         if (distance == 0) != holds {
             tell("distance", format!("the next {what} is {distance} plies away by its column"));
         }
     }
-    if sample.to_end > 0 && sample.has(flags::MATE_END) && after.legal_moves().is_empty() {
-        tell("distance", format!("the game is over, but goes on for {} plies", sample.to_end));
+    if record.to_end > 0 && record.has(flags::MATE_END) && after.legal_moves().is_empty() {
+        tell("distance", format!("the game is over, but goes on for {} plies", record.to_end));
     }
 }
 
-fn score_fault(sample: &Sample) -> Option<String> {
-    let score = i32::from(sample.score.unwrap_or(0));
+fn score_fault(record: &Record) -> Option<String> {
+    let score = i32::from(record.score.unwrap_or(0));
     if score.abs() > MATE {
         return Some(format!("the score is {score}"));
     }
-    let mate = sample.has(flags::MATE_SCORE);
+    let mate = record.has(flags::MATE_SCORE);
     (mate != is_mate(score)).then(|| format!("a score of {score} and a mate flag of {mate}"))
 }
 
@@ -301,8 +301,8 @@ impl Misfit {
 }
 
 impl Neighbour {
-    fn of(sample: &Sample) -> Neighbour {
-        Neighbour { game: sample.game, ply: sample.ply, result: sample.result }
+    fn of(record: &Record) -> Neighbour {
+        Neighbour { game: record.game, ply: record.ply, result: record.result }
     }
 
     fn fault(&self, next: &Neighbour) -> Option<Misfit> {

@@ -1,6 +1,6 @@
 //! Labels: the quiet position that a position resolves to, and the engine's score of it.
 //!
-//! In: samples. Out: the same samples, each with the leaf of the bundled engine's own quiescence search, or of a
+//! In: records. Out: the same records, each with the leaf of the bundled engine's own quiescence search, or of a
 //! search of fixed depth or nodes. The game's result then stands against a position that a static evaluation
 //! can judge (Texel's tuning method, P. Österlund 2014; "Choosing positions for Texel's Tuning Method",
 //! zurichess 2016). The quiescence search that labels is the one that plays.
@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, Position};
 use patzer_chess::score;
 use patzer_chess::score::Score;
 use patzer_chess::{Line, PackedBoard};
-use patzer_data::{Leaf, Sample, flags};
+use patzer_data::{Leaf, Record, flags};
 use patzer_engine::resolve::{Resolve, resolver};
 use patzer_engine::{Engine, Limits, engine_for};
 use patzer_eval::Evaluation;
@@ -46,7 +46,7 @@ impl std::fmt::Display for Method {
 pub struct Settings {
     /// How the leaf is found.
     pub method: Method,
-    /// Whether the score and depth of each sample become those of the search; needs one.
+    /// Whether the score and depth of each record become those of the search; needs one.
     pub rescore: bool,
     /// What evaluates the leaves and steers the search.
     pub evaluation: Evaluation,
@@ -66,9 +66,9 @@ impl Settings {
 ///
 /// # Errors
 /// The reason why there is nothing to judge, for the account: the game is over at the leaf.
-pub fn judged(sample: &Sample, resolved: bool) -> std::result::Result<(PackedBoard, Color), &'static str> {
-    match sample.leaf {
-        _ if !resolved => Ok((sample.board, sample.turn)),
+pub fn judged(record: &Record, resolved: bool) -> std::result::Result<(PackedBoard, Color), &'static str> {
+    match record.leaf {
+        _ if !resolved => Ok((record.board, record.turn)),
         None => Err("leaf is stalemate"),
         Some(leaf) if score::is_mate(leaf.score.into()) => Err("leaf is mate"),
         Some(leaf) => Ok((leaf.board, leaf.turn)),
@@ -78,24 +78,24 @@ pub fn judged(sample: &Sample, resolved: bool) -> std::result::Result<(PackedBoa
 /// Samples that one engine labels before it is asked whether to go on.
 const CHUNK: usize = 1024;
 
-/// Finds the leaf of every sample, on all threads. `done` is called with the number of samples just labelled.
+/// Finds the leaf of every record, on all threads. `done` is called with the number of records just labelled.
 /// Returns false if `stop` turned true before the end.
 ///
 /// # Errors
-/// If a sample does not hold a legal position.
+/// If a record does not hold a legal position.
 pub fn label(
-    samples: &mut [Sample],
+    records: &mut [Record],
     settings: &Settings,
     stop: &AtomicBool,
     done: &(dyn Fn(usize) + Sync),
 ) -> Result<bool> {
-    samples.par_chunks_mut(CHUNK).try_for_each_init(
+    records.par_chunks_mut(CHUNK).try_for_each_init(
         || Labeller::new(settings),
         |labeller, chunk| {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            chunk.iter_mut().try_for_each(|sample| labeller.label(sample))?;
+            chunk.iter_mut().try_for_each(|record| labeller.label(record))?;
             done(chunk.len());
             Ok::<(), Error>(())
         },
@@ -125,18 +125,18 @@ impl Labeller<'_> {
         Labeller { settings, engine, resolver: resolver(&settings.evaluation) }
     }
 
-    fn label(&mut self, sample: &mut Sample) -> Result<()> {
-        let Some(position) = sample.position() else {
-            let place = format!("game {}, ply {}", sample.game, sample.ply);
+    fn label(&mut self, record: &mut Record) -> Result<()> {
+        let Some(position) = record.position() else {
+            let place = format!("game {}, ply {}", record.game, record.ply);
             return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
         };
         let end = match &mut self.engine {
             None => position,
             Some((engine, limits)) => {
-                searched(sample, position, engine.as_mut(), limits, self.settings.rescore)
+                searched(record, position, engine.as_mut(), limits, self.settings.rescore)
             }
         };
-        sample.leaf = self.resolver.resolve(&end).map(|(leaf, score)| Leaf {
+        record.leaf = self.resolver.resolve(&end).map(|(leaf, score)| Leaf {
             board: PackedBoard::pack(&leaf),
             turn: leaf.turn(),
             score: clamp(score),
@@ -147,7 +147,7 @@ impl Labeller<'_> {
 
 /// Searches, rescores if asked, and follows the principal variation to its end.
 fn searched(
-    sample: &mut Sample,
+    record: &mut Record,
     position: Chess,
     engine: &mut dyn Engine,
     limits: &Limits,
@@ -156,11 +156,11 @@ fn searched(
     engine.new_game();
     let report = engine.search(&Line::new(position.clone()), limits, &AtomicBool::new(false), &mut |_| {});
     if rescore {
-        sample.score = Some(clamp(report.score));
-        sample.depth = Some(report.depth.clamp(0, 254) as u8);
-        sample.flags &= !flags::MATE_SCORE;
+        record.score = Some(clamp(report.score));
+        record.depth = Some(report.depth.clamp(0, 254) as u8);
+        record.flags &= !flags::MATE_SCORE;
         if score::is_mate(report.score) {
-            sample.flags |= flags::MATE_SCORE;
+            record.flags |= flags::MATE_SCORE;
         }
     }
     report.pv.iter().fold(position, |mut position, &m| {

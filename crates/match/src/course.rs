@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::game::Reason;
 use super::pgn::{self, Header};
-use super::record::{Entry, Record};
+use super::record::{Entry, MatchRecord};
 use super::schedule::{self, MakePlayer, Pair, Plan};
 use super::tally::Tally;
 use crate::stats::Sprt;
@@ -116,7 +116,7 @@ pub fn run(
     Course { plan, header }: &Course,
     standings: &mut dyn Standings,
     done: &[Entry],
-    record: &mut Record,
+    record: &mut MatchRecord,
     players: MakePlayer,
     stop: &AtomicBool,
     observer: &mut dyn Observer,

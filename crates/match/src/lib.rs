@@ -1,7 +1,7 @@
 //! The arena: matches between players, and the sequential test that ends them.
 //!
 //! In: players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the counts on
-//! which [`crate::stats`] rests. A [`spec`] describes a player, a [`contender`] is what it describes: an evaluation
+//! which [`crate::stats`] rests. A [`spec`] describes a player, a [`participant`] is what it describes: an evaluation
 //! that plays in this process, or a [`uci`] program. [`game`] plays one game, [`meetings`] says who meets whom,
 //! [`schedule`] plays pairs on all threads and hands them over [`in_order`], [`record`] keeps them on disk with their
 //! [`journal`], and a
@@ -12,7 +12,6 @@ pub mod adjudication;
 pub mod affinity;
 pub mod by_opening;
 pub mod children;
-pub mod contender;
 pub mod control;
 pub mod course;
 pub mod dialect;
@@ -24,6 +23,7 @@ pub mod meetings;
 #[cfg(test)]
 mod mock;
 pub mod openings;
+pub mod participant;
 pub mod pgn;
 pub mod player;
 pub mod puzzles;

@@ -14,7 +14,7 @@ use super::schedule::Pair;
 pub use super::journal::{Arguments, Options};
 
 /// A growing PGN with its journal.
-pub type Record = Journalled<Entry>;
+pub type MatchRecord = Journalled<Entry>;
 
 /// What the counts need of a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ mod tests {
 
     fn written(folder: &Path, pairs: usize) -> PathBuf {
         let path = folder.join("t.pgn");
-        let mut record = Record::create(&path, &Arguments::new(), &options("1")).unwrap();
+        let mut record = MatchRecord::create(&path, &Arguments::new(), &options("1")).unwrap();
         for pair in 1..=pairs {
             record.append(&entry(pair), text(pair).as_bytes()).unwrap();
         }
@@ -96,7 +96,7 @@ mod tests {
     fn a_record_goes_on_where_it_ended() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 3);
-        let (mut record, entries) = Record::resume(&path, &Arguments::new(), &options("1")).unwrap();
+        let (mut record, entries) = MatchRecord::resume(&path, &Arguments::new(), &options("1")).unwrap();
         assert_eq!(entries, [entry(1), entry(2), entry(3)]);
         record.append(&entry(4), text(4).as_bytes()).unwrap();
         drop(record);
@@ -115,7 +115,7 @@ mod tests {
             for journal_length in (0..=journal.len()).step_by(13) {
                 std::fs::write(&path, &pgn[..pgn_length]).unwrap();
                 std::fs::write(journal_path(&path), &journal[..journal_length]).unwrap();
-                let (record, entries) = Record::resume(&path, &Arguments::new(), &options("1")).unwrap();
+                let (record, entries) = MatchRecord::resume(&path, &Arguments::new(), &options("1")).unwrap();
                 drop(record);
                 let text: String = (1..=entries.len()).map(text).collect();
                 assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -131,21 +131,21 @@ mod tests {
     fn the_command_line_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.pgn");
-        assert_eq!(Record::arguments(&path).unwrap(), None);
+        assert_eq!(MatchRecord::arguments(&path).unwrap(), None);
         let arguments = Arguments::from([("tc".to_string(), vec!["8+0.08".to_string()])]);
-        Record::create(&path, &arguments, &options("1")).unwrap();
-        assert_eq!(Record::arguments(&path).unwrap(), Some(arguments));
+        MatchRecord::create(&path, &arguments, &options("1")).unwrap();
+        assert_eq!(MatchRecord::arguments(&path).unwrap(), Some(arguments));
         std::fs::write(journal_path(&path), "{\"patzer_journal\":1,\"options\":{}}\n").unwrap();
-        assert!(Record::arguments(&path).unwrap_err().to_string().contains("another version"));
+        assert!(MatchRecord::arguments(&path).unwrap_err().to_string().contains("another version"));
         std::fs::write(journal_path(&path), "{\"patzer_jou").unwrap();
-        assert_eq!(Record::arguments(&path).unwrap(), None);
+        assert_eq!(MatchRecord::arguments(&path).unwrap(), None);
     }
 
     #[test]
     fn other_options_are_not_mixed_in() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 1);
-        let error = Record::resume(&path, &Arguments::new(), &options("2")).err().unwrap().to_string();
+        let error = MatchRecord::resume(&path, &Arguments::new(), &options("2")).err().unwrap().to_string();
         assert!(error.contains("seed was 1 and is now 2"), "{error}");
     }
 
@@ -155,8 +155,8 @@ mod tests {
         let path = folder.path().join("my-games.pgn");
         std::fs::write(&path, "[Event \"precious\"]\n").unwrap();
         for error in [
-            Record::create(&path, &Arguments::new(), &options("1")).err(),
-            Record::resume(&path, &Arguments::new(), &options("1")).err(),
+            MatchRecord::create(&path, &Arguments::new(), &options("1")).err(),
+            MatchRecord::resume(&path, &Arguments::new(), &options("1")).err(),
         ] {
             assert_eq!(error.unwrap().exit_code(), 1);
         }
@@ -169,7 +169,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my.pgn");
         std::fs::write(journal_path(&path), "Dear diary").unwrap();
-        let error = Record::create(&path, &Arguments::new(), &options("1")).err().unwrap().to_string();
+        let error = MatchRecord::create(&path, &Arguments::new(), &options("1")).err().unwrap().to_string();
         assert!(error.contains("not a journal of patzer"), "{error}");
         assert_eq!(std::fs::read_to_string(journal_path(&path)).unwrap(), "Dear diary");
         assert!(!path.exists());
@@ -180,7 +180,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.pgn");
         std::fs::create_dir(&path).unwrap();
-        let error = Record::create(&path, &Arguments::new(), &options("1")).err().unwrap();
+        let error = MatchRecord::create(&path, &Arguments::new(), &options("1")).err().unwrap();
         assert_eq!(error.exit_code(), 1);
         assert!(error.to_string().contains("not a regular file"), "{error}");
         assert!(!journal_path(&path).exists());
@@ -190,9 +190,9 @@ mod tests {
     fn two_tests_do_not_share_a_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.pgn");
-        let first = Record::create(&path, &Arguments::new(), &options("1")).unwrap();
-        assert!(Record::create(&path, &Arguments::new(), &options("1")).is_err());
+        let first = MatchRecord::create(&path, &Arguments::new(), &options("1")).unwrap();
+        assert!(MatchRecord::create(&path, &Arguments::new(), &options("1")).is_err());
         drop(first);
-        assert!(Record::create(&path, &Arguments::new(), &options("1")).is_ok());
+        assert!(MatchRecord::create(&path, &Arguments::new(), &options("1")).is_ok());
     }
 }

@@ -222,7 +222,7 @@ mod tests {
     use super::super::openings::Choice;
     use super::super::pgn::Header;
     use super::super::player::{Fault, Player};
-    use super::super::record::{Arguments, Options, Record, journal_path};
+    use super::super::record::{Arguments, MatchRecord, Options, journal_path};
     use super::super::schedule::Plan;
     use super::*;
 
@@ -246,9 +246,9 @@ mod tests {
         };
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
         let (mut record, done) = if resume {
-            Record::resume(&path, &none, &Options::new()).unwrap()
+            MatchRecord::resume(&path, &none, &Options::new()).unwrap()
         } else {
-            (Record::create(&path, &none, &Options::new()).unwrap(), Vec::new())
+            (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
         };
         let plan = Plan {
             pairs: done.len()..1000,
@@ -297,7 +297,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
         let (_, entries) =
-            Record::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
+            MatchRecord::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
         let mut state = State::new(report.test, 1);
         for entry in before {

@@ -1,11 +1,11 @@
-//! One game: from its text to its samples.
+//! One game: from its text to its records.
 //!
-//! In: the bytes of one piece of PGN. Out: its samples, one for every move that was played, and a [`Game`]: its tags
+//! In: the bytes of one piece of PGN. Out: its records, one for every move that was played, and a [`Game`]: its tags
 //! and result, and what is wrong with it if something is. [`super::movetext`] reads the tokens, a
 //! [`Recorder`] plays them.
 //!
 //! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It is a ply like any other for the
-//! distances and for `ply`, but no move was played, so the position before it gives no sample.
+//! distances and for `ply`, but no move was played, so the position before it gives no record.
 //!
 //! Where the results disagree that a game is given, the board decides if it shows checkmate or stalemate, then the
 //! Result tag, then the movetext. Such games are counted ([`Game::conflict`]).
@@ -13,12 +13,12 @@
 use std::ops::Range;
 
 use super::annotation::EvalSide;
-use super::cut::Piece;
 use super::movetext::{self, Damage};
 use super::recorder::{Ending, Recorder, Start};
+use super::split::GameSpan;
 use super::tags::Tags;
 use super::versions;
-use crate::Sample;
+use crate::Record;
 
 /// Why a game is broken, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,16 +54,16 @@ impl Conflict {
 /// One game as it was read.
 #[derive(Debug)]
 pub struct Game<'a> {
-    /// Where its samples lie in the vector that was given: one before each move that was played, up to the fault if
+    /// Where its records lie in the vector that was given: one before each move that was played, up to the fault if
     /// there is one. Without a result their `result` is 0.
-    pub samples: Range<usize>,
+    pub records: Range<usize>,
     /// The result from White's side; how it is found stands at the top of this module.
     pub result: Option<i8>,
     /// Whether two accounts of the result disagree.
     pub conflict: Option<Conflict>,
     /// What is wrong with the game, if anything.
     pub fault: Option<Fault>,
-    /// Whether it is neither standard chess nor Chess960; then it has no samples.
+    /// Whether it is neither standard chess nor Chess960; then it has no records.
     pub other_variant: bool,
     /// Whether the text looks like a game at all: it has a tag, or a move that can be played.
     pub plausible: bool,
@@ -99,19 +99,19 @@ impl Parser {
         Parser { usual: Start::usual(false), eval_side }
     }
 
-    /// Parses one game and adds its samples to `samples`, with `number` as their game.
+    /// Parses one game and adds its records to `records`, with `number` as their game.
     pub fn parse<'a>(
         &mut self,
         text: &'a [u8],
-        piece: &Piece,
+        piece: &GameSpan,
         number: u32,
-        samples: &mut Vec<Sample>,
+        records: &mut Vec<Record>,
     ) -> Game<'a> {
         let tags = Tags::new(&text[piece.start..piece.movetext]);
         let facts = facts(tags);
-        let first = samples.len();
+        let first = records.len();
         let mut game = Game {
-            samples: first..first,
+            records: first..first,
             result: facts.result,
             conflict: None,
             fault: None,
@@ -143,7 +143,7 @@ impl Parser {
             None if facts.chess960 => Start::usual(true),
             None => self.usual.clone(),
         };
-        let mut recorder = Recorder::new(start, samples, number, self.eval_side);
+        let mut recorder = Recorder::new(start, records, number, self.eval_side);
         if let Err(damage) = versions::read(movetext, &mut recorder) {
             game.fault = failed(explain(damage, movetext, &mut recorder));
         }
@@ -160,7 +160,7 @@ impl Parser {
             };
         }
         game.plausible |= recorder.count() > 0;
-        game.samples.end += recorder.count();
+        game.records.end += recorder.count();
         recorder.finish(game.result, mate);
         game
     }
@@ -248,39 +248,39 @@ fn variant(name: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cutter;
+    use crate::GameSplitter;
     use crate::{FAR, flags};
 
-    /// What each game of a text comes to: its samples, result and fault.
-    fn games(text: &str) -> Vec<(Vec<Sample>, Option<i8>, Option<String>)> {
-        let mut cutter = Cutter::new();
+    /// What each game of a text comes to: its records, result and fault.
+    fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
+        let mut cutter = GameSplitter::new();
         cutter.text().extend_from_slice(text.as_bytes());
         cutter.scan(true);
         let (text, pieces) = cutter.take();
         let mut parser = Parser::default();
         let read = |piece| {
-            let mut samples = Vec::new();
-            let game = parser.parse(&text, piece, 0, &mut samples);
-            (samples, game.result, game.fault.map(|f| f.reason))
+            let mut records = Vec::new();
+            let game = parser.parse(&text, piece, 0, &mut records);
+            (records, game.result, game.fault.map(|f| f.reason))
         };
         pieces.iter().map(read).collect()
     }
 
-    fn game(text: &str) -> (Vec<Sample>, Option<i8>, Option<String>) {
+    fn game(text: &str) -> (Vec<Record>, Option<i8>, Option<String>) {
         games(text).remove(0)
     }
 
     #[test]
     fn distances_count_the_plies_before_the_event() {
-        let (samples, result, fault) =
+        let (records, result, fault) =
             game("1. e4 d5 2. exd5 Nf6 3. Bb5+ Bd7 4. Bc4 Bg4 5. f3 Bf5 6. g4 Bg6 7. h4 h5 1-0");
         assert_eq!((result, fault), (Some(1), None));
         let far = FAR;
-        let column = |field: fn(&Sample) -> u8| samples.iter().map(field).collect::<Vec<_>>();
+        let column = |field: fn(&Record) -> u8| records.iter().map(field).collect::<Vec<_>>();
         assert_eq!(column(|s| s.to_capture)[..4], [2, 1, 0, far]);
         assert_eq!(column(|s| s.to_check)[..6], [4, 3, 2, 1, 0, far]);
         assert_eq!(column(|s| s.to_end), [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-        let with = |bit| samples.iter().filter(|s| s.has(bit)).map(|s| s.ply).collect::<Vec<_>>();
+        let with = |bit| records.iter().filter(|s| s.has(bit)).map(|s| s.ply).collect::<Vec<_>>();
         assert_eq!(with(flags::CAPTURE), [2]);
         assert_eq!(with(flags::GIVES_CHECK), [4]);
         assert_eq!(with(flags::IN_CHECK), [5]);
@@ -289,9 +289,9 @@ mod tests {
 
     #[test]
     fn a_game_that_ends_in_mate_says_so_everywhere() {
-        let (samples, ..) = game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0");
-        assert_eq!(samples.len(), 7);
-        assert!(samples.iter().all(|s| s.has(flags::MATE_END)));
+        let (records, ..) = game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0");
+        assert_eq!(records.len(), 7);
+        assert!(records.iter().all(|s| s.has(flags::MATE_END)));
     }
 
     #[test]
@@ -310,23 +310,23 @@ mod tests {
     #[test]
     fn a_comment_longer_than_any_buffer_is_read_whole() {
         let text = format!("1. e4 {{d=9, pv={} wv=0.50,}} e5 1-0", "Nf3 ".repeat(20_000) + ",");
-        let (samples, _, fault) = game(&text);
+        let (records, _, fault) = game(&text);
         assert_eq!(fault, None);
-        assert_eq!((samples[0].score, samples[0].depth), (Some(50), Some(9)));
-        assert_eq!(samples.len(), 2);
+        assert_eq!((records[0].score, records[0].depth), (Some(50), Some(9)));
+        assert_eq!(records.len(), 2);
     }
 
     #[test]
     fn a_blank_line_before_the_first_move_is_no_fault() {
-        let (samples, _, fault) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
-        assert_eq!((samples.len(), fault), (2, None));
+        let (records, _, fault) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
+        assert_eq!((records.len(), fault), (2, None));
     }
 
     #[test]
     fn positions_after_a_lost_token_are_never_believed() {
         // Without `Zf6` the moves that follow are legal, for the wrong sides.
-        let (samples, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
-        assert_eq!(samples.len(), 2);
+        let (records, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
+        assert_eq!(records.len(), 2);
         assert!(fault.is_some_and(|f| f.contains("Zf6")));
     }
 
@@ -344,29 +344,29 @@ mod tests {
             "1.e4! = d5 +- 2.ed5 $1c5 3.dc6ep Nf6 4.cb7?! Nbd7 5.ba8N e5 ± 6.Ng1f3 Bd6 7.Bc4 o-o 8.0-0 1:0",
             "1. Pe4 d5 2. e:d5 c5 3. d:c6 e. p. Nf6 4. c:b7 Nbd7 5. b:a8/N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O+ 1–0",
         ] {
-            let (samples, result, fault) = game(text);
+            let (records, result, fault) = game(text);
             assert_eq!((result, fault), (Some(1), None), "{text}");
-            assert!(samples == plain, "{text}");
+            assert!(records == plain, "{text}");
         }
     }
 
     #[test]
     fn a_null_move_is_a_ply_without_a_sample() {
         for null in ["--", "Z0", "0000", "null"] {
-            let (samples, _, fault) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
+            let (records, _, fault) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
             assert_eq!(fault, None, "{null}");
-            assert_eq!(samples.iter().map(|s| s.ply).collect::<Vec<_>>(), [0, 2, 3, 4]);
-            assert_eq!(samples.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [4, 2, 1, 0]);
-            assert_eq!(samples.iter().map(|s| s.to_end).collect::<Vec<_>>(), [4, 2, 1, 0]);
-            assert_eq!(samples[0].score, None);
-            let position = samples[1].position().unwrap();
+            assert_eq!(records.iter().map(|s| s.ply).collect::<Vec<_>>(), [0, 2, 3, 4]);
+            assert_eq!(records.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(records.iter().map(|s| s.to_end).collect::<Vec<_>>(), [4, 2, 1, 0]);
+            assert_eq!(records[0].score, None);
+            let position = records[1].position().unwrap();
             assert_eq!(
                 shakmaty::fen::Fen::from_position(&position, shakmaty::EnPassantMode::Legal).to_string(),
                 "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 1 2"
             );
         }
-        let (samples, _, fault) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
-        assert_eq!(samples.len(), 3);
+        let (records, _, fault) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
+        assert_eq!(records.len(), 3);
         assert!(fault.is_some_and(|f| f.contains("2... -- in check")));
     }
 
@@ -385,7 +385,7 @@ mod tests {
                 Some(Conflict::Stalemate),
             ),
         ] {
-            let mut cutter = Cutter::new();
+            let mut cutter = GameSplitter::new();
             cutter.text().extend_from_slice(text.as_bytes());
             cutter.scan(true);
             let (text, pieces) = cutter.take();

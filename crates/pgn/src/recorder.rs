@@ -1,6 +1,6 @@
-//! Plays a game while it is read, and takes down its samples.
+//! Plays a game while it is read, and takes down its records.
 //!
-//! In: the moves, comments and results of one movetext. Out: its samples, and what is known of its end.
+//! In: the moves, comments and results of one movetext. Out: its records, and what is known of its end.
 
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
@@ -9,14 +9,14 @@ use super::annotation::{Annotation, EvalSide, Score};
 use super::board::Board;
 use super::movetext::{Damage, Listener, Place};
 use super::resolve::Wanted;
-use crate::{FAR, Sample, flags};
+use crate::{FAR, Record, flags};
 use patzer_chess::PackedMove;
 
 /// What has been seen of the current game.
 pub(super) struct Recorder<'a> {
     board: Board,
-    samples: &'a mut Vec<Sample>,
-    /// Where this game's samples begin.
+    records: &'a mut Vec<Record>,
+    /// Where this game's records begin.
     first: usize,
     /// Plies so far, null moves included.
     ply: u32,
@@ -28,21 +28,21 @@ pub(super) struct Recorder<'a> {
     ended: bool,
     /// The score of the position that comes next, from a comment on the move before it.
     next_score: Option<Score>,
-    /// The last move was a null move, so a comment on it belongs to no sample.
+    /// The last move was a null move, so a comment on it belongs to no record.
     passed: bool,
 }
 
 impl Recorder<'_> {
     pub(super) fn new<'a>(
         start: Start,
-        samples: &'a mut Vec<Sample>,
+        records: &'a mut Vec<Record>,
         game: u32,
         eval_side: EvalSide,
     ) -> Recorder<'a> {
         Recorder {
             board: start.board,
-            first: samples.len(),
-            samples,
+            first: records.len(),
+            records,
             ply: 0,
             game,
             chess960: start.chess960,
@@ -73,31 +73,31 @@ impl Recorder<'_> {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
         let mate = if mate { flags::MATE_END } else { 0 };
         let mut next = self.ply;
-        // Null moves are plies without a sample, so a step back may be longer than one.
+        // Null moves are plies without a record, so a step back may be longer than one.
         let mut last = true;
-        for sample in self.samples[self.first..].iter_mut().rev() {
-            let plies = next.saturating_sub(u32::from(sample.ply)).min(255) as u8;
-            next = u32::from(sample.ply);
-            to_capture = if sample.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(plies) };
-            to_check = if sample.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(plies) };
+        for record in self.records[self.first..].iter_mut().rev() {
+            let plies = next.saturating_sub(u32::from(record.ply)).min(255) as u8;
+            next = u32::from(record.ply);
+            to_capture = if record.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(plies) };
+            to_check = if record.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(plies) };
             to_end = if last { plies - 1 } else { to_end.saturating_add(plies) };
             last = false;
-            sample.to_capture = to_capture;
-            sample.to_check = to_check;
-            sample.to_end = to_end;
-            sample.result = result.unwrap_or(0);
-            sample.flags |= mate;
+            record.to_capture = to_capture;
+            record.to_check = to_check;
+            record.to_end = to_end;
+            record.result = result.unwrap_or(0);
+            record.flags |= mate;
         }
     }
 
-    /// How many samples the game has so far.
+    /// How many records the game has so far.
     pub(super) fn count(&self) -> usize {
-        self.samples.len() - self.first
+        self.records.len() - self.first
     }
 
-    /// Takes back all samples, where nothing of a game can be believed.
+    /// Takes back all records, where nothing of a game can be believed.
     pub(super) fn clear(&mut self) {
-        self.samples.truncate(self.first);
+        self.records.truncate(self.first);
     }
 
     /// The number and dots before the next move, as people write them.
@@ -116,7 +116,7 @@ pub(super) enum Ending {
 }
 
 impl Listener for Recorder<'_> {
-    /// Adds the sample of the current position and plays the move.
+    /// Adds the record of the current position and plays the move.
     #[inline(always)]
     fn play(&mut self, wanted: Wanted, place: Place) -> Result<(), Damage> {
         let Some(step) = self.board.find(wanted) else {
@@ -131,7 +131,7 @@ impl Listener for Recorder<'_> {
         bits |= if self.chess960 { flags::CHESS960 } else { 0 };
         let score = self.next_score.take();
         bits |= if score.is_some_and(|s| s.mate) { flags::MATE_SCORE } else { 0 };
-        self.samples.push(Sample {
+        self.records.push(Record {
             board: board.packed(),
             turn: board.turn(),
             ep: board.ep,
@@ -152,9 +152,9 @@ impl Listener for Recorder<'_> {
         });
         self.board.play(step);
         if self.board.in_check
-            && let Some(sample) = self.samples.last_mut()
+            && let Some(record) = self.records.last_mut()
         {
-            sample.flags |= flags::GIVES_CHECK;
+            record.flags |= flags::GIVES_CHECK;
         }
         self.ply += 1;
         self.passed = false;
@@ -185,13 +185,13 @@ impl Listener for Recorder<'_> {
         if self.passed {
             return;
         }
-        let Some(sample) = self.samples[self.first..].last_mut() else { return };
-        sample.flags |= if annotation.book { flags::BOOK } else { 0 };
-        if let Some(score) = annotation.before(sample.turn, self.eval_side) {
-            sample.score = Some(score.value);
-            sample.depth = score.depth;
-            sample.flags &= !flags::MATE_SCORE;
-            sample.flags |= if score.mate { flags::MATE_SCORE } else { 0 };
+        let Some(record) = self.records[self.first..].last_mut() else { return };
+        record.flags |= if annotation.book { flags::BOOK } else { 0 };
+        if let Some(score) = annotation.before(record.turn, self.eval_side) {
+            record.score = Some(score.value);
+            record.depth = score.depth;
+            record.flags &= !flags::MATE_SCORE;
+            record.flags |= if score.mate { flags::MATE_SCORE } else { 0 };
         }
     }
 

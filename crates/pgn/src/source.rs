@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
 
-use super::cut::{Cutter, Piece};
+use super::split::{GameSpan, GameSplitter};
 use patzer_io::error::{Error, Result};
 
 /// Text of whole games to collect before it is handed on, in bytes. Small enough that what a chunk is parsed to lies
@@ -33,7 +33,7 @@ pub struct Chunk {
     /// The bytes that `games` point into.
     pub text: Vec<u8>,
     /// Where the games are.
-    pub games: Vec<Piece>,
+    pub games: Vec<GameSpan>,
     /// The last of the games ends where the file could not be read further.
     pub cut_short: bool,
 }
@@ -145,7 +145,7 @@ fn cut_file(
     mut text: Box<dyn BufRead + Send>,
     sender: &SyncSender<Event>,
 ) -> std::result::Result<Result<()>, Gone> {
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     let (mut games, mut read) = (0, 0u64);
     let mut outcome = Ok(());
     loop {
@@ -195,7 +195,7 @@ fn cut_file(
 }
 
 /// The error of a stream that cannot be read to its end, with the place in the text and the game there.
-fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, cutter: &Cutter) -> Error {
+fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, cutter: &GameSplitter) -> Error {
     use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     let what = match error.kind() {
         UnexpectedEof => "the compressed stream ends early".to_string(),
@@ -218,7 +218,7 @@ fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<
         Ok([]) => Err(Error::data(path, "is empty")),
         Ok(_) => Ok(text),
         // Told here: a decoder that has failed once may say afterwards that the text just ends.
-        Err(e) => Err(ends_early(path, &e, 0, 0, &Cutter::new())),
+        Err(e) => Err(ends_early(path, &e, 0, 0, &GameSplitter::new())),
     }
 }
 

@@ -125,7 +125,7 @@ impl Outcome {
     }
 }
 
-/// By how much the quantised network differs from the one that was trained, in centipawns over a sample of the
+/// By how much the quantised network differs from the one that was trained, in centipawns over a record of the
 /// validation positions (training positions if there are none).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
@@ -241,9 +241,9 @@ pub fn fit_from(
     };
     let model = Model { parameters, shape: run.shape.clone() };
     let network = model.quantise(about)?;
-    let sample = if validation.is_empty() { source.sample() } else { validation };
-    let sample = &sample[..sample.len().min(QUANTISATION_SAMPLE)];
-    let quantisation = compare(&cpu::centipawns(&model, sample), &network, sample);
+    let record = if validation.is_empty() { source.record() } else { validation };
+    let record = &record[..record.len().min(QUANTISATION_SAMPLE)];
+    let quantisation = compare(&cpu::centipawns(&model, record), &network, record);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })

@@ -52,7 +52,7 @@ impl Run {
             None => Model::start(&architecture, factorised, settings.seed),
         };
         let (batches, shape) = (source.batches(), model.shape.clone());
-        let (backend, set_aside) = compute.backend(model, settings, source.largest(), source.sample())?;
+        let (backend, set_aside) = compute.backend(model, settings, source.largest(), source.record())?;
         if let Some(reason) = set_aside {
             watcher.set_aside(&reason);
         }

@@ -19,7 +19,7 @@ pub trait Source {
     /// Positions of an epoch.
     fn positions(&self) -> usize;
 
-    /// Batches of an epoch.
+    /// PositionReader of an epoch.
     fn batches(&self) -> usize;
 
     /// Positions of the largest batch.
@@ -35,7 +35,7 @@ pub trait Source {
     fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()>;
 
     /// Some positions, for the error that quantising makes.
-    fn sample(&self) -> &[TrainItem];
+    fn record(&self) -> &[TrainItem];
 }
 
 /// Positions in memory; an epoch is one pass over them.
@@ -96,7 +96,7 @@ impl Source for Memory<'_> {
         permutation(mix(self.seed, epoch as u64), &mut self.order);
         let (batches, count) = (self.batches(), self.order.len());
         for i in 0..batches {
-            // Batches of equal size: a short last one would move the weights as far as a whole one.
+            // PositionReader of equal size: a short last one would move the weights as far as a whole one.
             let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
             if self.group > 1 {
                 let group = self.group as u32;
@@ -112,7 +112,7 @@ impl Source for Memory<'_> {
         Ok(())
     }
 
-    fn sample(&self) -> &[TrainItem] {
+    fn record(&self) -> &[TrainItem] {
         self.items
     }
 }
@@ -122,7 +122,7 @@ impl Source for Memory<'_> {
 pub struct Cut {
     /// Positions of a batch.
     pub batch: usize,
-    /// Batches of a portion.
+    /// PositionReader of a portion.
     pub batches: usize,
     /// Portions of an epoch.
     pub portions: usize,
@@ -178,19 +178,19 @@ pub struct Stream {
     cut: Cut,
     /// What identifies the data.
     identity: String,
-    sample: Vec<TrainItem>,
+    record: Vec<TrainItem>,
     /// Epochs that were taken or skipped.
     passed: usize,
 }
 
 impl Stream {
-    /// Both ends of a stream. `sample` is some of its positions, `identity` names its data.
-    pub fn new(cut: Cut, seed: u64, identity: String, sample: Vec<TrainItem>) -> (Feeder, Stream) {
+    /// Both ends of a stream. `record` is some of its positions, `identity` names its data.
+    pub fn new(cut: Cut, seed: u64, identity: String, record: Vec<TrainItem>) -> (Feeder, Stream) {
         // One portion waits while one is trained on and one is filled.
         let (sender, receiver) = sync_channel(1);
         let items = Vec::with_capacity(cut.portion());
         let feeder = Feeder { sender, items, portion: cut.portion(), seed, count: 0 };
-        (feeder, Stream { receiver, cut, identity, sample, passed: 0 })
+        (feeder, Stream { receiver, cut, identity, record, passed: 0 })
     }
 
     fn portion(&self) -> Result<Portion> {
@@ -235,8 +235,8 @@ impl Source for Stream {
         Ok(())
     }
 
-    fn sample(&self) -> &[TrainItem] {
-        &self.sample
+    fn record(&self) -> &[TrainItem] {
+        &self.record
     }
 }
 

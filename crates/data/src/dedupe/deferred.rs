@@ -1,6 +1,6 @@
 //! Equal positions found at the end, when all positions are known.
 //!
-//! In: samples in order, with their keys. Out: those that stay, in the same order. Samples go to a file. Their keys
+//! In: records in order, with their keys. Out: those that stay, in the same order. Samples go to a file. Their keys
 //! are partitioned by their highest bits, so that equal ones meet in one partition, and a partition, which fits into
 //! memory even where all keys do not, is sorted. What it says of each row goes, partitioned by place, to a second
 //! set of buckets, by which the file is read once more in its order.
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::Keep;
-use crate::spill::{Buckets, Record, field};
+use crate::spill::{Buckets, Spillable, field};
 use crate::store::Store;
-use crate::{MeanResult, Sample};
+use crate::{MeanResult, Record};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 
@@ -33,7 +33,7 @@ pub struct Deferred {
     entries: Buckets<Entry>,
 }
 
-/// What judging needs of a sample.
+/// What judging needs of a record.
 struct Entry {
     key: u128,
     /// Its place in the store, counted from 1; 0 for one that stayed before anything was put aside.
@@ -69,23 +69,23 @@ impl Deferred {
         self.entries.push(partition(key), Entry { key, row: 0, rank: 0, mean })
     }
 
-    /// Puts samples aside.
-    pub fn push(&mut self, samples: &[Sample], keys: &[u128]) -> Result<()> {
+    /// Puts records aside.
+    pub fn push(&mut self, records: &[Record], keys: &[u128]) -> Result<()> {
         let first = self.store.rows() + 1;
-        for ((sample, key), row) in samples.iter().zip(keys).zip(first..) {
-            let rank = match (sample.score, sample.depth) {
+        for ((record, key), row) in records.iter().zip(keys).zip(first..) {
+            let rank = match (record.score, record.depth) {
                 (None, _) => 0,
                 (Some(_), None) => 1,
                 (Some(_), Some(depth)) => 2 + u16::from(depth),
             };
-            let mean = own_mean(sample);
+            let mean = own_mean(record);
             self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
         }
-        self.store.push(samples)
+        self.store.push(records)
     }
 
-    /// Judges, and gives the samples that stay in their order. Returns how many do not.
-    pub fn finish(mut self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<u64> {
+    /// Judges, and gives the records that stay in their order. Returns how many do not.
+    pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         let mut verdicts = Verdicts {
             buckets: Buckets::new(
                 (self.store.rows() / ROWS_PER_BUCKET + 1) as usize,
@@ -105,25 +105,25 @@ impl Deferred {
         }
         drop(self.entries);
         let (mut row, mut dropped) = (0, 0);
-        self.store.replay(|mut samples| {
+        self.store.replay(|mut records| {
             interrupt::check()?;
             let mut kept = 0;
-            for index in 0..samples.len() {
+            for index in 0..records.len() {
                 let verdict = verdicts.take(row)?;
                 row += 1;
                 if verdict.as_ref().is_some_and(|v| v.mean.is_none()) {
                     dropped += 1;
                     continue;
                 }
-                samples[kept] = samples[index];
+                records[kept] = records[index];
                 if self.keep == Keep::Mean {
-                    let mean = verdict.and_then(|v| v.mean).unwrap_or_else(|| own_mean(&samples[kept]));
-                    samples[kept].mean = Some(mean);
+                    let mean = verdict.and_then(|v| v.mean).unwrap_or_else(|| own_mean(&records[kept]));
+                    records[kept].mean = Some(mean);
                 }
                 kept += 1;
             }
-            samples.truncate(kept);
-            each(samples)
+            records.truncate(kept);
+            each(records)
         })?;
         Ok(dropped)
     }
@@ -133,9 +133,9 @@ fn partition(key: u128) -> usize {
     (key >> 120) as usize % PARTITIONS
 }
 
-/// The results that a sample stands for by itself.
-fn own_mean(sample: &Sample) -> MeanResult {
-    sample.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(sample.result) })
+/// The results that a record stands for by itself.
+fn own_mean(record: &Record) -> MeanResult {
+    record.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(record.result) })
 }
 
 /// What becomes of the rows of a partition: nothing of those that are alone.
@@ -191,7 +191,7 @@ impl Verdicts {
     }
 }
 
-impl Record for Entry {
+impl Spillable for Entry {
     fn encode(entries: &[Entry]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(entries.len() * 34);
         for entry in entries {
@@ -219,7 +219,7 @@ impl Record for Entry {
 }
 
 /// A row that goes stands for no results.
-impl Record for Verdict {
+impl Spillable for Verdict {
     fn encode(verdicts: &[Verdict]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(verdicts.len() * 16);
         for verdict in verdicts {

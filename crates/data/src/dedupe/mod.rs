@@ -1,8 +1,8 @@
 //! Removal of equal positions: which of them stays, exactly, in memory or beyond it.
 //!
-//! In: samples in order, with their keys. Out: those that stay, in the same order, and how many do not. If the first
+//! In: records in order, with their keys. Out: those that stay, in the same order, and how many do not. If the first
 //! of equal positions stays, each is judged as it comes, for as long as the keys fit into memory. Otherwise, and for
-//! every other choice, samples and keys are put aside and judged at the end ([`deferred`]). Both ways give the same.
+//! every other choice, records and keys are put aside and judged at the end ([`deferred`]). Both ways give the same.
 
 mod deferred;
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Sample;
+use super::Record;
 use super::key_set::KeySet;
 use deferred::Deferred;
 use patzer_io::error::Result;
@@ -43,12 +43,12 @@ pub struct Dedupe {
 impl Dedupe {
     /// The key by which a position is equal to others.
     #[inline]
-    pub fn key(self, sample: &Sample) -> u128 {
-        if self.mirror { sample.key_or_mirrored() } else { sample.key() }
+    pub fn key(self, record: &Record) -> u128 {
+        if self.mirror { record.key_or_mirrored() } else { record.key() }
     }
 }
 
-/// Drops equal positions from samples that come in order.
+/// Drops equal positions from records that come in order.
 pub struct Deduper {
     how: Dedupe,
     memory: usize,
@@ -59,7 +59,7 @@ pub struct Deduper {
 enum State {
     /// The keys so far.
     Seen(KeySet),
-    /// Everything from some sample on.
+    /// Everything from some record on.
     Deferred(Box<Deferred>),
 }
 
@@ -76,14 +76,14 @@ impl Deduper {
         Ok(Deduper { how, memory, folder: folder.to_path_buf(), state })
     }
 
-    /// Takes the next samples, with their keys, and leaves those that are known to stay. Returns how many are known
+    /// Takes the next records, with their keys, and leaves those that are known to stay. Returns how many are known
     /// not to.
     ///
     /// # Errors
     /// If they have to be put aside, and cannot be.
-    pub fn take(&mut self, samples: &mut Vec<Sample>, keys: &[u128]) -> Result<u64> {
+    pub fn take(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<u64> {
         if let State::Seen(seen) = &mut self.state
-            && seen.bytes_with(samples.len()) > self.memory / 2
+            && seen.bytes_with(records.len()) > self.memory / 2
         {
             let mut deferred = Box::new(Deferred::new(self.how.keep, self.memory, &self.folder)?);
             std::mem::take(seen).iter().try_for_each(|key| deferred.seen(key))?;
@@ -91,25 +91,25 @@ impl Deduper {
         }
         match &mut self.state {
             State::Seen(seen) => {
-                let mut new = Vec::with_capacity(samples.len());
+                let mut new = Vec::with_capacity(records.len());
                 seen.insert_all(keys, |is_new| new.push(is_new));
-                let (before, mut new) = (samples.len(), new.into_iter());
-                samples.retain(|_| new.next().unwrap_or(true));
-                Ok((before - samples.len()) as u64)
+                let (before, mut new) = (records.len(), new.into_iter());
+                records.retain(|_| new.next().unwrap_or(true));
+                Ok((before - records.len()) as u64)
             }
             State::Deferred(deferred) => {
-                deferred.push(samples, keys)?;
-                samples.clear();
+                deferred.push(records, keys)?;
+                records.clear();
                 Ok(0)
             }
         }
     }
 
-    /// Gives those samples that were put aside and stay, in their order. Returns how many do not.
+    /// Gives those records that were put aside and stay, in their order. Returns how many do not.
     ///
     /// # Errors
     /// If they cannot be read back, or `each` fails.
-    pub fn finish(self, each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<u64> {
+    pub fn finish(self, each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         match self.state {
             State::Seen(_) => Ok(0),
             State::Deferred(deferred) => deferred.finish(each),

@@ -1,12 +1,12 @@
-//! From chunks of games to blocks of samples, on any thread.
+//! From chunks of games to blocks of records, on any thread.
 //!
-//! In: a chunk of whole games. Out: a [`Block`]: the samples that the filters leave, their keys, and the account of
+//! In: a chunk of whole games. Out: a [`Block`]: the records that the filters leave, their keys, and the account of
 //! everything else in the chunk. A block depends on its chunk alone, so any thread may make it.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::super::Sample;
+use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{GameFacts, Judge};
 use super::super::format::metadata::Shard;
@@ -34,8 +34,8 @@ pub(super) struct Block {
     pub(super) conflicts: Tally,
     pub(super) read: u64,
     pub(super) dropped: Tally,
-    pub(super) samples: Vec<Sample>,
-    /// The samples' keys, if duplicates are dropped.
+    pub(super) records: Vec<Record>,
+    /// The records' keys, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
     /// What each filter would drop, if that is asked for.
@@ -43,39 +43,39 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Leaves of the samples from `first` on those that the filters keep, without moving what stays where it is.
+    /// Leaves of the records from `first` on those that the filters keep, without moving what stays where it is.
     fn filter(&mut self, first: usize, judge: &Judge) {
         let mut kept = first;
-        for at in first..self.samples.len() {
-            match judge.keep(&self.samples[at]) {
+        for at in first..self.records.len() {
+            match judge.keep(&self.records[at]) {
                 Ok(()) => {
                     if kept != at {
-                        self.samples[kept] = self.samples[at];
+                        self.records[kept] = self.records[at];
                     }
                     kept += 1;
                 }
                 Err(reason) => self.dropped.add(reason, 1),
             }
         }
-        self.samples.truncate(kept);
+        self.records.truncate(kept);
     }
 }
 
 /// The memory of blocks that have been taken over, for those that come: getting it from the system, page by page, costs
 /// as much as parsing.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<Vec<(Vec<Sample>, Vec<u128>)>>);
+pub(super) struct Spare(Mutex<Vec<(Vec<Record>, Vec<u128>)>>);
 
 impl Spare {
-    pub(super) fn put(&self, mut samples: Vec<Sample>, mut keys: Vec<u128>) {
-        samples.clear();
+    pub(super) fn put(&self, mut records: Vec<Record>, mut keys: Vec<u128>) {
+        records.clear();
         keys.clear();
         if let Ok(mut spare) = self.0.lock() {
-            spare.push((samples, keys));
+            spare.push((records, keys));
         }
     }
 
-    fn get(&self) -> (Vec<Sample>, Vec<u128>) {
+    fn get(&self) -> (Vec<Record>, Vec<u128>) {
         self.0.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default()
     }
 }
@@ -144,11 +144,11 @@ fn parse_chunk(
     spare: &Spare,
 ) -> Block {
     let next_game = chunk.number + chunk.games.len() as u64;
-    let (samples, keys) = spare.get();
-    let mut block = Block { file: chunk.file, next_game, samples, keys, ..Block::default() };
+    let (records, keys) = spare.get();
+    let mut block = Block { file: chunk.file, next_game, records, keys, ..Block::default() };
     block.funnel = settings.funnel.then(|| Account::new(judge));
     // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
-    block.samples.reserve(chunk.text.len() / 6);
+    block.records.reserve(chunk.text.len() / 6);
     let mut parser = Parser::new(settings.eval_side);
     for (index, piece) in chunk.games.iter().enumerate() {
         let number = chunk.number + index as u64;
@@ -158,8 +158,8 @@ fn parse_chunk(
             continue;
         }
         block.games += 1;
-        let game = parser.parse(&chunk.text, piece, number as u32, &mut block.samples);
-        let (first, positions) = (game.samples.start, game.samples.len() as u64);
+        let game = parser.parse(&chunk.text, piece, number as u32, &mut block.records);
+        let (first, positions) = (game.records.start, game.records.len() as u64);
         let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
         block.plausible |= game.plausible;
         block.read += positions;
@@ -168,7 +168,7 @@ fn parse_chunk(
             block.bad.push((chunk.first + index as u64, piece.line, reason));
             if !settings.keep_partial || game.result.is_none() {
                 block.dropped.add(BAD_GAME, positions);
-                block.samples.truncate(first);
+                block.records.truncate(first);
                 continue;
             }
         } else if game.other_variant {
@@ -177,7 +177,7 @@ fn parse_chunk(
         } else if game.result.is_none() {
             block.skipped.add(NO_RESULT, 1);
             block.dropped.add(NO_RESULT, positions);
-            block.samples.truncate(first);
+            block.records.truncate(first);
             continue;
         }
         if let Some(conflict) = game.conflict {
@@ -189,17 +189,17 @@ fn parse_chunk(
             GameFacts::default()
         };
         if let Some(funnel) = &mut block.funnel {
-            funnel.count(judge, &facts, &block.samples[first..], key, settings.per_game);
+            funnel.count(judge, &facts, &block.records[first..], key, settings.per_game);
         }
         if let Err(reason) = judge.keep_game(&facts) {
             block.dropped.add(reason, positions);
-            block.samples.truncate(first);
+            block.records.truncate(first);
             continue;
         }
         block.filter(first, judge);
     }
     if let Some(dedupe) = key {
-        block.keys.extend(block.samples.iter().map(|sample| dedupe.key(sample)));
+        block.keys.extend(block.records.iter().map(|record| dedupe.key(record)));
     }
     block
 }

@@ -13,7 +13,7 @@ use super::super::filter::{DUPLICATES, Judge};
 use super::super::funnel::Account;
 use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
 use super::super::store::Store;
-use super::super::{Metadata, Sample, Source};
+use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{Block, Parsed, Spare};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
@@ -140,17 +140,17 @@ impl<'a> Sink<'a> {
         if let (Some(funnel), Some(counted)) = (&mut self.funnel, block.funnel) {
             funnel.merge(counted);
         }
-        self.passed += block.samples.len() as u64;
+        self.passed += block.records.len() as u64;
         match &mut self.journal {
-            None => self.outlet.take_from(&mut block.samples, &block.keys)?,
+            None => self.outlet.take_from(&mut block.records, &block.keys)?,
             Some((journal, store)) => {
-                store.push(&block.samples)?;
+                store.push(&block.records)?;
                 if journal.is_due(self.summary.positions_read) {
                     self.checkpoint()?;
                 }
             }
         }
-        self.spare.put(block.samples, block.keys);
+        self.spare.put(block.records, block.keys);
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl<'a> Sink<'a> {
             let after = [
                 (DUPLICATES, self.dedupe.map(|_| funnel.duplicates())),
                 (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
-                (SAMPLE, self.settings.sample.map(|most| funnel.samples().saturating_sub(most as u64))),
+                (SAMPLE, self.settings.sample.map(|most| funnel.records().saturating_sub(most as u64))),
             ];
             let (read, dropped) = (summary.positions_read, &summary.dropped);
             summary.funnel = Some(funnel.steps(judge, read, dropped, &before, &after)?);
@@ -231,10 +231,10 @@ impl<'a> Sink<'a> {
     /// Sends what was put aside the way that it goes without a journal.
     fn replay(&mut self, store: Store) -> Result<()> {
         let dedupe = self.dedupe;
-        store.replay(|samples| {
+        store.replay(|records| {
             interrupt::check()?;
-            let keys = dedupe.map(|how| samples.par_iter().map(|s: &Sample| how.key(s)).collect::<Vec<_>>());
-            self.outlet.take(samples, &keys.unwrap_or_default())
+            let keys = dedupe.map(|how| records.par_iter().map(|s: &Record| how.key(s)).collect::<Vec<_>>());
+            self.outlet.take(records, &keys.unwrap_or_default())
         })
     }
 }

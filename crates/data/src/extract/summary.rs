@@ -27,7 +27,7 @@ pub struct Summary {
     pub positions_read: u64,
     /// Positions in the dataset, or that would be in it.
     pub positions_written: u64,
-    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output's
+    /// Positions that are not, by reason: a filter, `bad_game`, `no_result`, `per_game`, `record`, or why the output's
     /// format cannot hold them.
     pub dropped: BTreeMap<String, u64>,
     /// What each filter would drop alone and in its place, if that was asked for.

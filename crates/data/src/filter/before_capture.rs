@@ -1,10 +1,10 @@
 //! Drops positions in the window before a capture.
 //!
-//! In: a sample with `to_capture`, the plies until the next capture is played (0 = the next move).
+//! In: a record with `to_capture`, the plies until the next capture is played (0 = the next move).
 //! Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -28,7 +28,7 @@ struct BeforeCapture {
 
 impl Filter for BeforeCapture {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.to_capture >= self.plies
+    fn keeps(&self, record: &Record) -> bool {
+        record.to_capture >= self.plies
     }
 }

@@ -1,10 +1,10 @@
 //! Drops positions in the window before a check.
 //!
-//! In: a sample with `to_check`, the plies until the next check is given (0 = the next move gives it).
+//! In: a record with `to_check`, the plies until the next check is given (0 = the next move gives it).
 //! Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -28,7 +28,7 @@ struct BeforeCheck {
 
 impl Filter for BeforeCheck {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.to_check >= self.plies
+    fn keeps(&self, record: &Record) -> bool {
+        record.to_check >= self.plies
     }
 }

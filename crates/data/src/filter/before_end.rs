@@ -1,10 +1,10 @@
 //! Drops the last positions of a game, however it ended.
 //!
-//! In: a sample with `to_end`, the plies until the last move (0 = the next). Out: keep or drop. The moves before an
+//! In: a record with `to_end`, the plies until the last move (0 = the next). Out: keep or drop. The moves before an
 //! adjudication or a resignation say little that the result does not.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -28,7 +28,7 @@ struct BeforeEnd {
 
 impl Filter for BeforeEnd {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.to_end >= self.plies
+    fn keeps(&self, record: &Record) -> bool {
+        record.to_end >= self.plies
     }
 }

@@ -1,10 +1,10 @@
 //! Drops positions in the window before checkmate.
 //!
-//! In: a sample of a game that may end in checkmate, with `to_end`, the plies until its last move (0 = the next).
+//! In: a record of a game that may end in checkmate, with `to_end`, the plies until its last move (0 = the next).
 //! Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -29,7 +29,7 @@ struct BeforeMate {
 
 impl Filter for BeforeMate {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::MATE_END) || sample.to_end >= self.plies
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::MATE_END) || record.to_end >= self.plies
     }
 }

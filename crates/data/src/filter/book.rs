@@ -1,10 +1,10 @@
 //! Drops positions whose move came from an opening book.
 //!
-//! In: a sample's flags, set where the move's comment says `book`. Out: keep or drop. Source: Österlund, "Texel's
+//! In: a record's flags, set where the move's comment says `book`. Out: keep or drop. Source: Österlund, "Texel's
 //! Tuning Method" (2014), which leaves such positions out.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -21,7 +21,7 @@ struct Book;
 
 impl Filter for Book {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::BOOK)
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::BOOK)
     }
 }

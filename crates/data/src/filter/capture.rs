@@ -1,9 +1,9 @@
 //! Drops positions from which the game went on with a capture.
 //!
-//! In: a sample's flags. Out: keep or drop. The narrowest window before a capture: that of one ply.
+//! In: a record's flags. Out: keep or drop. The narrowest window before a capture: that of one ply.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -20,7 +20,7 @@ struct Capture;
 
 impl Filter for Capture {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::CAPTURE)
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::CAPTURE)
     }
 }

@@ -4,7 +4,7 @@
 //! (bullet's example for Stockfish's binpacks; viriformat's `filter_castling`).
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -20,7 +20,7 @@ struct Castling;
 
 impl Filter for Castling {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.played.0 >> 15 == 0
+    fn keeps(&self, record: &Record) -> bool {
+        record.played.0 >> 15 == 0
     }
 }

@@ -1,9 +1,9 @@
 //! Keeps positions whose score was searched to a depth in a range.
 //!
-//! In: a sample's depth, which not every comment names. Out: keep or drop.
+//! In: a record's depth, which not every comment names. Out: keep or drop.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -43,7 +43,7 @@ struct Depth {
 
 impl Filter for Depth {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.depth.map_or(self.unknown, |depth| (self.min..=self.max).contains(&depth))
+    fn keeps(&self, record: &Record) -> bool {
+        record.depth.map_or(self.unknown, |depth| (self.min..=self.max).contains(&depth))
     }
 }

@@ -1,10 +1,10 @@
 //! Drops positions of drawn games.
 //!
-//! In: a sample's result. Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method"
+//! In: a record's result. Out: keep or drop. Source: zurichess, "Choosing positions for Texel's Tuning Method"
 //! (2016).
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -20,7 +20,7 @@ struct Draws;
 
 impl Filter for Draws {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.result != 0
+    fn keeps(&self, record: &Record) -> bool {
+        record.result != 0
     }
 }

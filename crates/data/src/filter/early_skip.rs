@@ -1,11 +1,11 @@
 //! Drops early positions at random, the earlier the more of them.
 //!
-//! In: a sample's ply by its move number, and a draw by game and ply. Out: keep or drop. The share that stays is
+//! In: a record's ply by its move number, and a draw by game and ply. Out: keep or drop. The share that stays is
 //! given at five plies and runs straight between them; from the last on everything stays. Source: nnue-pytorch's
 //! `soft_early_fen_skipping`, whose points are the defaults.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample, chance};
+use super::{Filter, Record, chance};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -43,9 +43,9 @@ struct EarlySkip {
 
 impl Filter for EarlySkip {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        match self.shares.get(sample.game_ply() as usize) {
-            Some(share) => chance::draw(self.seed, chance::EARLY_SKIP, sample) < *share,
+    fn keeps(&self, record: &Record) -> bool {
+        match self.shares.get(record.game_ply() as usize) {
+            Some(share) => chance::draw(self.seed, chance::EARLY_SKIP, record) < *share,
             None => true,
         }
     }

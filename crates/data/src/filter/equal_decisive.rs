@@ -1,10 +1,10 @@
 //! Drops positions of decided games whose score sees neither side ahead.
 //!
-//! In: a sample's score, result and distance to the end. Out: keep or drop. A score near 0 shortly before a decisive
+//! In: a record's score, result and distance to the end. Out: keep or drop. A score near 0 shortly before a decisive
 //! end is most often no evaluation but a placeholder, a loss on time or a crash.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -36,9 +36,9 @@ struct EqualDecisive {
 
 impl Filter for EqualDecisive {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let equal = sample.score.is_some_and(|score| score.unsigned_abs() <= self.cp);
-        let near = sample.to_end < self.plies;
-        sample.result == 0 || !equal || !near
+    fn keeps(&self, record: &Record) -> bool {
+        let equal = record.score.is_some_and(|score| score.unsigned_abs() <= self.cp);
+        let near = record.to_end < self.plies;
+        record.result == 0 || !equal || !near
     }
 }

@@ -1,10 +1,10 @@
 //! Keeps every n-th position of a game.
 //!
-//! In: a sample's ply. Out: keep or drop. Neighbours in a game are nearly the same position with the same result. An
+//! In: a record's ply. Out: keep or drop. Neighbours in a game are nearly the same position with the same result. An
 //! odd n takes both sides in turn; an even one only one side's positions.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -36,7 +36,7 @@ struct EveryNth {
 
 impl Filter for EveryNth {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        u32::from(sample.ply) % self.n == self.offset % self.n
+    fn keeps(&self, record: &Record) -> bool {
+        u32::from(record.ply) % self.n == self.offset % self.n
     }
 }

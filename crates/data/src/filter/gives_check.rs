@@ -1,9 +1,9 @@
 //! Drops positions from which the game went on with a check.
 //!
-//! In: a sample's flags. Out: keep or drop. The narrowest window before a check: that of one ply.
+//! In: a record's flags. Out: keep or drop. The narrowest window before a check: that of one ply.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -20,7 +20,7 @@ struct GivesCheck;
 
 impl Filter for GivesCheck {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::GIVES_CHECK)
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::GIVES_CHECK)
     }
 }

@@ -1,10 +1,10 @@
 //! Keeps positions with a halfmove clock in a range.
 //!
-//! In: a sample's plies since the last capture or pawn move. Out: keep or drop. Near the fifty-move rule the result
+//! In: a record's plies since the last capture or pawn move. Out: keep or drop. Near the fifty-move rule the result
 //! speaks of the clock more than of the position.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -26,7 +26,7 @@ struct Halfmove {
 
 impl Filter for Halfmove {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        (self.min..=self.max).contains(&sample.halfmove)
+    fn keeps(&self, record: &Record) -> bool {
+        (self.min..=self.max).contains(&record.halfmove)
     }
 }

@@ -1,11 +1,11 @@
 //! Keeps positions whose material differs by an amount in a range.
 //!
-//! In: a sample's board. Out: keep or drop. A pawn counts 1, knights and bishops 3, rooks 5, queens 9. nnue-pytorch's
+//! In: a record's board. Out: keep or drop. A pawn counts 1, knights and bishops 3, rooks 5, queens 9. nnue-pytorch's
 //! `simple_eval_skipping` is a lower bound of this kind, in other units.
 
 use super::Counts;
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -37,7 +37,7 @@ struct Imbalance {
 
 impl Filter for Imbalance {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        (self.min..=self.max).contains(&Counts::of(&sample.board).balance().unsigned_abs())
+    fn keeps(&self, record: &Record) -> bool {
+        (self.min..=self.max).contains(&Counts::of(&record.board).balance().unsigned_abs())
     }
 }

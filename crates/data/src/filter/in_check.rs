@@ -1,9 +1,9 @@
 //! Drops positions in which the side to move is in check.
 //!
-//! In: a sample's flags. Out: keep or drop. A static evaluation says nothing about a position in check.
+//! In: a record's flags. Out: keep or drop. A static evaluation says nothing about a position in check.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -20,7 +20,7 @@ struct InCheck;
 
 impl Filter for InCheck {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::IN_CHECK)
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::IN_CHECK)
     }
 }

@@ -1,10 +1,10 @@
 //! Drops positions whose score is a forced mate.
 //!
-//! In: a sample's score. Out: keep or drop. Source: Österlund, "Texel's Tuning Method" (2014), which leaves out
+//! In: a record's score. Out: keep or drop. Source: Österlund, "Texel's Tuning Method" (2014), which leaves out
 //! positions where the engine found a mate.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use patzer_chess::score::is_mate;
 
 /// The filter's row.
@@ -21,7 +21,7 @@ struct MateScore;
 
 impl Filter for MateScore {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.score.is_none_or(|score| !is_mate(score.into()))
+    fn keeps(&self, record: &Record) -> bool {
+        record.score.is_none_or(|score| !is_mate(score.into()))
     }
 }

@@ -1,7 +1,7 @@
 //! Filters: which positions a dataset keeps, and under which name the others are counted.
 //!
-//! In: a [`Sample`]. Out: keep, or the name of the filter that drops it. A filter looks at one sample alone, and
-//! everything it may need is stored with the sample, so that filtering at `extract` and later gives the same
+//! In: a [`Record`]. Out: keep, or the name of the filter that drops it. A filter looks at one record alone, and
+//! everything it may need is stored with the record, so that filtering at `extract` and later gives the same
 //! positions. There are two exceptions. Filters of whole games look at the tags ([`GameFacts`]), which a dataset does
 //! not carry; they work at `extract` alone, and say so elsewhere. `duplicates` remembers; it comes last in every
 //! [`Pipeline`], so that the first of equal positions is the first among those that the other filters leave.
@@ -57,7 +57,7 @@ mod variant;
 mod wdl_skip;
 mod winner;
 
-use super::Sample;
+use super::Record;
 
 pub use counts::Counts;
 pub use facts::{End, GameFacts};
@@ -67,7 +67,7 @@ pub use preset::{PRESETS, Preset};
 /// Something that decides about one position at a time.
 pub trait Filter: Send + Sync {
     /// Whether the position stays.
-    fn keeps(&self, sample: &Sample) -> bool;
+    fn keeps(&self, record: &Record) -> bool;
 }
 
 /// Something that decides about all positions of a game at once, by its tags.

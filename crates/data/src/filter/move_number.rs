@@ -1,9 +1,9 @@
 //! Keeps positions with a move number in a range.
 //!
-//! In: a sample's move number, as a FEN has it: from 1, one more after each move of Black. Out: keep or drop.
+//! In: a record's move number, as a FEN has it: from 1, one more after each move of Black. Out: keep or drop.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -35,7 +35,7 @@ struct MoveNumber {
 
 impl Filter for MoveNumber {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        (self.min..=self.max).contains(&sample.fullmove)
+    fn keeps(&self, record: &Record) -> bool {
+        (self.min..=self.max).contains(&record.fullmove)
     }
 }

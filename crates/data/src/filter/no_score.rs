@@ -1,9 +1,9 @@
 //! Drops positions without a score.
 //!
-//! In: a sample's score. Out: keep or drop. Trainers that learn scores need one at every position.
+//! In: a record's score. Out: keep or drop. Trainers that learn scores need one at every position.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -19,7 +19,7 @@ struct NoScore;
 
 impl Filter for NoScore {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.score.is_some()
+    fn keeps(&self, record: &Record) -> bool {
+        record.score.is_some()
     }
 }

@@ -1,11 +1,11 @@
 //! Keeps positions with a number of pieces other than pawns in a range.
 //!
-//! In: a sample's board. Out: keep or drop. Kings count. Source: zurichess, "Choosing positions for Texel's
+//! In: a record's board. Out: keep or drop. Kings count. Source: zurichess, "Choosing positions for Texel's
 //! Tuning Method" (2016).
 
 use super::Counts;
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -27,7 +27,7 @@ struct NonPawnPieces {
 
 impl Filter for NonPawnPieces {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        (self.min..=self.max).contains(&Counts::of(&sample.board).non_pawns())
+    fn keeps(&self, record: &Record) -> bool {
+        (self.min..=self.max).contains(&Counts::of(&record.board).non_pawns())
     }
 }

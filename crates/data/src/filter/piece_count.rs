@@ -1,10 +1,10 @@
 //! Keeps positions with a number of pieces in a range.
 //!
-//! In: a sample's board. Out: keep or drop. Kings and pawns count. Source: zurichess, "Choosing positions for
+//! In: a record's board. Out: keep or drop. Kings and pawns count. Source: zurichess, "Choosing positions for
 //! Texel's Tuning Method" (2016).
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -26,7 +26,7 @@ struct PieceCount {
 
 impl Filter for PieceCount {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        (self.min..=self.max).contains(&sample.board.count())
+    fn keeps(&self, record: &Record) -> bool {
+        (self.min..=self.max).contains(&record.board.count())
     }
 }

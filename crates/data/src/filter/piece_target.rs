@@ -1,6 +1,6 @@
 //! Drops positions at random so that the numbers of pieces of those that stay follow a wanted distribution.
 //!
-//! In: a sample's board, and a draw by game and ply. Out: keep with a probability by the number of pieces. The wanted
+//! In: a record's board, and a draw by game and ply. Out: keep with a probability by the number of pieces. The wanted
 //! distribution is a smooth curve through five points, at 0, 8, 16, 24 and 32 pieces (Catmull and Rom's spline, 1974);
 //! the one at hand is a list of 33 counts, as `patzer data stats` gives them. Source: nnue-pytorch's piece-count
 //! filter, whose curve is the default. It learns the distribution at hand while it reads, so its choice depends on the
@@ -11,7 +11,7 @@
 //! numbers stay rarer than wanted.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample, chance};
+use super::{Filter, Record, chance};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -61,9 +61,9 @@ struct PieceTarget {
 
 impl Filter for PieceTarget {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let count = sample.board.count().min(32) as usize;
-        chance::draw(self.seed, chance::PIECE_TARGET, sample) < self.keep[count]
+    fn keeps(&self, record: &Record) -> bool {
+        let count = record.board.count().min(32) as usize;
+        chance::draw(self.seed, chance::PIECE_TARGET, record) < self.keep[count]
     }
 }
 

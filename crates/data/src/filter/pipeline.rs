@@ -1,12 +1,12 @@
 //! Several filters in a row, and the count of what each of them drops.
 //!
-//! In: samples in the order of the dataset, and at `extract` the tags of their games. Out: keep, or the name of the
-//! first filter that drops the sample. The order of the filters decides under which name a position counts, never
+//! In: records in the order of the dataset, and at `extract` the tags of their games. Out: keep, or the name of the
+//! first filter that drops the record. The order of the filters decides under which name a position counts, never
 //! whether it stays: first those of whole games, then those of positions, duplicates last.
 
 use super::preset::{self, Preset, Use};
 use super::registry::{self, Given, Make};
-use super::{Filter, GameFacts, GameFilter, Sample};
+use super::{Filter, GameFacts, GameFilter, Record};
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
@@ -25,7 +25,7 @@ struct Named<F: ?Sized> {
     filter: Box<F>,
 }
 
-/// The filters that look at one game or sample alone, and so can work on any thread.
+/// The filters that look at one game or record alone, and so can work on any thread.
 #[derive(Default)]
 pub struct Judge {
     games: Vec<Named<dyn GameFilter>>,
@@ -41,8 +41,8 @@ impl Judge {
     /// # Errors
     /// The name of the first filter that drops it.
     #[inline]
-    pub fn keep(&self, sample: &Sample) -> std::result::Result<(), &'static str> {
-        match self.positions.iter().find(|named| !named.filter.keeps(sample)) {
+    pub fn keep(&self, record: &Record) -> std::result::Result<(), &'static str> {
+        match self.positions.iter().find(|named| !named.filter.keeps(record)) {
             Some(named) => Err(named.name),
             None => Ok(()),
         }
@@ -76,8 +76,8 @@ impl Judge {
     }
 
     /// Whether each filter of positions would keep a position, in the order of [`Judge::names`] after those of games.
-    pub fn each_of_positions(&self, sample: &Sample) -> impl Iterator<Item = bool> {
-        self.positions.iter().map(|named| named.filter.keeps(sample))
+    pub fn each_of_positions(&self, record: &Record) -> impl Iterator<Item = bool> {
+        self.positions.iter().map(|named| named.filter.keeps(record))
     }
 }
 
@@ -150,9 +150,9 @@ impl Pipeline {
     /// # Errors
     /// The name of the filter that drops the position.
     #[inline]
-    pub fn keep(&mut self, sample: &Sample) -> std::result::Result<(), &'static str> {
-        self.judge.keep(sample)?;
-        let first = self.seen.as_mut().is_none_or(|seen| seen.insert(sample.key()));
+    pub fn keep(&mut self, record: &Record) -> std::result::Result<(), &'static str> {
+        self.judge.keep(record)?;
+        let first = self.seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
         if first { Ok(()) } else { Err(DUPLICATES) }
     }
 

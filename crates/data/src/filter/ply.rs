@@ -4,7 +4,7 @@
 //! the move number, which after an opening from a book of FENs is what Stockfish's formats call the ply.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -43,8 +43,8 @@ struct Ply {
 
 impl Filter for Ply {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let ply = if self.by_number { sample.game_ply() } else { sample.ply.into() };
+    fn keeps(&self, record: &Record) -> bool {
+        let ply = if self.by_number { record.game_ply() } else { record.ply.into() };
         (self.min..=self.max).contains(&ply)
     }
 }

@@ -1,9 +1,9 @@
 //! Drops positions from which the game went on with a promotion.
 //!
-//! In: a sample's flags. Out: keep or drop.
+//! In: a record's flags. Out: keep or drop.
 
 use super::registry::{Make, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -20,7 +20,7 @@ struct Promotion;
 
 impl Filter for Promotion {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        !sample.has(flags::PROMOTION)
+    fn keeps(&self, record: &Record) -> bool {
+        !record.has(flags::PROMOTION)
     }
 }

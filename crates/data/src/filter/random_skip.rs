@@ -1,11 +1,11 @@
 //! Drops positions at random.
 //!
-//! In: a sample's game and ply, and a seed. Out: keep or drop. Every position draws its own number, so the choice
+//! In: a record's game and ply, and a seed. Out: keep or drop. Every position draws its own number, so the choice
 //! depends on nothing else in the data. nnue-pytorch's `random_fen_skipping` of n is a probability of n / (n + 1).
 
 use super::chance;
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -32,7 +32,7 @@ struct RandomSkip {
 
 impl Filter for RandomSkip {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        chance::draw(self.seed, chance::RANDOM_SKIP, sample) >= self.probability
+    fn keeps(&self, record: &Record) -> bool {
+        chance::draw(self.seed, chance::RANDOM_SKIP, record) >= self.probability
     }
 }

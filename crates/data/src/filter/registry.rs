@@ -43,7 +43,7 @@ pub type MakeGame = fn(&[f64]) -> Box<dyn GameFilter>;
 
 /// How a row decides.
 pub enum Make {
-    /// By one sample alone.
+    /// By one record alone.
     Position(MakePosition),
     /// By the tags of the whole game, which only `extract` sees.
     Game(MakeGame),

@@ -1,9 +1,9 @@
 //! Keeps positions of games with certain results.
 //!
-//! In: a sample's result. Out: keep or drop.
+//! In: a record's result. Out: keep or drop.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -36,7 +36,7 @@ struct Results {
 
 impl Filter for Results {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        self.keep[(sample.result.clamp(-1, 1) + 1) as usize]
+    fn keeps(&self, record: &Record) -> bool {
+        self.keep[(record.result.clamp(-1, 1) + 1) as usize]
     }
 }

@@ -1,11 +1,11 @@
 //! Drops positions whose score contradicts the result of the game.
 //!
-//! In: a sample's score and result. Out: keep or drop. In a drawn game the score may favour neither side by more than
+//! In: a record's score and result. Out: keep or drop. In a drawn game the score may favour neither side by more than
 //! `max`; in a decided one it may be against the winner by that much. Source: viriformat's
 //! `max_eval_incorrectness`.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -28,9 +28,9 @@ struct ScoreConflict {
 
 impl Filter for ScoreConflict {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let Some(score) = sample.score else { return true };
-        let against = match sample.turn.fold_wb(sample.result, -sample.result) {
+    fn keeps(&self, record: &Record) -> bool {
+        let Some(score) = record.score else { return true };
+        let against = match record.turn.fold_wb(record.result, -record.result) {
             0 => i32::from(score).abs(),
             result => -i32::from(result) * i32::from(score),
         };

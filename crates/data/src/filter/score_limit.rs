@@ -1,10 +1,10 @@
 //! Keeps positions whose score lies in a range, whichever side it favours.
 //!
-//! In: a sample's score, mates included as ±(32000 − plies). Out: keep or drop. A position without a score stays:
+//! In: a record's score, mates included as ±(32000 − plies). Out: keep or drop. A position without a score stays:
 //! `no_score` drops those.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -36,7 +36,7 @@ struct ScoreLimit {
 
 impl Filter for ScoreLimit {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.score.is_none_or(|score| (self.min..=self.max).contains(&score.unsigned_abs()))
+    fn keeps(&self, record: &Record) -> bool {
+        record.score.is_none_or(|score| (self.min..=self.max).contains(&score.unsigned_abs()))
     }
 }

@@ -1,9 +1,9 @@
 //! Keeps positions whose score for one side lies in a range.
 //!
-//! In: a sample's score. Out: keep or drop. A position without a score stays: `no_score` drops those.
+//! In: a record's score. Out: keep or drop. A position without a score stays: `no_score` drops those.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -42,8 +42,8 @@ struct ScoreRange {
 
 impl Filter for ScoreRange {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let sign = if self.white && sample.turn.is_black() { -1 } else { 1 };
-        sample.score.is_none_or(|score| (self.min..=self.max).contains(&(sign * i32::from(score))))
+    fn keeps(&self, record: &Record) -> bool {
+        let sign = if self.white && record.turn.is_black() { -1 } else { 1 };
+        record.score.is_none_or(|score| (self.min..=self.max).contains(&(sign * i32::from(score))))
     }
 }

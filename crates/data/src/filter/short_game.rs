@@ -1,10 +1,10 @@
 //! Drops positions of short games.
 //!
-//! In: a sample's plies before it and until the end. Out: keep or drop. The distance to the end is stored up to 254
+//! In: a record's plies before it and until the end. Out: keep or drop. The distance to the end is stored up to 254
 //! plies, so lengths up to 255 can be told from longer ones.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -27,7 +27,7 @@ struct ShortGame {
 
 impl Filter for ShortGame {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        u32::from(sample.ply) + u32::from(sample.to_end) + 1 >= self.plies
+    fn keeps(&self, record: &Record) -> bool {
+        u32::from(record.ply) + u32::from(record.to_end) + 1 >= self.plies
     }
 }

@@ -1,10 +1,10 @@
 //! Keeps positions with a number of White's and of Black's pieces in a range.
 //!
-//! In: a sample's board. Out: keep or drop. Kings and pawns count.
+//! In: a record's board. Out: keep or drop. Kings and pawns count.
 
 use super::Counts;
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -50,8 +50,8 @@ struct SidePieces {
 
 impl Filter for SidePieces {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        let Counts { white, black, .. } = Counts::of(&sample.board);
+    fn keeps(&self, record: &Record) -> bool {
+        let Counts { white, black, .. } = Counts::of(&record.board);
         self.white.0 <= white && white <= self.white.1 && self.black.0 <= black && black <= self.black.1
     }
 }

@@ -1,9 +1,9 @@
 //! Drops positions from which the game went on with a tactical move.
 //!
-//! In: a sample's flags. Out: keep or drop. One filter for what trainers often drop together.
+//! In: a record's flags. Out: keep or drop. One filter for what trainers often drop together.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -32,8 +32,8 @@ struct Tactical {
 
 impl Filter for Tactical {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        sample.flags & self.bits == 0
+    fn keeps(&self, record: &Record) -> bool {
+        record.flags & self.bits == 0
     }
 }
 

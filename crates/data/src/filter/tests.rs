@@ -2,11 +2,11 @@
 
 use super::registry::ROWS;
 use super::*;
-use patzer_pgn::{Cutter, Parser};
+use patzer_pgn::{GameSplitter, Parser};
 
 /// The plies of a game that presets, or filters by their names, leave.
 fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(game.as_bytes());
     cutter.scan(true);
     let (text, pieces) = cutter.take();
@@ -14,13 +14,13 @@ fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     let mut pipeline = Pipeline::for_games(&owned(filters), &owned(overrides)).unwrap();
     let facts = GameFacts::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
-    let mut samples = Vec::new();
-    let game = Parser::default().parse(&text, piece, 0, &mut samples);
+    let mut records = Vec::new();
+    let game = Parser::default().parse(&text, piece, 0, &mut records);
     assert_eq!(game.fault, None);
     if pipeline.halves().0.keep_game(&facts).is_err() {
         return Vec::new();
     }
-    samples.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
+    records.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
 }
 
 // Plies:               0  1    2  3    4  5     6  7     8  9    10 11   12
@@ -202,12 +202,12 @@ fn every_preset_loads_and_describes_itself() {
 /// A dataset does not say where a game's tags were, so draws must not depend on anything but game and ply.
 #[test]
 fn draws_depend_on_game_and_ply_alone() {
-    let sample = |game, ply| Sample { game, ply, ..crate::format::EMPTY };
-    let draw = |game, ply| chance::draw(7, chance::RANDOM_SKIP, &sample(game, ply));
+    let record = |game, ply| Record { game, ply, ..crate::format::EMPTY };
+    let draw = |game, ply| chance::draw(7, chance::RANDOM_SKIP, &record(game, ply));
     assert_eq!(draw(3, 4), draw(3, 4));
     assert_ne!(draw(3, 4), draw(4, 3));
-    assert_ne!(draw(3, 4), chance::draw(8, chance::RANDOM_SKIP, &sample(3, 4)));
-    assert_ne!(draw(3, 4), chance::draw(7, chance::WDL_SKIP, &sample(3, 4)));
+    assert_ne!(draw(3, 4), chance::draw(8, chance::RANDOM_SKIP, &record(3, 4)));
+    assert_ne!(draw(3, 4), chance::draw(7, chance::WDL_SKIP, &record(3, 4)));
     let mean: f64 = (0..10_000).map(|game| draw(game, 9)).sum::<f64>() / 10_000.0;
     assert!((mean - 0.5).abs() < 0.02, "{mean}");
 }

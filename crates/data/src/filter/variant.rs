@@ -1,9 +1,9 @@
 //! Keeps games of standard chess, of Chess960, or both.
 //!
-//! In: a sample's flags. Out: keep or drop. Games of other variants are never read; `extract` counts them.
+//! In: a record's flags. Out: keep or drop. Games of other variants are never read; `extract` counts them.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 use crate::flags;
 
 /// The filter's row.
@@ -31,7 +31,7 @@ struct Variant {
 
 impl Filter for Variant {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        if sample.has(flags::CHESS960) { self.chess960 } else { self.standard }
+    fn keeps(&self, record: &Record) -> bool {
+        if record.has(flags::CHESS960) { self.chess960 } else { self.standard }
     }
 }

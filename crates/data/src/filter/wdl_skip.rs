@@ -1,6 +1,6 @@
 //! Drops positions at random, the more of them the less likely the game's result was by their score.
 //!
-//! In: a sample's score, result and ply or material, and a draw by game and ply. Out: keep with the probability that
+//! In: a record's score, result and ply or material, and a draw by game and ply. Out: keep with the probability that
 //! a win-draw-loss model gives to the result that came. With x the score in the model's unit, and a and b cubic
 //! polynomials of the ply or the material, a win has the probability 1 / (1 + exp((a − x) / b)), a loss
 //! 1 / (1 + exp((a + x) / b)), a draw the rest. Source: nnue-pytorch's `wld_filtered` (by ply, whose model is the
@@ -8,7 +8,7 @@
 //! material, m = material / 58). A position without a score stays.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Counts, Filter, Sample, chance};
+use super::{Counts, Filter, Record, chance};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -96,15 +96,15 @@ impl WdlSkip {
 }
 
 impl Filter for WdlSkip {
-    fn keeps(&self, sample: &Sample) -> bool {
-        let Some(score) = sample.score else { return true };
+    fn keeps(&self, record: &Record) -> bool {
+        let Some(score) = record.score else { return true };
         let index = if self.by_material {
-            Counts::of(&sample.board).material().clamp(MATERIAL.0, MATERIAL.1)
+            Counts::of(&record.board).material().clamp(MATERIAL.0, MATERIAL.1)
         } else {
-            sample.game_ply().min(PLIES.0)
+            record.game_ply().min(PLIES.0)
         };
-        let result = sample.turn.fold_wb(sample.result, -sample.result);
-        chance::draw(self.seed, chance::WDL_SKIP, sample) < self.probability(score, result, index)
+        let result = record.turn.fold_wb(record.result, -record.result);
+        chance::draw(self.seed, chance::WDL_SKIP, record) < self.probability(score, result, index)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Keeps positions in which the winner is to move.
 //!
-//! In: a sample's side to move and result. Out: keep or drop. For learning moves: those of the loser are worse.
+//! In: a record's side to move and result. Out: keep or drop. For learning moves: those of the loser are worse.
 
 use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Sample};
+use super::{Filter, Record};
 
 /// The filter's row.
 pub(super) static ROW: Row = Row {
@@ -30,8 +30,8 @@ struct Winner {
 
 impl Filter for Winner {
     #[inline]
-    fn keeps(&self, sample: &Sample) -> bool {
-        match sample.turn.fold_wb(sample.result, -sample.result) {
+    fn keeps(&self, record: &Record) -> bool {
+        match record.turn.fold_wb(record.result, -record.result) {
             0 => self.drawn,
             result => (result == 1) != self.loser,
         }

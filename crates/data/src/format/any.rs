@@ -1,6 +1,6 @@
 //! Positions in any format: one reader and one writer.
 //!
-//! In: a path, and a format where its name and content do not tell. Out: samples in batches, or a file with the
+//! In: a path, and a format where its name and content do not tell. Out: records in batches, or a file with the
 //! account of what was written, what was left out, and which facts the format could not carry.
 
 use std::collections::BTreeMap;
@@ -13,19 +13,19 @@ use super::metadata::{Metadata, Source};
 use super::parquet::{self, Dataset};
 use super::registry::{self, Format, Read};
 use super::stream::Input;
-use crate::Sample;
+use crate::Record;
 use patzer_io::error::{Error, Result};
 
-/// About how many samples a batch holds; whole games may make it longer.
+/// About how many records a batch holds; whole games may make it longer.
 pub const BATCH: usize = 1 << 14;
 
 /// What reads a format.
-pub trait Batches: Send {
-    /// Appends some samples; false, with nothing appended, at the end of the file.
+pub trait PositionReader: Send {
+    /// Appends some records; false, with nothing appended, at the end of the file.
     ///
     /// # Errors
     /// If the file is damaged, with the place.
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool>;
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool>;
 
     /// How the positions were resolved, if the file says so.
     fn resolved(&self) -> Option<String> {
@@ -34,12 +34,12 @@ pub trait Batches: Send {
 }
 
 /// What writes a format.
-pub trait Sink: Send {
-    /// Writes samples; gives how many were left out because their move is not legal.
+pub trait PositionWriter: Send {
+    /// Writes records; gives how many were left out because their move is not legal.
     ///
     /// # Errors
     /// If the file cannot be written.
-    fn write(&mut self, samples: &[Sample]) -> Result<u64>;
+    fn write(&mut self, records: &[Record]) -> Result<u64>;
 
     /// How often a game was interrupted by missing positions.
     fn gaps(&self) -> u64 {
@@ -100,7 +100,7 @@ impl AnyReader {
             resolved: batches.resolved(),
             ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
         };
-        let reading = Reading::Batches(batches);
+        let reading = Reading::PositionReader(batches);
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, reading })
     }
 
@@ -135,24 +135,24 @@ impl AnyReader {
         self.rows
     }
 
-    /// Puts the next samples into `samples`, in place of what is there; false at the end of the file.
+    /// Puts the next records into `records`, in place of what is there; false at the end of the file.
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+    pub fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         match &mut self.reading {
             Reading::Groups(dataset, next, wanted) if *next < dataset.groups() => {
                 *next += 1;
-                dataset.read_into(*next - 1, *wanted, samples)?;
+                dataset.read_into(*next - 1, *wanted, records)?;
                 Ok(true)
             }
             Reading::Groups(..) => {
-                samples.clear();
+                records.clear();
                 Ok(false)
             }
-            Reading::Batches(batches) => {
-                samples.clear();
-                batches.next_batch(samples)
+            Reading::PositionReader(batches) => {
+                records.clear();
+                batches.next_batch(records)
             }
         }
     }
@@ -168,12 +168,12 @@ impl AnyReader {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn read_all(mut self) -> Result<Vec<Sample>> {
-        let (mut samples, mut batch) = (Vec::new(), Vec::new());
+    pub fn read_all(mut self) -> Result<Vec<Record>> {
+        let (mut records, mut batch) = (Vec::new(), Vec::new());
         while self.next_batch(&mut batch)? {
-            samples.append(&mut batch);
+            records.append(&mut batch);
         }
-        Ok(samples)
+        Ok(records)
     }
 }
 
@@ -194,16 +194,16 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// Where samples come from.
+/// Where records come from.
 enum Reading {
     /// The row groups of a dataset, one after another: the next one, and the columns that are read.
     Groups(Box<Dataset>, usize, Wanted),
-    Batches(Box<dyn Batches>),
+    PositionReader(Box<dyn PositionReader>),
 }
 
-impl Sink for parquet::Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
-        parquet::Writer::write(self, samples).map(|()| 0)
+impl PositionWriter for parquet::Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        parquet::Writer::write(self, records).map(|()| 0)
     }
 
     fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -248,9 +248,9 @@ pub struct AnyWriter {
     path: PathBuf,
     format: &'static Format,
     no_score: Option<i16>,
-    sink: Box<dyn Sink>,
+    sink: Box<dyn PositionWriter>,
     written: Written,
-    kept: Vec<Sample>,
+    kept: Vec<Record>,
 }
 
 /// What was written, and what was not.
@@ -291,29 +291,29 @@ impl AnyWriter {
         self.sink.metadata()
     }
 
-    /// Adds samples, in order.
+    /// Adds records, in order.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&mut self, samples: &[Sample]) -> Result<()> {
+    pub fn write(&mut self, records: &[Record]) -> Result<()> {
         if self.format.carries == Facts::ALL && self.format.needs == Facts::NONE {
-            self.written.positions += samples.len() as u64;
-            return self.sink.write(samples).map(drop);
+            self.written.positions += records.len() as u64;
+            return self.sink.write(records).map(drop);
         }
         self.kept.clear();
         let mut lost = [0u64; 16];
-        for sample in samples {
-            let mut sample = *sample;
+        for record in records {
+            let mut record = *record;
             let needs_score = self.format.needs.contains(Facts::SCORE);
-            sample.score = sample.score.or(self.no_score.filter(|_| needs_score));
-            let holds = Facts::of(&sample);
-            if let Some(reason) = self.refusal(&sample, holds) {
+            record.score = record.score.or(self.no_score.filter(|_| needs_score));
+            let holds = Facts::of(&record);
+            if let Some(reason) = self.refusal(&record, holds) {
                 *self.written.dropped.entry(reason).or_default() += 1;
                 continue;
             }
             let missing = holds.without(self.format.carries);
             missing.bits().for_each(|bit| lost[bit] += 1);
-            self.kept.push(sample);
+            self.kept.push(record);
         }
         let illegal = self.sink.write(&self.kept)?;
         if illegal > 0 {
@@ -330,9 +330,9 @@ impl AnyWriter {
     }
 
     /// Why the format cannot hold a position.
-    fn refusal(&self, sample: &Sample, holds: Facts) -> Option<&'static str> {
+    fn refusal(&self, record: &Record, holds: Facts) -> Option<&'static str> {
         let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
-        if sample.board.count() > 32 {
+        if record.board.count() > 32 {
             Some("more_than_32_pieces")
         } else if lacks(Facts::SCORE) {
             Some("no_score")

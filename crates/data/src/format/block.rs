@@ -1,6 +1,6 @@
 //! Samples as compressed bytes for files that only one run of this program reads.
 //!
-//! In: samples, of any layout. Out: the same columns as a dataset has, compressed, without parquet's frame around
+//! In: records, of any layout. Out: the same columns as a dataset has, compressed, without parquet's frame around
 //! them; and back.
 
 use std::io;
@@ -13,19 +13,19 @@ use parquet::errors::Result;
 use super::columns::{self, EMPTY, Layout, Wanted};
 use super::encode::Encoder;
 use super::page::{Cursor, encoding};
-use crate::Sample;
-use crate::spill::{Record, field};
+use crate::Record;
+use crate::spill::{Spillable, field};
 
 /// Every column there is: those that are absent everywhere take next to nothing.
 const LAYOUT: Layout = Layout { resolved: true, means: true };
 
-impl Record for Sample {
-    fn encode(samples: &[Sample]) -> io::Result<Vec<u8>> {
-        if samples.is_empty() {
+impl Spillable for Record {
+    fn encode(records: &[Record]) -> io::Result<Vec<u8>> {
+        if records.is_empty() {
             return Ok(Vec::new());
         }
-        let encoded = Encoder::new(LAYOUT, super::writer::LEVEL)?.encode(samples)?;
-        let mut bytes = (samples.len() as u32).to_le_bytes().to_vec();
+        let encoded = Encoder::new(LAYOUT, super::writer::LEVEL)?.encode(records)?;
+        let mut bytes = (records.len() as u32).to_le_bytes().to_vec();
         for (packed, uncompressed) in encoded.columns() {
             bytes.extend((packed.len() as u32).to_le_bytes());
             bytes.extend((uncompressed as u32).to_le_bytes());
@@ -34,7 +34,7 @@ impl Record for Sample {
         Ok(bytes)
     }
 
-    fn decode(bytes: &[u8], to: &mut Vec<Sample>) -> io::Result<()> {
+    fn decode(bytes: &[u8], to: &mut Vec<Record>) -> io::Result<()> {
         let (start, count) = (to.len(), LAYOUT.columns());
         let mut at = 4 + 8 * count;
         if bytes.len() < at {

@@ -1,6 +1,6 @@
 //! bulletformat: 32 bytes a position, as the trainer bullet reads them.
 //!
-//! In and out: records of occupancy (u64), 4-bit pieces in square order, score (i16) and result (0 to 2), both from
+//! In and out: packed_records of occupancy (u64), 4-bit pieces in square order, score (i16) and result (0 to 2), both from
 //! the side to move, and the two king squares; little-endian. The board is turned so that the side to move is
 //! White, so its colour is lost; castling rights, en passant and clocks have no place. Source: the crate
 //! `bulletformat`, which the tests compare with.
@@ -8,19 +8,19 @@
 use rayon::prelude::*;
 use shakmaty::{Bitboard, Color, Square, attacks};
 
-use super::any::{BATCH, Batches, Sink};
+use super::any::{BATCH, PositionReader, PositionWriter};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
 use super::stream::{Input, Packed};
-use crate::{Sample, flags};
+use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;
 use patzer_io::error::Result;
 
-/// Bytes of a record.
+/// Bytes of a packed.
 pub const RECORD: usize = 32;
 
-/// Reads records.
+/// Reads packed_records.
 pub struct Reader {
     input: Input,
     buffer: Vec<u8>,
@@ -37,20 +37,21 @@ impl Reader {
 /// Records that one thread decodes at a time.
 const CHUNK: usize = 1 << 10;
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let start = self.input.offset;
         let filled = self.input.fill(&mut self.buffer)?;
-        let (records, rest) = self.buffer[..filled].as_chunks::<RECORD>();
-        let before = samples.len();
-        samples.resize(before + records.len(), UNKNOWN);
-        let chunks = samples[before..].par_chunks_mut(CHUNK).zip(records.par_chunks(CHUNK)).enumerate();
-        let faults = chunks.filter_map(|(nth, (samples, records))| {
+        let (packed_records, rest) = self.buffer[..filled].as_chunks::<RECORD>();
+        let before = records.len();
+        records.resize(before + packed_records.len(), UNKNOWN);
+        let chunks =
+            records[before..].par_chunks_mut(CHUNK).zip(packed_records.par_chunks(CHUNK)).enumerate();
+        let faults = chunks.filter_map(|(nth, (records, packed_records))| {
             let first = nth * CHUNK;
-            let mut decoded = samples.iter_mut().zip(records).enumerate();
-            decoded.find_map(|(at, (sample, record))| match decode(record) {
+            let mut decoded = records.iter_mut().zip(packed_records).enumerate();
+            decoded.find_map(|(at, (record, packed))| match decode(packed) {
                 Ok(decoded) => {
-                    *sample = Sample { game: self.game.wrapping_add((first + at) as u32), ..decoded };
+                    *record = Record { game: self.game.wrapping_add((first + at) as u32), ..decoded };
                     None
                 }
                 Err(reason) => Some((first + at, reason)),
@@ -61,43 +62,43 @@ impl Batches for Reader {
             return Err(self.input.byte_fault(start + (at * RECORD) as u64, reason));
         }
         if !rest.is_empty() {
-            let at = start + (records.len() * RECORD) as u64;
+            let at = start + (packed_records.len() * RECORD) as u64;
             return Err(self.input.byte_fault(at, "the file ends within a record of 32 bytes"));
         }
-        self.game = self.game.wrapping_add(records.len() as u32);
+        self.game = self.game.wrapping_add(packed_records.len() as u32);
         Ok(filled > 0)
     }
 }
 
-/// One record as a sample with White to move.
+/// One packed as a record with White to move.
 ///
 /// # Errors
 /// Why it cannot be one.
 #[inline]
-pub fn decode(record: &[u8; RECORD]) -> std::result::Result<Sample, &'static str> {
+pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str> {
     let mut halves = [[0; 8]; 2];
-    halves[0].copy_from_slice(&record[..8]);
+    halves[0].copy_from_slice(&packed[..8]);
     let occupied = u64::from_le_bytes(halves[0]);
     let mut codes = [0; 16];
-    codes.copy_from_slice(&record[8..24]);
+    codes.copy_from_slice(&packed[8..24]);
     let pieces = occupied.count_ones();
     let codes = u128::from_le_bytes(codes) & nibbles::used(pieces.min(32));
     let boards = Boards::new(occupied, codes)?;
     let (ours, theirs) = (boards.king(0), boards.king(8));
-    if record[27] != ours || record[28] != theirs ^ 56 {
+    if packed[27] != ours || packed[28] != theirs ^ 56 {
         return Err("the king squares are not those of its pieces");
     }
     if boards.attacked(theirs, Color::White) {
         return Err("the side that has moved is in check");
     }
-    let score = i16::from_le_bytes([record[24], record[25]]);
+    let score = i16::from_le_bytes([packed[24], packed[25]]);
     let mut bits = if boards.attacked(ours, Color::Black) { flags::IN_CHECK } else { 0 };
     bits |= if score::is_mate(score.into()) { flags::MATE_SCORE } else { 0 };
-    let result = match record[26] {
+    let result = match packed[26] {
         result @ 0..=2 => result as i8 - 1,
         _ => return Err("its result is none of 0, 1 and 2"),
     };
-    Ok(Sample { board: nibbles::board(occupied, codes), result, score: Some(score), flags: bits, ..UNKNOWN })
+    Ok(Record { board: nibbles::board(occupied, codes), result, score: Some(score), flags: bits, ..UNKNOWN })
 }
 
 /// The squares of each piece code.
@@ -151,7 +152,7 @@ impl Boards {
     }
 }
 
-/// Writes records.
+/// Writes packed_records.
 pub struct Writer {
     out: Packed,
     buffer: Vec<u8>,
@@ -164,11 +165,11 @@ impl Writer {
     }
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
-        for chunk in samples.chunks(BATCH) {
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        for chunk in records.chunks(BATCH) {
             self.buffer.clear();
-            chunk.iter().for_each(|sample| self.buffer.extend_from_slice(&encode(sample)));
+            chunk.iter().for_each(|record| self.buffer.extend_from_slice(&encode(record)));
             self.out.put(&self.buffer)?;
         }
         Ok(0)
@@ -179,19 +180,19 @@ impl Sink for Writer {
     }
 }
 
-/// A sample as a record; one without a score gets 0.
+/// A record as a packed; one without a score gets 0.
 #[inline]
-pub fn encode(sample: &Sample) -> [u8; RECORD] {
-    let (occupied, codes) = turned(&sample.board, sample.turn);
+pub fn encode(record: &Record) -> [u8; RECORD] {
+    let (occupied, codes) = turned(&record.board, record.turn);
     let board = nibbles::board(occupied, codes);
     let king = |code| nibbles::squares(&board, code).trailing_zeros() as u8;
-    let mut record = [0; RECORD];
-    record[..24].copy_from_slice(&board.0);
-    record[24..26].copy_from_slice(&sample.score.unwrap_or(0).to_le_bytes());
-    record[26] = (1 + sample.turn.fold_wb(sample.result.signum(), -sample.result.signum())) as u8;
-    record[27] = king(nibbles::WHITE_KING);
-    record[28] = king(nibbles::BLACK_KING) ^ 56;
-    record
+    let mut packed = [0; RECORD];
+    packed[..24].copy_from_slice(&board.0);
+    packed[24..26].copy_from_slice(&record.score.unwrap_or(0).to_le_bytes());
+    packed[26] = (1 + record.turn.fold_wb(record.result.signum(), -record.result.signum())) as u8;
+    packed[27] = king(nibbles::WHITE_KING);
+    packed[28] = king(nibbles::BLACK_KING) ^ 56;
+    packed
 }
 
 /// Occupancy and codes without castling rights, seen by the side to move as White.
@@ -225,15 +226,15 @@ mod tests {
     #[test]
     fn many_records_are_numbered_on_and_of_bad_ones_the_first_is_named() {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
-        let sample = Sample { board: start, score: Some(20), result: 1, ..UNKNOWN };
-        let mut bytes = encode(&sample).repeat(BATCH + 3 * CHUNK);
+        let record = Record { board: start, score: Some(20), result: 1, ..UNKNOWN };
+        let mut bytes = encode(&record).repeat(BATCH + 3 * CHUNK);
         let read = |bytes: &[u8]| {
             let input = Input::of("x".as_ref(), Box::new(std::io::Cursor::new(bytes.to_vec())))?;
-            let (mut reader, mut samples) = (Reader::new(input), Vec::new());
-            while reader.next_batch(&mut samples)? {}
-            Ok(samples)
+            let (mut reader, mut records) = (Reader::new(input), Vec::new());
+            while reader.next_batch(&mut records)? {}
+            Ok(records)
         };
-        let found: Vec<Sample> = read(&bytes).unwrap();
+        let found: Vec<Record> = read(&bytes).unwrap();
         assert_eq!(found.len(), BATCH + 3 * CHUNK);
         assert!(found.iter().zip(0..).all(|(found, game)| found.game == game && found.result == 1));
         for bad in [BATCH + 2 * CHUNK, BATCH + 700, BATCH + 699] {

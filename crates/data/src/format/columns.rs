@@ -1,12 +1,12 @@
 //! The columns of a dataset.
 //!
-//! In and out: samples on one side, the values of typed columns on the other. A column is one line of [`COLUMNS`],
+//! In and out: records on one side, the values of typed columns on the other. A column is one line of [`COLUMNS`],
 //! of [`put`] and of [`take`], in the same place of each.
 
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
-use crate::{Leaf, MeanResult, Sample};
+use crate::{Leaf, MeanResult, Record};
 use patzer_chess::{PackedBoard, PackedMove};
 
 /// Which datasets have a column.
@@ -99,7 +99,7 @@ impl Layout {
     }
 }
 
-/// A choice of columns to read; of the others, samples hold what [`EMPTY`] does.
+/// A choice of columns to read; of the others, records hold what [`EMPTY`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted(u32);
 
@@ -126,33 +126,33 @@ impl Wanted {
     }
 }
 
-/// Adds samples to the columns of a page, one builder a column of the layout. Their number has to be a multiple of
+/// Adds records to the columns of a page, one builder a column of the layout. Their number has to be a multiple of
 /// 8 unless nothing follows.
-pub fn put(builders: &mut [Builder], layout: Layout, samples: &[Sample]) {
+pub fn put(builders: &mut [Builder], layout: Layout, records: &[Record]) {
     let mut to = Next { columns: builders.iter_mut() };
-    to.boards(samples, |s| &s.board.0);
-    to.bools(samples, |s| s.turn.is_black());
-    to.ints(samples, |s| i32::from(s.ep));
-    to.ints(samples, |s| i32::from(s.halfmove));
-    to.ints(samples, |s| i32::from(s.fullmove));
-    to.ints(samples, |s| i32::from(s.ply));
-    to.ints(samples, |s| s.game as i32);
-    to.ints(samples, |s| i32::from(s.result));
-    to.some_ints(samples, |s| s.score.map(i32::from));
-    to.some_ints(samples, |s| s.depth.map(i32::from));
-    to.ints(samples, |s| i32::from(s.played.0));
-    to.ints(samples, |s| i32::from(s.flags));
-    to.ints(samples, |s| i32::from(s.to_capture));
-    to.ints(samples, |s| i32::from(s.to_check));
-    to.ints(samples, |s| i32::from(s.to_end));
+    to.boards(records, |s| &s.board.0);
+    to.bools(records, |s| s.turn.is_black());
+    to.ints(records, |s| i32::from(s.ep));
+    to.ints(records, |s| i32::from(s.halfmove));
+    to.ints(records, |s| i32::from(s.fullmove));
+    to.ints(records, |s| i32::from(s.ply));
+    to.ints(records, |s| s.game as i32);
+    to.ints(records, |s| i32::from(s.result));
+    to.some_ints(records, |s| s.score.map(i32::from));
+    to.some_ints(records, |s| s.depth.map(i32::from));
+    to.ints(records, |s| i32::from(s.played.0));
+    to.ints(records, |s| i32::from(s.flags));
+    to.ints(records, |s| i32::from(s.to_capture));
+    to.ints(records, |s| i32::from(s.to_check));
+    to.ints(records, |s| i32::from(s.to_end));
     if layout.resolved {
-        to.some_boards(samples, |s| s.leaf.as_ref().map(|l| &l.board.0));
-        to.some_bools(samples, |s| s.leaf.map(|l| l.turn.is_black()));
-        to.some_ints(samples, |s| s.leaf.map(|l| i32::from(l.score)));
+        to.some_boards(records, |s| s.leaf.as_ref().map(|l| &l.board.0));
+        to.some_bools(records, |s| s.leaf.map(|l| l.turn.is_black()));
+        to.some_ints(records, |s| s.leaf.map(|l| i32::from(l.score)));
     }
     if layout.means {
-        to.some_ints(samples, |s| s.mean.map(|m| m.count as i32));
-        to.some_ints(samples, |s| s.mean.map(|m| m.sum));
+        to.some_ints(records, |s| s.mean.map(|m| m.count as i32));
+        to.some_ints(records, |s| s.mean.map(|m| m.sum));
     }
 }
 
@@ -162,28 +162,28 @@ struct Next<'a> {
 }
 
 impl Next<'_> {
-    fn boards(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> &[u8; 24]) {
-        self.columns.next().into_iter().for_each(|column| column.bytes(samples, &get));
+    fn boards(&mut self, records: &[Record], get: impl Fn(&Record) -> &[u8; 24]) {
+        self.columns.next().into_iter().for_each(|column| column.bytes(records, &get));
     }
 
-    fn some_boards(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<&[u8; 24]>) {
-        self.columns.next().into_iter().for_each(|column| column.some_bytes(samples, &get));
+    fn some_boards(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<&[u8; 24]>) {
+        self.columns.next().into_iter().for_each(|column| column.some_bytes(records, &get));
     }
 
-    fn bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> bool) {
-        self.columns.next().into_iter().for_each(|column| column.bools(samples, &get));
+    fn bools(&mut self, records: &[Record], get: impl Fn(&Record) -> bool) {
+        self.columns.next().into_iter().for_each(|column| column.bools(records, &get));
     }
 
-    fn some_bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<bool>) {
-        self.columns.next().into_iter().for_each(|column| column.some_bools(samples, &get));
+    fn some_bools(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<bool>) {
+        self.columns.next().into_iter().for_each(|column| column.some_bools(records, &get));
     }
 
-    fn ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> i32) {
-        self.columns.next().into_iter().for_each(|column| column.ints(samples, &get));
+    fn ints(&mut self, records: &[Record], get: impl Fn(&Record) -> i32) {
+        self.columns.next().into_iter().for_each(|column| column.ints(records, &get));
     }
 
-    fn some_ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<i32>) {
-        self.columns.next().into_iter().for_each(|column| column.some_ints(samples, &get));
+    fn some_ints(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<i32>) {
+        self.columns.next().into_iter().for_each(|column| column.some_ints(records, &get));
     }
 }
 
@@ -191,38 +191,38 @@ type Parquet<T> = parquet::errors::Result<T>;
 
 /// Takes the next values of every column that is wanted; a cursor for each column that there is, `None` for those
 /// that are not.
-pub fn take(cursors: &mut [Option<Cursor>], samples: &mut [Sample]) -> Parquet<()> {
+pub fn take(cursors: &mut [Option<Cursor>], records: &mut [Record]) -> Parquet<()> {
     let mut from = Given { columns: cursors.iter_mut() };
-    from.boards(samples, |s, v| s.board = PackedBoard(v))?;
-    from.bools(samples, |s, v| s.turn = Color::from_black(v))?;
-    from.ints(samples, |s, v| s.ep = v as u8)?;
-    from.ints(samples, |s, v| s.halfmove = v as u8)?;
-    from.ints(samples, |s, v| s.fullmove = v as u16)?;
-    from.ints(samples, |s, v| s.ply = v as u16)?;
-    from.ints(samples, |s, v| s.game = v as u32)?;
-    from.ints(samples, |s, v| s.result = v as i8)?;
-    from.ints(samples, |s, v| s.score = Some(v as i16))?;
-    from.ints(samples, |s, v| s.depth = Some(v as u8))?;
-    from.ints(samples, |s, v| s.played = PackedMove(v as u16))?;
-    from.ints(samples, |s, v| s.flags = v as u16)?;
-    from.ints(samples, |s, v| s.to_capture = v as u8)?;
-    from.ints(samples, |s, v| s.to_check = v as u8)?;
-    from.ints(samples, |s, v| s.to_end = v as u8)?;
-    from.boards(samples, |s, v| {
+    from.boards(records, |s, v| s.board = PackedBoard(v))?;
+    from.bools(records, |s, v| s.turn = Color::from_black(v))?;
+    from.ints(records, |s, v| s.ep = v as u8)?;
+    from.ints(records, |s, v| s.halfmove = v as u8)?;
+    from.ints(records, |s, v| s.fullmove = v as u16)?;
+    from.ints(records, |s, v| s.ply = v as u16)?;
+    from.ints(records, |s, v| s.game = v as u32)?;
+    from.ints(records, |s, v| s.result = v as i8)?;
+    from.ints(records, |s, v| s.score = Some(v as i16))?;
+    from.ints(records, |s, v| s.depth = Some(v as u8))?;
+    from.ints(records, |s, v| s.played = PackedMove(v as u16))?;
+    from.ints(records, |s, v| s.flags = v as u16)?;
+    from.ints(records, |s, v| s.to_capture = v as u8)?;
+    from.ints(records, |s, v| s.to_check = v as u8)?;
+    from.ints(records, |s, v| s.to_end = v as u8)?;
+    from.boards(records, |s, v| {
         s.leaf = Some(Leaf { board: PackedBoard(v), turn: Color::White, score: 0 });
     })?;
-    from.bools(samples, |s, v| {
+    from.bools(records, |s, v| {
         if let Some(leaf) = &mut s.leaf {
             leaf.turn = Color::from_black(v);
         }
     })?;
-    from.ints(samples, |s, v| {
+    from.ints(records, |s, v| {
         if let Some(leaf) = &mut s.leaf {
             leaf.score = v as i16;
         }
     })?;
-    from.ints(samples, |s, v| s.mean = Some(MeanResult { count: v as u32, sum: 0 }))?;
-    from.ints(samples, |s, v| {
+    from.ints(records, |s, v| s.mean = Some(MeanResult { count: v as u32, sum: 0 }))?;
+    from.ints(records, |s, v| {
         if let Some(mean) = &mut s.mean {
             mean.sum = v;
         }
@@ -235,21 +235,21 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn boards(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, [u8; 24])) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.bytes(samples, &set))
+    fn boards(&mut self, records: &mut [Record], set: impl Fn(&mut Record, [u8; 24])) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.bytes(records, &set))
     }
 
-    fn bools(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, bool)) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.bools(samples, &set))
+    fn bools(&mut self, records: &mut [Record], set: impl Fn(&mut Record, bool)) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.bools(records, &set))
     }
 
-    fn ints(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, i32)) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.ints(samples, &set))
+    fn ints(&mut self, records: &mut [Record], set: impl Fn(&mut Record, i32)) -> Parquet<()> {
+        self.columns.next().into_iter().flatten().try_for_each(|column| column.ints(records, &set))
     }
 }
 
-/// A sample with nothing in it, to fill column by column.
-pub const EMPTY: Sample = Sample {
+/// A record with nothing in it, to fill column by column.
+pub const EMPTY: Record = Record {
     board: PackedBoard([0; 24]),
     turn: Color::White,
     ep: 0,

@@ -9,11 +9,11 @@ use csv::ByteRecord;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::any::{BATCH, Batches, Sink};
+use super::any::{BATCH, PositionReader, PositionWriter};
 use super::facts::{self, Facts};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::{Leaf, Sample};
+use crate::{Leaf, Record};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
@@ -49,7 +49,7 @@ pub struct Reader {
     lines: csv::Reader<Input>,
     /// Where each of [`COLUMNS`] stands.
     place: [Option<usize>; COLUMNS.len()],
-    record: ByteRecord,
+    packed: ByteRecord,
     rows: u32,
 }
 
@@ -67,7 +67,7 @@ impl Reader {
         if place[0].is_none() || place[3].is_none() {
             return Err(Error::at(&path, "line 1", "the header lacks a column `fen` or `result`"));
         }
-        Ok(Reader { path, lines, place, record: ByteRecord::new(), rows: 0 })
+        Ok(Reader { path, lines, place, packed: ByteRecord::new(), rows: 0 })
     }
 }
 
@@ -78,17 +78,17 @@ fn broken(path: &std::path::Path, error: &csv::Error) -> Error {
     }
 }
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let before = samples.len();
-        while samples.len() - before < BATCH {
-            let more = self.lines.read_byte_record(&mut self.record);
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH {
+            let more = self.lines.read_byte_record(&mut self.packed);
             if !more.map_err(|e| broken(&self.path, &e))? {
-                return Ok(samples.len() > before);
+                return Ok(records.len() > before);
             }
-            let sample = Row { record: &self.record, place: &self.place }.decode(self.rows);
-            samples.push(sample.map_err(|reason| {
-                let line = self.record.position().map_or(0, csv::Position::line);
+            let record = Row { packed: &self.packed, place: &self.place }.decode(self.rows);
+            records.push(record.map_err(|reason| {
+                let line = self.packed.position().map_or(0, csv::Position::line);
                 Error::at(&self.path, format!("line {line}"), reason)
             })?);
             self.rows = self.rows.wrapping_add(1);
@@ -102,14 +102,14 @@ impl Batches for Reader {
 }
 
 struct Row<'a> {
-    record: &'a ByteRecord,
+    packed: &'a ByteRecord,
     place: &'a [Option<usize>; COLUMNS.len()],
 }
 
 impl Row<'_> {
     /// The text of a column, `None` where it is empty or not there.
     fn text(&self, column: usize) -> std::result::Result<Option<&str>, String> {
-        let Some(bytes) = self.place[column].and_then(|place| self.record.get(place)) else {
+        let Some(bytes) = self.place[column].and_then(|place| self.packed.get(place)) else {
             return Ok(None);
         };
         let text = std::str::from_utf8(bytes).map_err(|_| format!("{} is not text", COLUMNS[column]))?;
@@ -123,30 +123,30 @@ impl Row<'_> {
         self.text(column)?.map(parse).transpose()
     }
 
-    fn decode(&self, row: u32) -> std::result::Result<Sample, String> {
+    fn decode(&self, row: u32) -> std::result::Result<Record, String> {
         let position = fen::parse(self.text(0)?.ok_or("no fen")?)?;
-        let mut sample = replay::still(&position);
+        let mut record = replay::still(&position);
         let score = self.number(4)?;
         let played = self.text(6)?.map(|text| played(&position, text)).transpose()?;
         let m = played.and_then(|packed| packed.unpack(&position));
-        replay::annotate(&mut sample, &position, m, score);
-        sample.ply = self.number(1)?.unwrap_or(sample.ply);
-        sample.game = self.number(2)?.unwrap_or(row);
-        sample.result =
+        replay::annotate(&mut record, &position, m, score);
+        record.ply = self.number(1)?.unwrap_or(record.ply);
+        record.game = self.number(2)?.unwrap_or(row);
+        record.result =
             self.number(3)?.filter(|result| (-1..=1).contains(result)).ok_or("result is none of 1, 0, -1")?;
-        sample.depth = self.number(5)?;
-        sample.flags = self.number(7)?.unwrap_or(sample.flags);
-        sample.to_capture = self.number(8)?.unwrap_or(sample.to_capture);
-        sample.to_check = self.number(9)?.unwrap_or(sample.to_check);
-        sample.to_end = self.number(10)?.unwrap_or(sample.to_end);
-        sample.leaf = match (self.text(11)?, self.number(12)?) {
+        record.depth = self.number(5)?;
+        record.flags = self.number(7)?.unwrap_or(record.flags);
+        record.to_capture = self.number(8)?.unwrap_or(record.to_capture);
+        record.to_check = self.number(9)?.unwrap_or(record.to_check);
+        record.to_end = self.number(10)?.unwrap_or(record.to_end);
+        record.leaf = match (self.text(11)?, self.number(12)?) {
             (Some(text), Some(score)) => {
                 let leaf = fen::parse(text)?;
                 Some(Leaf { board: PackedBoard::pack(&leaf), turn: leaf.turn(), score })
             }
             _ => None,
         };
-        Ok(sample)
+        Ok(record)
     }
 }
 
@@ -169,22 +169,22 @@ impl Writer {
         Writer { out, text: format!("{}\n", columns.join(",")).into_bytes(), resolved }
     }
 
-    fn line(&mut self, sample: &Sample) {
+    fn line(&mut self, record: &Record) {
         let text = &mut self.text;
-        fen::six(text, sample);
+        fen::six(text, record);
         // A vector takes all bytes.
-        let _ = write!(text, ",{},{},{},", sample.ply, sample.game, sample.result);
+        let _ = write!(text, ",{},{},{},", record.ply, record.game, record.result);
         let mut optional = |number: Option<i32>| {
             let _ = number.map(|number| write!(text, "{number}"));
             text.push(b',');
         };
-        optional(sample.score.map(i32::from));
-        optional(sample.depth.map(i32::from));
-        uci(text, sample);
-        let _ = write!(text, ",{},{},{},{}", sample.flags, sample.to_capture, sample.to_check, sample.to_end);
+        optional(record.score.map(i32::from));
+        optional(record.depth.map(i32::from));
+        uci(text, record);
+        let _ = write!(text, ",{},{},{},{}", record.flags, record.to_capture, record.to_check, record.to_end);
         if self.resolved {
             text.push(b',');
-            if let Some(leaf) = &sample.leaf {
+            if let Some(leaf) = &record.leaf {
                 fen::four(text, &leaf.board, leaf.turn, NO_EP);
                 let _ = write!(text, ",{}", leaf.score);
             } else {
@@ -196,12 +196,12 @@ impl Writer {
 }
 
 /// Appends a move as UCI writes it: castling is the king's two squares in standard chess.
-fn uci(text: &mut Vec<u8>, sample: &Sample) {
-    let m = sample.played;
+fn uci(text: &mut Vec<u8>, record: &Record) {
+    let m = record.played;
     if m == PackedMove::NONE {
         return;
     }
-    let castles = m.0 >> 15 == 1 && facts::castling(&sample.board) != Facts::CHESS960;
+    let castles = m.0 >> 15 == 1 && facts::castling(&record.board) != Facts::CHESS960;
     let (from, to) = (m.from(), m.to());
     let to = match castles {
         true if to > from => shakmaty::Square::from_coords(shakmaty::File::G, to.rank()),
@@ -213,10 +213,10 @@ fn uci(text: &mut Vec<u8>, sample: &Sample) {
     text.extend(promotion.map(|letter| letter as u8));
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
-        for sample in samples {
-            self.line(sample);
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        for record in records {
+            self.line(record);
             if self.text.len() > 1 << 20 {
                 self.out.put(&self.text)?;
                 self.text.clear();

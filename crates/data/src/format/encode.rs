@@ -1,7 +1,7 @@
 //! Samples as compressed pages, on any thread.
 //!
-//! In: up to [`ROWS_PER_PAGE`] samples. Out: one page of every column, compressed. What a page holds depends on its
-//! samples alone, so pages are encoded in parallel; a row group is then a row of pages.
+//! In: up to [`ROWS_PER_PAGE`] records. Out: one page of every column, compressed. What a page holds depends on its
+//! records alone, so pages are encoded in parallel; a row group is then a row of pages.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::columns::{self, Layout};
 use super::page::Builder;
-use crate::Sample;
+use crate::Record;
 
 /// Rows of a page. Small enough that the pages of all columns stay in a core's cache while they are made.
 pub const ROWS_PER_PAGE: usize = 1 << 14;
@@ -62,8 +62,8 @@ impl Encoder {
     ///
     /// # Errors
     /// If zstd fails.
-    pub fn encode(&mut self, samples: &[Sample]) -> io::Result<Encoded> {
-        for few in samples.chunks(STRIDE) {
+    pub fn encode(&mut self, records: &[Record]) -> io::Result<Encoded> {
+        for few in records.chunks(STRIDE) {
             columns::put(&mut self.builders, self.layout, few);
         }
         let mut packed = Vec::with_capacity(self.builders.len());
@@ -75,7 +75,7 @@ impl Encoder {
             let bytes = Bytes::copy_from_slice(&self.compressed);
             packed.push(Packed { bytes, uncompressed: self.page.len(), encoding });
         }
-        Ok(Encoded { rows: samples.len(), columns: packed })
+        Ok(Encoded { rows: records.len(), columns: packed })
     }
 }
 
@@ -95,8 +95,8 @@ impl Encoded {
 ///
 /// # Errors
 /// If zstd fails or has no such level.
-pub fn pages(samples: &[Sample], layout: Layout, level: i32) -> io::Result<Vec<Encoded>> {
-    samples
+pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<Encoded>> {
+    records
         .par_chunks(ROWS_PER_PAGE)
         .map_init(
             || Encoder::new(layout, level),

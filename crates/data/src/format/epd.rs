@@ -7,10 +7,10 @@ use std::io::Write;
 
 use shakmaty::Color;
 
-use super::any::{BATCH, Batches, Sink};
+use super::any::{BATCH, PositionReader, PositionWriter};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::Sample;
+use crate::Record;
 use patzer_io::error::Result;
 
 /// How a line says the result.
@@ -40,42 +40,42 @@ impl Reader {
     }
 }
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let before = samples.len();
-        while samples.len() - before < BATCH {
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH {
             if !self.input.line(&mut self.line)? {
-                return Ok(samples.len() > before);
+                return Ok(records.len() > before);
             }
             let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_fault("is not text"))?;
             if text.trim().is_empty() || text.starts_with('#') {
                 continue;
             }
-            let sample = decode(text).map_err(|reason| self.input.line_fault(reason))?;
-            samples.push(Sample { game: self.game, ..sample });
+            let record = decode(text).map_err(|reason| self.input.line_fault(reason))?;
+            records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
         }
         Ok(true)
     }
 }
 
-/// The sample of a line.
+/// The record of a line.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn decode(text: &str) -> std::result::Result<Sample, String> {
+pub fn decode(text: &str) -> std::result::Result<Record, String> {
     let (fields, rest) = split(text);
     if fields.split_ascii_whitespace().count() < 4 {
         return Err(format!("`{text}`: not a FEN or EPD with a result"));
     }
     let position = fen::parse(fields)?;
-    let mut sample = replay::still(&position);
+    let mut record = replay::still(&position);
     let (score, result) = outcome(rest).ok_or_else(|| {
         format!("`{text}`: no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN")
     })?;
-    let score = score.map(|score| sample.turn.fold_wb(score, score.saturating_neg()));
-    replay::annotate(&mut sample, &position, None, score);
-    Ok(Sample { result, ..sample })
+    let score = score.map(|score| record.turn.fold_wb(score, score.saturating_neg()));
+    replay::annotate(&mut record, &position, None, score);
+    Ok(Record { result, ..record })
 }
 
 /// The four to six fields of the FEN, and what follows.
@@ -149,10 +149,10 @@ impl Writer {
     }
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
-        for sample in samples {
-            encode(&mut self.text, sample, self.dialect);
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        for record in records {
+            encode(&mut self.text, record, self.dialect);
         }
         self.out.put(&self.text)?;
         self.text.clear();
@@ -164,14 +164,14 @@ impl Sink for Writer {
     }
 }
 
-/// Appends the line of a sample; in [`Dialect::Pipe`] one without a score gets 0.
-pub fn encode(line: &mut Vec<u8>, sample: &Sample, dialect: Dialect) {
-    let index = usize::from((sample.result.signum() + 1) as u8);
+/// Appends the line of a record; in [`Dialect::Pipe`] one without a score gets 0.
+pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
+    let index = usize::from((record.result.signum() + 1) as u8);
     let (words, number) = (["0-1", "1/2-1/2", "1-0"][index], ["0.0", "0.5", "1.0"][index]);
     if dialect == Dialect::C9 {
-        fen::four(line, &sample.board, sample.turn, sample.ep);
+        fen::four(line, &record.board, record.turn, record.ep);
     } else {
-        fen::six(line, sample);
+        fen::six(line, record);
     }
     // A vector takes all bytes.
     let _ = match dialect {
@@ -179,8 +179,8 @@ pub fn encode(line: &mut Vec<u8>, sample: &Sample, dialect: Dialect) {
         Dialect::Quoted => writeln!(line, " \"{words}\""),
         Dialect::Bracket => writeln!(line, " [{number}]"),
         Dialect::Pipe => {
-            let score = sample.score.unwrap_or(0);
-            let score = if sample.turn == Color::White { score } else { score.saturating_neg() };
+            let score = record.score.unwrap_or(0);
+            let score = if record.turn == Color::White { score } else { score.saturating_neg() };
             writeln!(line, " | {score} | {number}")
         }
     };
@@ -207,8 +207,8 @@ mod tests {
             format!("{fen} | 0 | 0.5"),
             format!("{fen} | 0 | [0.5]"),
         ] {
-            let sample = decode(&line).unwrap_or_else(|reason| panic!("{line}: {reason}"));
-            assert_eq!((sample.result, sample.turn), (0, Color::Black), "{line}");
+            let record = decode(&line).unwrap_or_else(|reason| panic!("{line}: {reason}"));
+            assert_eq!((record.result, record.turn), (0, Color::Black), "{line}");
         }
         assert_eq!(decode(&format!("{fen} | 31 | 0.0")).unwrap().score, Some(-31));
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);

@@ -1,10 +1,10 @@
 //! What can be known of a position, one name each.
 //!
-//! In: a sample. Out: which facts it holds. The registry says of each format which facts it carries, so that what a
+//! In: a record. Out: which facts it holds. The registry says of each format which facts it carries, so that what a
 //! conversion loses is computed, and told, in one place.
 
 use super::nibbles;
-use crate::{Sample, flags};
+use crate::{Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 
@@ -126,26 +126,26 @@ impl Facts {
         FACTS.iter().filter(move |row| self.contains(row.fact)).map(|row| row.name)
     }
 
-    /// What a sample holds that a format could lose.
-    pub fn of(sample: &Sample) -> Facts {
+    /// What a record holds that a format could lose.
+    pub fn of(record: &Record) -> Facts {
         let when = |holds: bool, fact: Facts| if holds { fact.0 } else { 0 };
-        let moved = sample.played != PackedMove::NONE;
+        let moved = record.played != PackedMove::NONE;
         Facts(
-            when(sample.turn.is_black(), Facts::TURN)
-                | castling(&sample.board).0
-                | when(sample.ep != NO_EP, Facts::EP)
-                | when(sample.halfmove != 0, Facts::HALFMOVE)
-                | when(sample.fullmove > 1, Facts::FULLMOVE)
-                | when(u32::from(sample.ply) != sample.game_ply(), Facts::PLY)
+            when(record.turn.is_black(), Facts::TURN)
+                | castling(&record.board).0
+                | when(record.ep != NO_EP, Facts::EP)
+                | when(record.halfmove != 0, Facts::HALFMOVE)
+                | when(record.fullmove > 1, Facts::FULLMOVE)
+                | when(u32::from(record.ply) != record.game_ply(), Facts::PLY)
                 | Facts::GAME.0
-                | when(sample.score.is_some(), Facts::SCORE)
-                | when(sample.score.is_none(), Facts::NO_SCORE)
-                | when(sample.depth.is_some(), Facts::DEPTH)
+                | when(record.score.is_some(), Facts::SCORE)
+                | when(record.score.is_none(), Facts::NO_SCORE)
+                | when(record.depth.is_some(), Facts::DEPTH)
                 | when(moved, Facts::MOVE)
                 | when(moved, Facts::DISTANCES)
-                | when(sample.flags & (flags::BOOK | flags::CHESS960) != 0, Facts::MARKS)
-                | when(sample.leaf.is_some(), Facts::LEAF)
-                | when(sample.mean.is_some(), Facts::MEAN),
+                | when(record.flags & (flags::BOOK | flags::CHESS960) != 0, Facts::MARKS)
+                | when(record.leaf.is_some(), Facts::LEAF)
+                | when(record.mean.is_some(), Facts::MEAN),
         )
     }
 }

@@ -1,6 +1,6 @@
-//! FEN of samples, both ways.
+//! FEN of records, both ways.
 //!
-//! In: a sample, or text. Out: text written without making a position first, or a position with its sample.
+//! In: a record, or text. Out: text written without making a position first, or a position with its record.
 //! Castling rights that standard chess has are `KQkq`; others are the rooks' files, as Shredder writes them.
 
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::io::Write;
 use shakmaty::{Chess, Color, Square};
 
 use super::{facts, nibbles};
-use crate::Sample;
+use crate::Record;
 use crate::format::facts::Facts;
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
@@ -30,11 +30,11 @@ pub fn four(line: &mut Vec<u8>, board: &PackedBoard, turn: Color, ep: u8) {
     }
 }
 
-/// Appends the whole FEN of a sample.
-pub fn six(line: &mut Vec<u8>, sample: &Sample) {
-    four(line, &sample.board, sample.turn, sample.ep);
+/// Appends the whole FEN of a record.
+pub fn six(line: &mut Vec<u8>, record: &Record) {
+    four(line, &record.board, record.turn, record.ep);
     // A vector takes all bytes.
-    let _ = write!(line, " {} {}", sample.halfmove, sample.fullmove.max(1));
+    let _ = write!(line, " {} {}", record.halfmove, record.fullmove.max(1));
 }
 
 fn pieces(line: &mut Vec<u8>, board: &PackedBoard) {

@@ -1,6 +1,6 @@
 //! Files of positions.
 //!
-//! In and out: [`Sample`](super::Sample)s. One file a format, one row each in the [`registry`]; Parquet is the native
+//! In and out: [`Record`](super::Record)s. One file a format, one row each in the [`registry`]; Parquet is the native
 //! one, because DuckDB, Spark and DataFusion read it as it is. [`any`] reads and writes them all.
 
 pub mod any;

@@ -15,7 +15,7 @@ use parquet::errors::{ParquetError, Result};
 
 use super::dictionary;
 use super::hybrid::{Run, next_run};
-use crate::Sample;
+use crate::Record;
 
 /// How columns of whole numbers and others are encoded.
 pub fn encoding(numbers: bool) -> Encoding {
@@ -38,39 +38,39 @@ pub struct Builder {
 
 impl Builder {
     /// Adds fixed-size byte strings.
-    pub fn bytes(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> &[u8; 24]) {
-        samples.iter().for_each(|s| self.values.extend_from_slice(get(s)));
-        self.rows += samples.len();
+    pub fn bytes(&mut self, records: &[Record], get: impl Fn(&Record) -> &[u8; 24]) {
+        records.iter().for_each(|s| self.values.extend_from_slice(get(s)));
+        self.rows += records.len();
     }
 
     /// Adds whole numbers.
-    pub fn ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> i32) {
-        self.numbers.extend(samples.iter().map(get));
-        self.rows += samples.len();
+    pub fn ints(&mut self, records: &[Record], get: impl Fn(&Record) -> i32) {
+        self.numbers.extend(records.iter().map(get));
+        self.rows += records.len();
     }
 
     /// Adds truth values.
-    pub fn bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> bool) {
-        self.values.extend(samples.chunks(8).map(|eight| packed(eight, &get)));
-        self.rows += samples.len();
+    pub fn bools(&mut self, records: &[Record], get: impl Fn(&Record) -> bool) {
+        self.values.extend(records.chunks(8).map(|eight| packed(eight, &get)));
+        self.rows += records.len();
     }
 
     /// Adds byte strings that may be absent.
-    pub fn some_bytes(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<&[u8; 24]>) {
-        self.levels(samples, |s| get(s).is_some());
-        samples.iter().filter_map(get).for_each(|value| self.values.extend_from_slice(value));
+    pub fn some_bytes(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<&[u8; 24]>) {
+        self.levels(records, |s| get(s).is_some());
+        records.iter().filter_map(get).for_each(|value| self.values.extend_from_slice(value));
     }
 
     /// Adds whole numbers that may be absent.
-    pub fn some_ints(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<i32>) {
-        self.levels(samples, |s| get(s).is_some());
-        self.numbers.extend(samples.iter().filter_map(get));
+    pub fn some_ints(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<i32>) {
+        self.levels(records, |s| get(s).is_some());
+        self.numbers.extend(records.iter().filter_map(get));
     }
 
     /// Adds truth values that may be absent.
-    pub fn some_bools(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> Option<bool>) {
-        self.levels(samples, |s| get(s).is_some());
-        for value in samples.iter().filter_map(get) {
+    pub fn some_bools(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<bool>) {
+        self.levels(records, |s| get(s).is_some());
+        for value in records.iter().filter_map(get) {
             if self.bits.is_multiple_of(8) {
                 self.values.push(0);
             }
@@ -81,9 +81,9 @@ impl Builder {
         }
     }
 
-    fn levels(&mut self, samples: &[Sample], get: impl Fn(&Sample) -> bool) {
-        self.present.extend(samples.chunks(8).map(|eight| packed(eight, &get)));
-        self.rows += samples.len();
+    fn levels(&mut self, records: &[Record], get: impl Fn(&Record) -> bool) {
+        self.present.extend(records.chunks(8).map(|eight| packed(eight, &get)));
+        self.rows += records.len();
     }
 
     /// The bytes of the page, before compression, into a buffer, and how they are encoded. The builder is empty then.
@@ -122,8 +122,8 @@ impl Builder {
 }
 
 /// Up to eight truth values as the bits of a byte, the first lowest.
-fn packed(eight: &[Sample], get: impl Fn(&Sample) -> bool) -> u8 {
-    eight.iter().enumerate().fold(0, |bits, (index, sample)| bits | u8::from(get(sample)) << index)
+fn packed(eight: &[Record], get: impl Fn(&Record) -> bool) -> u8 {
+    eight.iter().enumerate().fold(0, |bits, (index, record)| bits | u8::from(get(record)) << index)
 }
 
 fn varint(mut value: u64, to: &mut Vec<u8>) {
@@ -172,24 +172,24 @@ impl Cursor {
         }
     }
 
-    /// Takes whole numbers, one a sample where there is one.
+    /// Takes whole numbers, one a record where there is one.
     #[inline]
-    pub fn ints(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, i32)) -> Result<()> {
-        self.by_page(samples, |cursor, now| match cursor.split {
+    pub fn ints(&mut self, records: &mut [Record], set: impl Fn(&mut Record, i32)) -> Result<()> {
+        self.by_page(records, |cursor, now| match cursor.split {
             true => cursor.split_ints(now, &set),
-            false => cursor.fixed(now, |sample, bytes| set(sample, i32::from_le_bytes(bytes))),
+            false => cursor.fixed(now, |record, bytes| set(record, i32::from_le_bytes(bytes))),
         })
     }
 
-    /// Takes fixed-size byte strings, one a sample where there is one.
+    /// Takes fixed-size byte strings, one a record where there is one.
     #[inline]
-    pub fn bytes(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, [u8; 24])) -> Result<()> {
-        self.by_page(samples, |cursor, now| cursor.fixed(now, &set))
+    pub fn bytes(&mut self, records: &mut [Record], set: impl Fn(&mut Record, [u8; 24])) -> Result<()> {
+        self.by_page(records, |cursor, now| cursor.fixed(now, &set))
     }
 
-    /// Takes truth values, one a sample where there is one.
-    pub fn bools(&mut self, samples: &mut [Sample], set: impl Fn(&mut Sample, bool)) -> Result<()> {
-        self.by_page(samples, |cursor, now| {
+    /// Takes truth values, one a record where there is one.
+    pub fn bools(&mut self, records: &mut [Record], set: impl Fn(&mut Record, bool)) -> Result<()> {
+        self.by_page(records, |cursor, now| {
             let first = cursor.taken;
             cursor.taken += cursor.present(now.len());
             let end = cursor.at + cursor.taken.div_ceil(8);
@@ -220,19 +220,19 @@ impl Cursor {
         Ok(())
     }
 
-    /// Hands out samples so that each time all are of the page at hand.
+    /// Hands out records so that each time all are of the page at hand.
     #[inline]
     fn by_page(
         &mut self,
-        mut samples: &mut [Sample],
-        mut take: impl FnMut(&mut Cursor, &mut [Sample]) -> Result<()>,
+        mut records: &mut [Record],
+        mut take: impl FnMut(&mut Cursor, &mut [Record]) -> Result<()>,
     ) -> Result<()> {
-        while !samples.is_empty() {
-            let count = self.ready(samples.len())?;
-            let (now, later) = samples.split_at_mut(count);
+        while !records.is_empty() {
+            let count = self.ready(records.len())?;
+            let (now, later) = records.split_at_mut(count);
             take(self, now)?;
             self.row += count;
-            samples = later;
+            records = later;
         }
         Ok(())
     }
@@ -241,8 +241,8 @@ impl Cursor {
     #[inline]
     fn fixed<const N: usize>(
         &mut self,
-        now: &mut [Sample],
-        set: impl Fn(&mut Sample, [u8; N]),
+        now: &mut [Record],
+        set: impl Fn(&mut Record, [u8; N]),
     ) -> Result<()> {
         let start = self.at + N * self.taken;
         self.taken += self.present(now.len());
@@ -254,7 +254,7 @@ impl Cursor {
 
     /// Takes whole numbers whose bytes lie apart, all lowest ones first.
     #[inline]
-    fn split_ints(&mut self, now: &mut [Sample], set: impl Fn(&mut Sample, i32)) -> Result<()> {
+    fn split_ints(&mut self, now: &mut [Record], set: impl Fn(&mut Record, i32)) -> Result<()> {
         let first = self.taken;
         self.taken += self.present(now.len());
         let values = self.page.get(self.at..).ok_or_else(too_short)?;
@@ -273,16 +273,16 @@ impl Cursor {
     #[inline]
     fn spread<T>(
         &self,
-        now: &mut [Sample],
+        now: &mut [Record],
         mut values: impl ExactSizeIterator<Item = T>,
-        set: impl Fn(&mut Sample, T),
+        set: impl Fn(&mut Record, T),
     ) {
         if values.len() == now.len() {
-            now.iter_mut().zip(values).for_each(|(sample, value)| set(sample, value));
+            now.iter_mut().zip(values).for_each(|(record, value)| set(record, value));
         } else {
             let levels = &self.levels[self.row..self.row + now.len()];
             let there = now.iter_mut().zip(levels).filter(|(_, level)| **level == 1);
-            there.for_each(|(sample, _)| values.next().into_iter().for_each(|value| set(sample, value)));
+            there.for_each(|(record, _)| values.next().into_iter().for_each(|value| set(record, value)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads the native dataset: Parquet, one row a position.
 //!
-//! In: a file. Out: its samples, row group by row group, which are the unit of parallel reading, or a few thousand
+//! In: a file. Out: its records, row group by row group, which are the unit of parallel reading, or a few thousand
 //! at a time; of the columns only those that are wanted.
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
 use super::page::Cursor;
 use super::positioned::Positioned;
-use crate::Sample;
+use crate::Record;
 use patzer_io::error::{Error, Result};
 
 pub use super::writer::{ROWS_PER_GROUP, Writer};
@@ -113,7 +113,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn read_group(&self, index: usize) -> Result<Vec<Sample>> {
+    pub fn read_group(&self, index: usize) -> Result<Vec<Record>> {
         self.read_columns(index, Wanted::ALL)
     }
 
@@ -121,25 +121,25 @@ impl Dataset {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn read_columns(&self, index: usize, wanted: Wanted) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.read_into(index, wanted, &mut samples)?;
-        Ok(samples)
+    pub fn read_columns(&self, index: usize, wanted: Wanted) -> Result<Vec<Record>> {
+        let mut records = Vec::new();
+        self.read_into(index, wanted, &mut records)?;
+        Ok(records)
     }
 
-    /// As [`Dataset::read_columns`], on all threads and in place of samples that are no longer needed: to have so much
+    /// As [`Dataset::read_columns`], on all threads and in place of records that are no longer needed: to have so much
     /// memory cleared by the system each time would cost a fifth of reading.
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn read_into(&self, index: usize, wanted: Wanted, samples: &mut Vec<Sample>) -> Result<()> {
+    pub fn read_into(&self, index: usize, wanted: Wanted, records: &mut Vec<Record>) -> Result<()> {
         let rows = self.rows_of(index, wanted)?.left;
-        samples.resize(rows, EMPTY);
+        records.resize(rows, EMPTY);
         let share = rows.div_ceil(rayon::current_num_threads()).max(1).next_multiple_of(ROWS_PER_PAGE);
-        let parts = samples.par_chunks_mut(share).enumerate().map(|(nth, samples)| {
+        let parts = records.par_chunks_mut(share).enumerate().map(|(nth, records)| {
             let mut rows = self.rows_of(index, wanted)?;
             rows.skip(nth * share)?;
-            rows.fill(samples)
+            rows.fill(records)
         });
         // Of several faults the first in the file.
         parts.collect::<Vec<_>>().into_iter().collect()
@@ -175,10 +175,10 @@ impl Dataset {
     ///
     /// # Errors
     /// If the file is damaged, or `each` fails.
-    pub fn for_each(&self, mut each: impl FnMut(Vec<Sample>) -> Result<()>) -> Result<()> {
+    pub fn for_each(&self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         let mut blocks = self.blocks();
-        while let Some(samples) = blocks.next_block()? {
-            each(samples)?;
+        while let Some(records) = blocks.next_block()? {
+            each(records)?;
         }
         Ok(())
     }
@@ -187,12 +187,12 @@ impl Dataset {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
-    /// Reads everything, row groups in parallel, samples in the order of the file.
+    /// Reads everything, row groups in parallel, records in the order of the file.
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn read_all(&self) -> Result<Vec<Sample>> {
-        let groups: Vec<Vec<Sample>> =
+    pub fn read_all(&self) -> Result<Vec<Record>> {
+        let groups: Vec<Vec<Record>> =
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
     }
@@ -222,7 +222,7 @@ impl Blocks<'_> {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn next_block(&mut self) -> Result<Option<Vec<Sample>>> {
+    pub fn next_block(&mut self) -> Result<Option<Vec<Record>>> {
         loop {
             match &mut self.rows {
                 Some(rows) if rows.left > 0 => return rows.next_rows().map(Some),
@@ -249,10 +249,10 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn next_rows(&mut self) -> Result<Vec<Sample>> {
-        let mut samples = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
-        self.fill(&mut samples)?;
-        Ok(samples)
+    pub fn next_rows(&mut self) -> Result<Vec<Record>> {
+        let mut records = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
+        self.fill(&mut records)?;
+        Ok(records)
     }
 
     /// Goes past rows, which must not be more than are left.
@@ -263,14 +263,14 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Takes as many rows as there are samples, which must not be more than are left.
-    fn fill(&mut self, samples: &mut [Sample]) -> Result<()> {
+    /// Takes as many rows as there are records, which must not be more than are left.
+    fn fill(&mut self, records: &mut [Record]) -> Result<()> {
         // A few at a time, so that they are still in the cache for the last column.
-        for few in samples.chunks_mut(1 << 10) {
+        for few in records.chunks_mut(1 << 10) {
             few.fill(EMPTY);
             columns::take(&mut self.cursors, few).map_err(|e| self.dataset.damaged(self.group, &e))?;
         }
-        self.left -= samples.len();
+        self.left -= records.len();
         Ok(())
     }
 }
@@ -297,10 +297,10 @@ mod tests {
     use shakmaty::Color;
     use std::sync::Arc;
 
-    fn samples(n: usize) -> Vec<Sample> {
+    fn records(n: usize) -> Vec<Record> {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
         (0..n)
-            .map(|i| Sample {
+            .map(|i| Record {
                 board: start,
                 turn: Color::from_black(i % 2 == 1),
                 ep: 255,
@@ -321,7 +321,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         for resolved in [None, Some("qsearch".to_string())] {
-            let mut written = samples(ROWS_PER_PAGE + 1234);
+            let mut written = records(ROWS_PER_PAGE + 1234);
             let metadata =
                 Metadata { resolved: resolved.clone(), ..Metadata::new(vec![], vec!["quiet".into()], 9) };
             if resolved.is_none() {
@@ -342,7 +342,7 @@ mod tests {
     fn row_groups_read_at_the_same_time_do_not_disturb_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = samples(12 * ROWS_PER_PAGE + 1000);
+        let mut written = records(12 * ROWS_PER_PAGE + 1000);
         written.iter_mut().for_each(|s| s.leaf = None);
         let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
         writer.pages_per_group = 1;
@@ -355,7 +355,7 @@ mod tests {
     }
 
     /// Writes the columns with parquet's own writers: plain, and in pages of other lengths in every column.
-    fn write_plainly(path: &Path, samples: &[Sample], dictionary: bool) {
+    fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
         use parquet::data_type::*;
         use parquet::file::metadata::KeyValue;
         use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -375,21 +375,21 @@ mod tests {
         let mut group = file.next_row_group().unwrap();
         let mut column = |index: usize| {
             let mut writer = group.next_column().unwrap().unwrap();
-            let ints = |get: fn(&Sample) -> i32| samples.iter().map(get).collect::<Vec<_>>();
-            let some = |get: fn(&Sample) -> Option<i32>| {
-                let levels: Vec<i16> = samples.iter().map(|s| get(s).is_some().into()).collect();
-                (samples.iter().filter_map(get).collect::<Vec<_>>(), Some(levels))
+            let ints = |get: fn(&Record) -> i32| records.iter().map(get).collect::<Vec<_>>();
+            let some = |get: fn(&Record) -> Option<i32>| {
+                let levels: Vec<i16> = records.iter().map(|s| get(s).is_some().into()).collect();
+                (records.iter().filter_map(get).collect::<Vec<_>>(), Some(levels))
             };
             let (values, levels) = match index {
                 0 => {
-                    let boards = samples.iter().map(|s| FixedLenByteArray::from(s.board.0.to_vec()));
+                    let boards = records.iter().map(|s| FixedLenByteArray::from(s.board.0.to_vec()));
                     let boards: Vec<_> = boards.collect();
                     writer.typed::<FixedLenByteArrayType>().write_batch(&boards, None, None).unwrap();
                     writer.close().unwrap();
                     return;
                 }
                 1 => {
-                    let black: Vec<bool> = samples.iter().map(|s| s.turn.is_black()).collect();
+                    let black: Vec<bool> = records.iter().map(|s| s.turn.is_black()).collect();
                     writer.typed::<BoolType>().write_batch(&black, None, None).unwrap();
                     writer.close().unwrap();
                     return;
@@ -417,7 +417,7 @@ mod tests {
     fn plain_pages_of_any_length_are_read_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = samples(5000);
+        let mut written = records(5000);
         written.iter_mut().for_each(|s| s.leaf = None);
         for dictionary in [false, true] {
             write_plainly(&path, &written, dictionary);
@@ -429,11 +429,11 @@ mod tests {
     fn a_row_group_is_the_same_for_any_number_of_threads_and_any_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = samples(5 * ROWS_PER_PAGE + 777);
+        let mut written = records(5 * ROWS_PER_PAGE + 777);
         written.iter_mut().for_each(|s| s.leaf = None);
         let wanted = Wanted::TRAINING.and(Wanted::GAME);
-        let few = |s: &Sample| Sample { ep: 0, fullmove: 0, depth: None, played: PackedMove(0), ..*s };
-        let some: Vec<Sample> = written.iter().map(few).collect();
+        let few = |s: &Record| Record { ep: 0, fullmove: 0, depth: None, played: PackedMove(0), ..*s };
+        let some: Vec<Record> = written.iter().map(few).collect();
         for dictionary in [None, Some(false), Some(true)] {
             match dictionary {
                 Some(dictionary) => write_plainly(&path, &written, dictionary),
@@ -447,7 +447,7 @@ mod tests {
             for threads in [1, 2, 3, 8] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 // Memory that holds something else, of another length.
-                let mut read = samples(100_000 * (threads % 2));
+                let mut read = records(100_000 * (threads % 2));
                 pool.install(|| dataset.read_into(0, Wanted::ALL, &mut read)).unwrap();
                 assert!(read == written, "{dictionary:?} {threads}");
                 pool.install(|| dataset.read_into(0, wanted, &mut read)).unwrap();

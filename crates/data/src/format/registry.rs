@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::any::{Batches, Sink, Target};
+use super::any::{PositionReader, PositionWriter, Target};
 use super::epd::Dialect;
 use super::facts::{FACTS, Facts};
 use super::metadata::Metadata;
@@ -18,7 +18,7 @@ pub enum Read {
     /// By a reader that needs the whole file at once.
     Dataset,
     /// As a stream.
-    Stream(fn(Input) -> Result<Box<dyn Batches>>),
+    Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
 }
 
 /// One format of positions.
@@ -44,7 +44,7 @@ pub struct Format {
     /// How it is read.
     pub read: Read,
     /// How it is written.
-    pub write: fn(&Path, &Target, &Metadata) -> Result<Box<dyn Sink>>,
+    pub write: fn(&Path, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>,
 }
 
 impl std::fmt::Debug for Format {

@@ -1,13 +1,13 @@
 //! A game played over again, from a format that stores its moves, or from positions in a row.
 //!
-//! In: a start position and moves with scores. Out: the samples that `extract` would have taken of the same game:
+//! In: a start position and moves with scores. Out: the records that `extract` would have taken of the same game:
 //! flags, distances and all. Nothing is taken on trust: a move that the rules forbid is a fault of the file.
 
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
 
 use super::columns::EMPTY;
 use super::nibbles::Following;
-use crate::{FAR, Sample, flags};
+use crate::{FAR, Record, flags};
 use patzer_chess::packed::{NO_EP, castling_side, ep_code};
 use patzer_chess::{PackedBoard, PackedMove, played, score};
 
@@ -16,8 +16,8 @@ pub struct Replay {
     position: Chess,
     board: Following,
     in_check: bool,
-    /// What every sample of the game has in common.
-    common: Sample,
+    /// What every record of the game has in common.
+    common: Record,
 }
 
 impl Replay {
@@ -26,7 +26,7 @@ impl Replay {
         let chess960 = position.castles().mode().is_chess960() && position.castles().any();
         let bits = if chess960 { flags::CHESS960 } else { 0 };
         let ply = still(&position).ply;
-        let common = Sample { game, ply, result, flags: bits, ..UNKNOWN };
+        let common = Record { game, ply, result, flags: bits, ..UNKNOWN };
         Replay { in_check: position.is_check(), board: Following::new(&position), position, common }
     }
 
@@ -42,13 +42,13 @@ impl Replay {
         self.board.board()
     }
 
-    /// Plays a move that is [`pseudo_legal`] and gives the sample before it; `None` if it leaves the king in check.
+    /// Plays a move that is [`pseudo_legal`] and gives the record before it; `None` if it leaves the king in check.
     #[inline(always)]
-    pub fn play(&mut self, m: Move, score: Option<i16>) -> Option<Sample> {
+    pub fn play(&mut self, m: Move, score: Option<i16>) -> Option<Record> {
         let board = self.board.board();
-        let mut sample =
-            Sample { score, played: PackedMove::pack(m), ..describe(&self.position, board, &self.common) };
-        sample.flags |= move_flags(m) | score_flag(score) | if self.in_check { flags::IN_CHECK } else { 0 };
+        let mut record =
+            Record { score, played: PackedMove::pack(m), ..describe(&self.position, board, &self.common) };
+        record.flags |= move_flags(m) | score_flag(score) | if self.in_check { flags::IN_CHECK } else { 0 };
         let mover = self.position.turn();
         self.board.play(m, mover);
         self.position.play_unchecked(m);
@@ -56,9 +56,9 @@ impl Replay {
             return None;
         }
         self.in_check = self.checks(m, mover)?;
-        sample.flags |= if self.in_check { flags::GIVES_CHECK } else { 0 };
+        record.flags |= if self.in_check { flags::GIVES_CHECK } else { 0 };
         self.common.ply = self.common.ply.saturating_add(1);
-        Some(sample)
+        Some(record)
     }
 
     /// Whether the mover's king is not attacked after a move. `None` without a king.
@@ -104,41 +104,41 @@ fn aligned(a: Square, b: Square) -> bool {
     files == 0 || ranks == 0 || files.abs() == ranks.abs()
 }
 
-/// A sample of which nothing is known.
-pub const UNKNOWN: Sample =
-    Sample { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
+/// A record of which nothing is known.
+pub const UNKNOWN: Record =
+    Record { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
 
-/// The sample of a position alone, no move being known.
-pub fn still(position: &Chess) -> Sample {
-    let mut sample = describe(position, PackedBoard::pack(position), &UNKNOWN);
-    sample.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
-    sample.ply = sample.game_ply().min(u32::from(u16::MAX)) as u16;
-    sample
+/// The record of a position alone, no move being known.
+pub fn still(position: &Chess) -> Record {
+    let mut record = describe(position, PackedBoard::pack(position), &UNKNOWN);
+    record.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
+    record.ply = record.game_ply().min(u32::from(u16::MAX)) as u16;
+    record
 }
 
-/// Adds a move and a score to the sample of its position, with what follows from them.
-pub fn annotate(sample: &mut Sample, position: &Chess, m: Option<Move>, score: Option<i16>) {
-    sample.score = score;
-    sample.flags |= score_flag(score);
+/// Adds a move and a score to the record of its position, with what follows from them.
+pub fn annotate(record: &mut Record, position: &Chess, m: Option<Move>, score: Option<i16>) {
+    record.score = score;
+    record.flags |= score_flag(score);
     let Some(m) = m else { return };
     let check = played(position, m).is_check();
-    sample.played = PackedMove::pack(m);
-    sample.flags |= move_flags(m) | if check { flags::GIVES_CHECK } else { 0 };
-    sample.to_capture = if m.is_capture() { 0 } else { FAR };
-    sample.to_check = if check { 0 } else { FAR };
+    record.played = PackedMove::pack(m);
+    record.flags |= move_flags(m) | if check { flags::GIVES_CHECK } else { 0 };
+    record.to_capture = if m.is_capture() { 0 } else { FAR };
+    record.to_check = if check { 0 } else { FAR };
 }
 
-/// Writes a position, of which this is the board, into a sample.
+/// Writes a position, of which this is the board, into a record.
 #[inline(always)]
-fn describe(position: &Chess, board: PackedBoard, sample: &Sample) -> Sample {
+fn describe(position: &Chess, board: PackedBoard, record: &Record) -> Record {
     let ep = if position.maybe_ep_square().is_some() { ep_code(position) } else { NO_EP };
-    Sample {
+    Record {
         board,
         turn: position.turn(),
         ep,
         halfmove: position.halfmoves().min(255) as u8,
         fullmove: position.fullmoves().get().min(u32::from(u16::MAX)) as u16,
-        ..*sample
+        ..*record
     }
 }
 
@@ -152,15 +152,15 @@ fn score_flag(score: Option<i16>) -> u16 {
 }
 
 /// Fills in what is known only at the end of a game: the distances, and whether it ends in checkmate.
-pub fn close(game: &mut [Sample], mate: bool) {
+pub fn close(game: &mut [Record], mate: bool) {
     let (mut to_capture, mut to_check) = (FAR, FAR);
-    for (back, sample) in game.iter_mut().rev().enumerate() {
-        to_capture = if sample.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(1) };
-        to_check = if sample.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(1) };
-        sample.to_capture = to_capture;
-        sample.to_check = to_check;
-        sample.to_end = back.min(usize::from(FAR)) as u8;
-        sample.flags |= if mate { flags::MATE_END } else { 0 };
+    for (back, record) in game.iter_mut().rev().enumerate() {
+        to_capture = if record.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(1) };
+        to_check = if record.has(flags::GIVES_CHECK) { 0 } else { to_check.saturating_add(1) };
+        record.to_capture = to_capture;
+        record.to_check = to_check;
+        record.to_end = back.min(usize::from(FAR)) as u8;
+        record.flags |= if mate { flags::MATE_END } else { 0 };
     }
 }
 

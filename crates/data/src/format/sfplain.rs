@@ -8,13 +8,13 @@ use std::io::Write;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::any::{BATCH, Batches, Sink};
+use super::any::{BATCH, PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
 use super::chain::Chain;
 use super::facts::{self, Facts};
 use super::stream::{Input, Packed};
 use super::{fen, replay};
-use crate::{Sample, flags};
+use crate::{Record, flags};
 use patzer_io::error::Result;
 
 /// Reads positions.
@@ -22,7 +22,7 @@ pub struct Reader {
     input: Input,
     line: Vec<u8>,
     /// The game so far: it is known to be over when a position does not follow.
-    open: Vec<Sample>,
+    open: Vec<Record>,
     /// The position after the last of them.
     after: Option<Chess>,
     game: u32,
@@ -63,20 +63,20 @@ impl Reader {
     }
 
     /// Adds a position to the game that it belongs to.
-    fn add(&mut self, position: Chess, entry: &Entry, samples: &mut Vec<Sample>) {
+    fn add(&mut self, position: Chess, entry: &Entry, records: &mut Vec<Record>) {
         let result = entry.result.unwrap_or(0);
         let result = position.turn().fold_wb(result, -result);
         let follows = self.after.as_ref().is_some_and(|after| follows(after, &position))
             && self.open.last().is_some_and(|last| last.result == result);
         if !follows {
-            self.close(samples);
+            self.close(records);
         }
-        let mut sample = replay::still(&position);
-        replay::annotate(&mut sample, &position, entry.played, entry.score);
-        if facts::castling(&sample.board) == Facts::CHESS960 {
-            sample.flags |= flags::CHESS960;
+        let mut record = replay::still(&position);
+        replay::annotate(&mut record, &position, entry.played, entry.score);
+        if facts::castling(&record.board) == Facts::CHESS960 {
+            record.flags |= flags::CHESS960;
         }
-        self.open.push(Sample { game: self.game, ply: entry.ply, result, ..sample });
+        self.open.push(Record { game: self.game, ply: entry.ply, result, ..record });
         self.after = entry.played.map(|m| {
             let mut after = position;
             after.play_unchecked(m);
@@ -85,14 +85,14 @@ impl Reader {
     }
 
     /// Ends the game: the distances are known now.
-    fn close(&mut self, samples: &mut Vec<Sample>) {
+    fn close(&mut self, records: &mut Vec<Record>) {
         if self.open.is_empty() {
             return;
         }
         if let Some(after) = &self.after {
             replay::close(&mut self.open, after.is_checkmate());
         }
-        samples.append(&mut self.open);
+        records.append(&mut self.open);
         self.after = None;
         self.game = self.game.wrapping_add(1);
     }
@@ -132,16 +132,16 @@ impl Entry {
     }
 }
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let before = samples.len();
-        while samples.len() - before < BATCH {
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH {
             let Some(mut entry) = self.entry()? else {
-                self.close(samples);
-                return Ok(samples.len() > before);
+                self.close(records);
+                return Ok(records.len() > before);
             };
             if let Some(position) = entry.position.take() {
-                self.add(position, &entry, samples);
+                self.add(position, &entry, records);
             }
         }
         Ok(true)
@@ -162,25 +162,25 @@ impl Writer {
     }
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
         let mut illegal = 0;
-        for sample in samples {
-            let Some(link) = self.chain.follow(sample) else {
+        for record in records {
+            let Some(link) = self.chain.follow(record) else {
                 illegal += 1;
                 continue;
             };
             self.text.extend_from_slice(b"fen ");
-            fen::six(&mut self.text, sample);
-            let standard = facts::castling(&sample.board) != Facts::CHESS960;
+            fen::six(&mut self.text, record);
+            let standard = facts::castling(&record.board) != Facts::CHESS960;
             let uci = link.played.to_uci(CastlingMode::from_standard(standard));
-            let score = sample.score.unwrap_or(NO_SCORE);
-            let result = sample.turn.fold_wb(sample.result, -sample.result);
+            let score = record.score.unwrap_or(NO_SCORE);
+            let result = record.turn.fold_wb(record.result, -record.result);
             // A vector takes all bytes.
             let _ = write!(
                 self.text,
                 "\nmove {uci}\nscore {score}\nply {}\nresult {result}\ne\n",
-                sample.game_ply()
+                record.game_ply()
             );
         }
         self.out.put(&self.text)?;

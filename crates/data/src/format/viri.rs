@@ -5,11 +5,11 @@
 
 use shakmaty::{Chess, Color, Move, Position, Role};
 
-use super::any::{BATCH, Batches, Sink};
+use super::any::{BATCH, PositionReader, PositionWriter};
 use super::chain::Chain;
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{Input, Packed};
-use crate::Sample;
+use crate::Record;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
@@ -61,8 +61,8 @@ impl Reader {
     }
 
     /// Reads one game; false at the end of the file.
-    fn game(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let (start, first) = (self.offset(), samples.len());
+    fn game(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let (start, first) = (self.offset(), records.len());
         let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
         let Some((position, result)) = decode_header(&header) else {
             return Err(self.input.byte_fault(start, "a game starts with an illegal position or result"));
@@ -79,24 +79,24 @@ impl Reader {
             let score = i16::from_le_bytes([ply[2], ply[3]]);
             let score = replay.position().turn().fold_wb(score, score.saturating_neg());
             let played = decode_move(u16::from_le_bytes([ply[0], ply[1]]), replay.position());
-            let Some(sample) = played.and_then(|m| replay.play(m, Some(score))) else {
+            let Some(record) = played.and_then(|m| replay.play(m, Some(score))) else {
                 let reason = format!("an illegal move, in the game that starts at byte {start}");
                 return Err(self.input.byte_fault(at, reason));
             };
-            samples.push(sample);
+            records.push(record);
         }
-        replay::close(&mut samples[first..], replay.mate());
+        replay::close(&mut records[first..], replay.mate());
         self.game = self.game.wrapping_add(1);
         Ok(true)
     }
 }
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let before = samples.len();
-        while samples.len() - before < BATCH {
-            if !self.game(samples)? {
-                return Ok(samples.len() > before);
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH {
+            if !self.game(records)? {
+                return Ok(records.len() > before);
             }
         }
         Ok(true)
@@ -148,7 +148,7 @@ fn encode_move(m: Move) -> u16 {
 /// A whole game: its start, the result from White's side, and each move with its score in centipawns from the side
 /// that moves.
 pub fn encode_game(start: &Chess, result: i8, moves: impl Iterator<Item = (Move, i16)>) -> Vec<u8> {
-    let mut bytes = encode_header(&Sample { result, ..replay::still(start) }).to_vec();
+    let mut bytes = encode_header(&Record { result, ..replay::still(start) }).to_vec();
     let mut turn = start.turn();
     for (m, score) in moves {
         bytes.extend(encode_ply(m, score, turn));
@@ -185,20 +185,20 @@ impl Writer {
     }
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
         let mut illegal = 0;
-        for sample in samples {
-            let Some(link) = self.chain.follow(sample) else {
+        for record in records {
+            let Some(link) = self.chain.follow(record) else {
                 illegal += 1;
                 continue;
             };
             if link.starts {
                 self.end_game();
-                self.buffer.extend_from_slice(&encode_header(sample));
+                self.buffer.extend_from_slice(&encode_header(record));
                 self.open = true;
             }
-            self.buffer.extend(encode_ply(link.played, sample.score.unwrap_or(0), sample.turn));
+            self.buffer.extend(encode_ply(link.played, record.score.unwrap_or(0), record.turn));
         }
         self.out.put(&self.buffer)?;
         self.buffer.clear();
@@ -216,14 +216,14 @@ impl Sink for Writer {
     }
 }
 
-fn encode_header(sample: &Sample) -> [u8; HEADER] {
+fn encode_header(record: &Record) -> [u8; HEADER] {
     let mut header = [0; HEADER];
-    header[..24].copy_from_slice(&sample.board.0);
-    let ep = if sample.ep == NO_EP { NO_SQUARE } else { sample.ep };
-    header[24] = ep | if sample.turn.is_black() { 128 } else { 0 };
-    header[25] = sample.halfmove;
-    header[26..28].copy_from_slice(&sample.fullmove.max(1).to_le_bytes());
-    header[30] = (sample.result.signum() + 1) as u8;
+    header[..24].copy_from_slice(&record.board.0);
+    let ep = if record.ep == NO_EP { NO_SQUARE } else { record.ep };
+    header[24] = ep | if record.turn.is_black() { 128 } else { 0 };
+    header[25] = record.halfmove;
+    header[26..28].copy_from_slice(&record.fullmove.max(1).to_le_bytes());
+    header[30] = (record.result.signum() + 1) as u8;
     header
 }
 

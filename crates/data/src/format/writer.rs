@@ -1,6 +1,6 @@
 //! Writes the native dataset: Parquet, one row a position, one row group about a million rows.
 //!
-//! In: samples in order. Out: a file whose bytes depend on the samples and the metadata alone. Plain encoding, zstd
+//! In: records in order. Out: a file whose bytes depend on the records and the metadata alone. Plain encoding, zstd
 //! level 1 and no statistics: on real games that was the fastest to write and to read at about 10 bytes a position.
 
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use super::columns::Layout;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
 use super::metadata::Metadata;
 use super::parquet::{METADATA_KEY, fault, ours};
-use crate::Sample;
+use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// Pages in a row group; fixed, so that the bytes of a file do not depend on how the samples arrived.
+/// Pages in a row group; fixed, so that the bytes of a file do not depend on how the records arrived.
 const PAGES_PER_GROUP: usize = 64;
 
 /// Rows in a row group.
@@ -41,7 +41,7 @@ pub struct Writer {
     layout: Layout,
     level: i32,
     /// Samples that wait for the rest of [`PAGES_AT_ONCE`].
-    pending: Vec<Sample>,
+    pending: Vec<Record>,
     /// Pages of a row group that is not full.
     pages: Vec<Encoded>,
     pub(super) pages_per_group: usize,
@@ -94,17 +94,17 @@ impl Writer {
         &mut self.metadata
     }
 
-    /// Adds samples, in order.
+    /// Adds records, in order.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&mut self, mut samples: &[Sample]) -> Result<()> {
+    pub fn write(&mut self, mut records: &[Record]) -> Result<()> {
         const AT_ONCE: usize = PAGES_AT_ONCE * ROWS_PER_PAGE;
         if !self.pending.is_empty() {
             let room = AT_ONCE - self.pending.len();
-            let (now, later) = samples.split_at(room.min(samples.len()));
+            let (now, later) = records.split_at(room.min(records.len()));
             self.pending.extend_from_slice(now);
-            samples = later;
+            records = later;
             if self.pending.len() < AT_ONCE {
                 return Ok(());
             }
@@ -113,7 +113,7 @@ impl Writer {
             self.pending = full;
             self.pending.clear();
         }
-        let (whole, rest) = samples.split_at(samples.len() / AT_ONCE * AT_ONCE);
+        let (whole, rest) = records.split_at(records.len() / AT_ONCE * AT_ONCE);
         self.encode(whole)?;
         self.pending.extend_from_slice(rest);
         Ok(())
@@ -136,9 +136,9 @@ impl Writer {
         Ok(self.rows)
     }
 
-    fn encode(&mut self, samples: &[Sample]) -> Result<()> {
+    fn encode(&mut self, records: &[Record]) -> Result<()> {
         // Not more at once than one row group, so that memory stays bounded however much is written at once.
-        for some in samples.chunks(ROWS_PER_GROUP) {
+        for some in records.chunks(ROWS_PER_GROUP) {
             let pages = encode::pages(some, self.layout, self.level).map_err(|e| Error::io(&self.path, e))?;
             self.pages.extend(pages);
             while self.pages.len() >= self.pages_per_group {

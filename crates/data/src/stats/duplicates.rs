@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::Sample;
+use crate::Record;
 use crate::format::registry::Format;
 use crate::parts::{Part, Parts};
 use patzer_io::error::Result;
@@ -100,9 +100,9 @@ impl<'a> Keys<'a> {
             let share = Share { index, of: self.share.of };
             for file in self.files {
                 let work = |part: Part<'_>| -> Result<Vec<u128>> {
-                    let samples = part.samples?;
-                    progress(samples.len() as u64);
-                    Ok(samples.iter().map(Sample::key).filter(|key| share.has(*key)).collect())
+                    let records = part.records?;
+                    progress(records.len() as u64);
+                    Ok(records.iter().map(Record::key).filter(|key| share.has(*key)).collect())
                 };
                 Parts::open(file, self.format)?.scan(0, work, |keys| {
                     for key in keys? {

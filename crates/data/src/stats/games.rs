@@ -5,7 +5,7 @@
 
 use super::tally::{Outcomes, count};
 use super::{Counts, FileStats, SourceStats, Stats};
-use crate::{FAR, Sample, Source};
+use crate::{FAR, Record, Source};
 
 /// Neighbouring positions of one game.
 #[derive(Debug, Clone, Copy)]
@@ -17,18 +17,18 @@ pub struct Run {
     length: Option<u32>,
 }
 
-/// The runs of some samples.
-pub fn runs(samples: &[Sample]) -> Vec<Run> {
-    let run = |game: &[Sample]| {
-        let near = game.iter().find(|sample| sample.to_end != FAR);
+/// The runs of some records.
+pub fn runs(records: &[Record]) -> Vec<Run> {
+    let run = |game: &[Record]| {
+        let near = game.iter().find(|record| record.to_end != FAR);
         Run {
             game: game[0].game,
             positions: game.len() as u64,
             result: game[0].result,
-            length: near.map(|sample| u32::from(sample.ply) + u32::from(sample.to_end) + 1),
+            length: near.map(|record| u32::from(record.ply) + u32::from(record.to_end) + 1),
         }
     };
-    samples.chunk_by(|a, b| a.game == b.game).map(run).collect()
+    records.chunk_by(|a, b| a.game == b.game).map(run).collect()
 }
 
 /// A set of numbers.
@@ -128,10 +128,10 @@ mod tests {
 
     #[test]
     fn a_game_counts_once_however_its_positions_lie() {
-        let sample = |game, ply, to_end| Sample { game, ply, to_end, result: 1, ..EMPTY };
+        let record = |game, ply, to_end| Record { game, ply, to_end, result: 1, ..EMPTY };
         // Game 0 has 300 plies, so its first positions do not say where it ends; game 7 has 4.
         let long =
-            [sample(0, 3, FAR), sample(7, 1, 2), sample(0, 290, 9), sample(7, 2, 1), sample(9, 0, FAR)];
+            [record(0, 3, FAR), record(7, 1, 2), record(0, 290, 9), record(7, 2, 1), record(9, 0, FAR)];
         let sources = [(Some(1), "a"), (Some(10), "b")];
         let sources = sources.map(|(games, name)| Source { name: name.into(), sha256: String::new(), games });
         for size in [1, 2, 5] {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Sample;
+use super::Record;
 use super::format::registry::Format;
 use super::parts::Parts;
 use duplicates::Keys;
@@ -100,12 +100,12 @@ pub fn stats(
         let mut games = Games::new(&parts.metadata().sources);
         let share = keys.share();
         let work = |part: super::parts::Part<'_>| -> Result<Found> {
-            let samples = part.samples?;
+            let records = part.records?;
             let mut tally = Tally::default();
-            samples.iter().for_each(|sample| tally.add(sample));
-            let keys = samples.iter().map(Sample::key).filter(|key| share.has(*key)).collect();
-            progress(samples.len() as u64);
-            Ok(Found { tally, runs: games::runs(samples), keys })
+            records.iter().for_each(|record| tally.add(record));
+            let keys = records.iter().map(Record::key).filter(|key| share.has(*key)).collect();
+            progress(records.len() as u64);
+            Ok(Found { tally, runs: games::runs(records), keys })
         };
         let mut file_stats = FileStats { file: file.clone(), ..FileStats::default() };
         parts.scan(0, work, |found| {

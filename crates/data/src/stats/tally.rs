@@ -1,13 +1,13 @@
 //! Everything that is counted position by position.
 //!
-//! In: samples, one after another. Out: a [`Tally`]; two of them merge to what one over both would be.
+//! In: records, one after another. Out: a [`Tally`]; two of them merge to what one over both would be.
 
 use serde::Serialize;
 use shakmaty::{Color, Square};
 
 use crate::filter::Counts;
 use crate::format::facts::{self, Facts};
-use crate::{Sample, flags};
+use crate::{Record, flags};
 use patzer_chess::score::is_mate;
 
 /// Width of a score's bucket, in centipawns.
@@ -193,27 +193,27 @@ pub struct Marks {
 
 impl Tally {
     /// Counts a position.
-    pub fn add(&mut self, sample: &Sample) {
-        let turn = sample.turn;
-        let counts = Counts::of(&sample.board);
+    pub fn add(&mut self, record: &Record) {
+        let turn = record.turn;
+        let counts = Counts::of(&record.board);
         self.white_to_move += u64::from(turn.is_white());
-        self.results.add(sample.result);
-        self.scores.add(sample.score, turn.fold_wb(sample.result, -sample.result));
-        if let Some(depth) = sample.depth {
+        self.results.add(record.result);
+        self.scores.add(record.score, turn.fold_wb(record.result, -record.result));
+        if let Some(depth) = record.depth {
             count(&mut self.depth, depth.into());
         }
-        count(&mut self.ply, sample.ply.into());
-        count(&mut self.halfmove, sample.halfmove.into());
-        count(&mut self.piece_count, sample.board.count().min(64) as usize);
+        count(&mut self.ply, record.ply.into());
+        count(&mut self.halfmove, record.halfmove.into());
+        count(&mut self.piece_count, record.board.count().min(64) as usize);
         count(&mut self.material, (counts.material() as usize).min(MATERIAL));
-        let kings = kings(sample);
+        let kings = kings(record);
         for (histogram, king) in [(&mut self.white_king, kings[0]), (&mut self.black_king, kings[1])] {
             histogram.resize(64, 0);
             if let Some(king) = king {
                 histogram[king.to_usize()] += 1;
             }
         }
-        self.marks.add(sample);
+        self.marks.add(record);
     }
 
     /// Adds what another tally has counted.
@@ -238,8 +238,8 @@ impl Tally {
 
 impl Marks {
     #[inline]
-    fn add(&mut self, sample: &Sample) {
-        let has = |bits| u64::from(sample.has(bits));
+    fn add(&mut self, record: &Record) {
+        let has = |bits| u64::from(record.has(bits));
         self.capture += has(flags::CAPTURE);
         self.promotion += has(flags::PROMOTION);
         self.in_check += has(flags::IN_CHECK);
@@ -247,8 +247,8 @@ impl Marks {
         self.mate_end += has(flags::MATE_END);
         self.book += has(flags::BOOK);
         self.chess960 += has(flags::CHESS960);
-        self.castling += u64::from(facts::castling(&sample.board) != Facts::NONE);
-        self.en_passant += u64::from(sample.ep != patzer_chess::packed::NO_EP);
+        self.castling += u64::from(facts::castling(&record.board) != Facts::NONE);
+        self.en_passant += u64::from(record.ep != patzer_chess::packed::NO_EP);
     }
 
     fn merge(&mut self, other: &Marks) {
@@ -282,9 +282,9 @@ fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
 }
 
 /// Where White's and Black's kings stand.
-fn kings(sample: &Sample) -> [Option<Square>; 2] {
+fn kings(record: &Record) -> [Option<Square>; 2] {
     let mut kings = [None, None];
-    for (square, piece) in sample.board.pieces() {
+    for (square, piece) in record.board.pieces() {
         if piece.role == shakmaty::Role::King {
             kings[usize::from(piece.color == Color::Black)] = Some(square);
         }

@@ -27,7 +27,7 @@ const Z95: f64 = 1.959_963_984_540_054;
 pub enum Errors {
     /// Covariances in Elo², by player and player; of those who are not rated, not a number.
     Covariance(Vec<Vec<f64>>),
-    /// Ratings in resampled games, one list a sample.
+    /// Ratings in resampled games, one list a record.
     Samples(Vec<Vec<f64>>),
 }
 
@@ -36,8 +36,8 @@ impl Errors {
     pub fn error(&self, player: usize) -> Option<f64> {
         let error = match self {
             Errors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
-            Errors::Samples(samples) => {
-                let mut values: Vec<f64> = samples.iter().map(|sample| sample[player]).collect();
+            Errors::Samples(records) => {
+                let mut values: Vec<f64> = records.iter().map(|record| record[player]).collect();
                 values.sort_by(f64::total_cmp);
                 let last = values.len().checked_sub(1)?;
                 let at = |q: f64| values[(q * last as f64).round() as usize];
@@ -56,15 +56,15 @@ impl Errors {
                     if difference == 0.0 { 0.5 } else { normal_cdf(difference / variance.max(0.0).sqrt()) };
                 (!variance.is_nan()).then_some(chance)
             }
-            Errors::Samples(samples) => {
-                let points = |sample: &Vec<f64>| match sample[first].partial_cmp(&sample[second]) {
+            Errors::Samples(records) => {
+                let points = |record: &Vec<f64>| match record[first].partial_cmp(&record[second]) {
                     Some(std::cmp::Ordering::Greater) => Some(1.0),
                     Some(std::cmp::Ordering::Equal) => Some(0.5),
                     Some(std::cmp::Ordering::Less) => Some(0.0),
                     None => None,
                 };
-                let sum = samples.iter().map(points).sum::<Option<f64>>()?;
-                Some(sum / samples.len().max(1) as f64)
+                let sum = records.iter().map(points).sum::<Option<f64>>()?;
+                Some(sum / records.len().max(1) as f64)
             }
         }
     }
@@ -200,7 +200,7 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of games drawn anew from the fitted model, on the same schedule, `samples` times. Depends on the seed, not on
+/// Ratings of games drawn anew from the fitted model, on the same schedule, `records` times. Depends on the seed, not on
 /// the number of threads.
 ///
 /// # Errors
@@ -209,11 +209,11 @@ pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
     settings: &Settings,
-    samples: u32,
+    records: u32,
     seed: u64,
     progress: impl Fn() + Sync,
 ) -> Result<Errors> {
-    // So little that it shows only where a sample has somebody win every game.
+    // So little that it shows only where a record has somebody win every game.
     const FINITE: f64 = 0.05;
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());
@@ -222,8 +222,8 @@ pub fn bootstrap(
             return Err(Error::usage("interrupted"));
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));
-        let mut sample = rated.clone();
-        for encounter in &mut sample.encounters {
+        let mut record = rated.clone();
+        for encounter in &mut record.encounters {
             let edge = Edge { white: encounter.white, black: encounter.black, counts: [0.0; 3] };
             let x = ratings.problem.difference(&edge, &ratings.state);
             let [w, d, _] = ratings.problem.model.chances(x, ratings.state.draw);
@@ -234,12 +234,12 @@ pub fn bootstrap(
             }
             [encounter.wins, encounter.draws, encounter.losses] = counts;
         }
-        let fitted = fit(&sample, &settings)?;
+        let fitted = fit(&record, &settings)?;
         progress();
         let rating = |i: usize| ratings.elo[i].and(fitted.elo[i]).unwrap_or(f64::NAN);
         Ok((0..results.players.len()).map(rating).collect())
     };
-    (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(Errors::Samples)
+    (0..records).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(Errors::Samples)
 }
 
 #[cfg(test)]

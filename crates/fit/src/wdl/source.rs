@@ -13,7 +13,7 @@ use shakmaty::Color;
 
 use super::histogram::{Bin, Observation, material};
 use patzer_chess::score::{Score, is_mate};
-use patzer_data::{Sample, flags};
+use patzer_data::{Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
@@ -89,25 +89,25 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// A sample with a score of its own or of its leaf, for the side to move there; `None` if that is a mate.
-    pub fn of(sample: &Sample, turn: Color, score: Score) -> Option<Scored> {
+    /// A record with a score of its own or of its leaf, for the side to move there; `None` if that is a mate.
+    pub fn of(record: &Record, turn: Color, score: Score) -> Option<Scored> {
         let cp = turn.fold_wb(score, -score) as f32;
-        let result = (sample.outcome() + 1.0) / 2.0;
-        (!is_mate(score)).then_some(Scored { cp, result, game: sample.game })
+        let result = (record.outcome() + 1.0) / 2.0;
+        (!is_mate(score)).then_some(Scored { cp, result, game: record.game })
     }
 
     /// With the score that the playing engine gave, if it gave one.
-    pub fn stored(sample: &Sample) -> Option<Scored> {
-        Scored::of(sample, sample.turn, sample.score?.into())
+    pub fn stored(record: &Record) -> Option<Scored> {
+        Scored::of(record, record.turn, record.score?.into())
     }
 }
 
 /// What the model counts of a scored position; `None` if it has no score.
-pub fn observe(sample: &Sample, bin: Bin) -> Option<Observation> {
-    let score = i32::from(sample.score?);
-    let mate = sample.has(flags::MATE_SCORE) || is_mate(score);
-    let result = sample.turn.fold_wb(sample.result, -sample.result);
-    Some(Observation::new(result, sample.fullmove, material(&sample.board), score, mate, bin))
+pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
+    let score = i32::from(record.score?);
+    let mate = record.has(flags::MATE_SCORE) || is_mate(score);
+    let result = record.turn.fold_wb(record.result, -record.result);
+    Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
 /// Reads games and shows every scored position that takes part to `observe`, which collects into a fresh `S` a
@@ -118,7 +118,7 @@ pub fn observe(sample: &Sample, bin: Bin) -> Option<Observation> {
 pub fn read<S: Default + Send>(
     files: &[PathBuf],
     choice: &Choice,
-    observe: impl Fn(&mut S, &Sample) + Sync,
+    observe: impl Fn(&mut S, &Record) + Sync,
     mut absorb: impl FnMut(S) + Send,
     notice: &mut (dyn FnMut(Notice) + Send),
 ) -> Result<Account> {
@@ -167,14 +167,14 @@ struct Block<S> {
     plausible: bool,
 }
 
-fn parse<S: Default>(event: Event, choice: &Choice, observe: &impl Fn(&mut S, &Sample)) -> Parsed<S> {
+fn parse<S: Default>(event: Event, choice: &Choice, observe: &impl Fn(&mut S, &Record)) -> Parsed<S> {
     match event {
         Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, choice, observe))),
         other => Parsed::Other(other),
     }
 }
 
-fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mut S, &Sample)) -> Block<S> {
+fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mut S, &Record)) -> Block<S> {
     let mut block = Block {
         file: chunk.file,
         state: S::default(),
@@ -183,14 +183,14 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
         plausible: false,
     };
     let mut parser = Parser::default();
-    let mut samples = Vec::new();
+    let mut records = Vec::new();
     for (index, piece) in chunk.games.iter().enumerate() {
-        samples.clear();
+        records.clear();
         let number = (chunk.number + index as u64) as u32;
-        let game = parser.parse(&chunk.text, piece, number, &mut samples);
+        let game = parser.parse(&chunk.text, piece, number, &mut records);
         block.plausible |= game.plausible;
         let account = &mut block.account;
-        let positions = game.samples.len() as u64;
+        let positions = game.records.len() as u64;
         account.positions_read += positions;
         if let Some(fault) = game.fault {
             block.bad.push((chunk.first + index as u64, piece.line, fault.reason));
@@ -211,13 +211,13 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
             continue;
         }
         let (mut others, mut unscored) = (0, 0);
-        for sample in &samples {
-            if !facts.takes_part[sample.turn as usize] {
+        for record in &records {
+            if !facts.takes_part[record.turn as usize] {
                 others += 1;
-            } else if sample.score.is_none() {
+            } else if record.score.is_none() {
                 unscored += 1;
             } else {
-                observe(&mut block.state, sample);
+                observe(&mut block.state, record);
             }
         }
         account.drop("other_player", others);
@@ -312,8 +312,8 @@ mod tests {
         let path = folder.path().join("x.pgn");
         std::fs::write(&path, GAMES).unwrap();
         let (mut histogram, mut bad) = (Histogram::default(), Vec::new());
-        let observe = |seen: &mut Vec<Observation>, sample: &Sample| {
-            seen.extend(super::observe(sample, Bin::default()))
+        let observe = |seen: &mut Vec<Observation>, record: &Record| {
+            seen.extend(super::observe(record, Bin::default()))
         };
         let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
         let mut notice = |notice| match notice {

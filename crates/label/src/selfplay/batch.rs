@@ -1,4 +1,4 @@
-//! Batches: what is written at once, and what it counts.
+//! PositionReader: what is written at once, and what it counts.
 //!
 //! In: finished games in order. Out: their bytes, as PGN (plain, or a Zstandard frame a batch) or viriformat, and the
 //! line of the journal that accounts for them.

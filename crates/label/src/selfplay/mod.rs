@@ -23,11 +23,11 @@ use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
-use patzer_match::contender::Contender;
 use patzer_match::control::Timer;
 use patzer_match::game::{Game, Rules, Terms, Unfinished, play};
 use patzer_match::in_order::{self, Crew};
 use patzer_match::journal::{Arguments, Journalled, Options};
+use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
 use patzer_match::player::{Fault, Player, Turn};
 use sampler::{Sampler, Temperature};
@@ -40,7 +40,7 @@ pub struct Plan<'a> {
     /// Threads.
     pub threads: usize,
     /// The evaluation that plays all games, and behind it those that it may meet.
-    pub contenders: &'a [Contender],
+    pub participants: &'a [Participant],
     /// The share of games, 0 to 1, in which it meets one of the others rather than itself.
     pub pool_share: f64,
     /// What each player gets for its moves.
@@ -60,7 +60,7 @@ pub struct Plan<'a> {
 pub struct Finished {
     /// The game.
     pub game: Game,
-    /// The numbers of the contenders who had White and Black.
+    /// The numbers of the participants who had White and Black.
     pub seats: [usize; 2],
     /// Starts that were given up for it.
     pub rejected: BTreeMap<Rejection, u64>,
@@ -222,15 +222,15 @@ impl Keeper<'_> {
     }
 }
 
-/// The players of a thread by their contenders' numbers: the evaluation itself, and whom it met last.
+/// The players of a thread by their participants' numbers: the evaluation itself, and whom it met last.
 type Seats = [Option<(usize, Sampler)>; 2];
 
 /// The player of this number in a seat; it stays there as long as it is wanted.
 fn sit<'a>(seat: &'a mut Option<(usize, Sampler)>, plan: &Plan, number: usize) -> Result<&'a mut Sampler> {
     if seat.as_ref().is_none_or(|(sitting, _)| *sitting != number) {
-        let contender = &plan.contenders[number];
-        let engine = contender.in_process().ok_or_else(|| {
-            Error::usage(format!("{}: self-play needs evaluations, not programs", contender.name))
+        let participant = &plan.participants[number];
+        let engine = participant.in_process().ok_or_else(|| {
+            Error::usage(format!("{}: self-play needs evaluations, not programs", participant.name))
         })?;
         *seat = Some((number, Sampler::new(engine, plan.temperature)));
     }
@@ -240,8 +240,8 @@ fn sit<'a>(seat: &'a mut Option<(usize, Sampler)>, plan: &Plan, number: usize) -
 /// Plays the game of this number; `None` if it is to be abandoned.
 fn play_one(plan: &Plan, seats: &mut Seats, game: usize, halt: &AtomicBool) -> Result<Option<Finished>> {
     let mut rng = Rng::new(mix(plan.seed, game as u64));
-    let meets = rng.unit() < plan.pool_share && plan.contenders.len() > 1;
-    let guest = if meets { 1 + rng.below(plan.contenders.len() - 1) } else { 0 };
+    let meets = rng.unit() < plan.pool_share && plan.participants.len() > 1;
+    let guest = if meets { 1 + rng.below(plan.participants.len() - 1) } else { 0 };
     let swapped = rng.below(2) == 1;
     let [own, other] = seats;
     let (own, other) = (sit(own, plan, 0)?, sit(other, plan, guest)?);

@@ -4,32 +4,32 @@ use std::path::Path;
 use super::*;
 use patzer_data::AnyReader;
 use patzer_match::adjudication::Adjudication;
-use patzer_match::contender::Defaults;
 use patzer_match::control::Control;
+use patzer_match::participant::Defaults;
 use patzer_match::spec::Spec;
 use patzer_match::uci::Patience;
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
 const TERMS: Terms = Terms { control: CONTROL, margin: Duration::ZERO };
 
-fn contenders() -> Vec<Contender> {
+fn participants() -> Vec<Participant> {
     let patience = Patience { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
     let defaults =
         Defaults { control: CONTROL, margin: Duration::ZERO, hash: 1, overhead: Duration::ZERO, patience };
     ["default-hce", "untuned-hce"]
-        .map(|name| Contender::load(&Spec::command(name), &defaults).unwrap())
+        .map(|name| Participant::load(&Spec::command(name), &defaults).unwrap())
         .into()
 }
 
 /// Plays so many games into two files of a folder; `stop_at` stops the run when so many positions are written.
 fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> Ended {
-    let contenders = contenders();
-    let names: Vec<String> = contenders.iter().map(|contender| contender.name.clone()).collect();
+    let participants = participants();
+    let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
     let plan = Plan {
         games,
         threads,
-        contenders: &contenders,
+        participants: &participants,
         pool_share: 0.4,
         terms: TERMS,
         rules: Rules { adjudication, recover: false, endgames: None },
@@ -93,7 +93,7 @@ fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
     for (number, game) in (0..).zip(text.split_inclusive("\n\n").collect::<Vec<_>>().chunks(2)) {
         let game = game.concat();
         let movetext = game.find("\n\n").unwrap() + 2;
-        let piece = patzer_pgn::Piece { start: 0, movetext, end: game.len(), line: 1 };
+        let piece = patzer_pgn::GameSpan { start: 0, movetext, end: game.len(), line: 1 };
         let read = parser.parse(game.as_bytes(), &piece, number, &mut samples);
         assert_eq!(read.fault, None);
     }

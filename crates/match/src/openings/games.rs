@@ -8,13 +8,13 @@ use std::path::Path;
 use shakmaty::{Chess, Position};
 
 use super::playable;
-use patzer_data::Sample;
+use patzer_data::Record;
 use patzer_io::error::{Error, Result};
-use patzer_pgn::{Cutter, Parser, Piece};
+use patzer_pgn::{GameSpan, GameSplitter, Parser};
 
 /// Reads one position a game: after `plies` plies where the game is that long, else its last.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
-    let mut cutter = Cutter::new();
+    let mut cutter = GameSplitter::new();
     *cutter.text() = bytes;
     cutter.scan(true);
     let (text, pieces) = cutter.take();
@@ -35,9 +35,9 @@ pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Resu
 fn position(
     parser: &mut Parser,
     text: &[u8],
-    piece: &Piece,
+    piece: &GameSpan,
     plies: Option<u32>,
-    samples: &mut Vec<Sample>,
+    samples: &mut Vec<Record>,
 ) -> std::result::Result<Chess, String> {
     let game = parser.parse(text, piece, 0, samples);
     if let Some(fault) = game.fault {

@@ -1,10 +1,10 @@
-//! From blocks to samples.
+//! From blocks to records.
 
 use super::bits::{PADDING, Taker, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
-use crate::Sample;
-use crate::format::any::{BATCH, Batches};
+use crate::Record;
+use crate::format::any::{BATCH, PositionReader};
 use crate::format::replay::{self, Replay, pseudo_legal};
 use crate::format::stream::Input;
 use patzer_chess::PackedMove;
@@ -55,9 +55,9 @@ impl Reader {
     }
 
     /// Reads the chain that starts at `self.used`.
-    fn chain(&mut self, samples: &mut Vec<Sample>) -> Result<()> {
+    fn chain(&mut self, records: &mut Vec<Record>) -> Result<()> {
         let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
-        match decode(&self.block[self.used..], self.chains, samples) {
+        match decode(&self.block[self.used..], self.chains, records) {
             Ok(used) => self.used += used,
             Err(reason) => return Err(self.input.byte_fault(start, format!("{reason} in this chain"))),
         }
@@ -66,14 +66,14 @@ impl Reader {
     }
 }
 
-impl Batches for Reader {
-    fn next_batch(&mut self, samples: &mut Vec<Sample>) -> Result<bool> {
-        let before = samples.len();
-        while samples.len() - before < BATCH {
+impl PositionReader for Reader {
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH {
             if self.used + PADDING < self.block.len() {
-                self.chain(samples)?;
+                self.chain(records)?;
             } else if !self.next_block()? {
-                return Ok(samples.len() > before);
+                return Ok(records.len() > before);
             }
         }
         Ok(true)
@@ -81,9 +81,9 @@ impl Batches for Reader {
 }
 
 /// Reads one chain from the start of `bytes`, which ends with the padding; gives its length in bytes.
-fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Result<usize, &'static str> {
+fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Result<usize, &'static str> {
     const ENDS: &str = "the block ends";
-    let first = samples.len();
+    let first = records.len();
     let (stem, rest) = bytes.split_first_chunk::<STEM>().ok_or(ENDS)?;
     let (count, rest) = rest.split_first_chunk::<2>().ok_or(ENDS)?;
     if rest.len() < PADDING {
@@ -95,14 +95,14 @@ fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Re
         if plies > 0 {
             return Err("plies after no move");
         }
-        let mut sample = replay::still(&stem.position);
-        replay::annotate(&mut sample, &stem.position, None, score(stem.score));
-        samples.push(Sample { game, result: stem.result, ..sample });
+        let mut record = replay::still(&stem.position);
+        replay::annotate(&mut record, &stem.position, None, score(stem.score));
+        records.push(Record { game, result: stem.result, ..record });
         return Ok(STEM + 2);
     }
     let played = stem.played.unpack(&stem.position).ok_or("an illegal move")?;
     let mut game = Replay::new(stem.position, game, stem.result);
-    samples.push(game.play(played, score(stem.score)).ok_or("an illegal move")?);
+    records.push(game.play(played, score(stem.score)).ok_or("an illegal move")?);
     let (mut bits, mut last) = (Taker::new(rest), stem.score);
     for _ in 0..plies {
         let m = moves::take(&mut bits, game.position()).ok_or("bits that name no move")?;
@@ -111,8 +111,8 @@ fn decode(bytes: &[u8], game: u32, samples: &mut Vec<Sample>) -> std::result::Re
         }
         let change = bits.take_blocks().ok_or("bits that name no score")?;
         last = last.wrapping_neg().wrapping_add(unfolded(change));
-        samples.push(game.play(m, score(last)).ok_or("an illegal move")?);
+        records.push(game.play(m, score(last)).ok_or("an illegal move")?);
     }
-    replay::close(&mut samples[first..], game.mate());
+    replay::close(&mut records[first..], game.mate());
     Ok(STEM + 2 + bits.bytes())
 }

@@ -3,7 +3,7 @@
 use shakmaty::{Chess, Color, Move, Position, Role, Square};
 
 use super::bits::{folded, unfolded};
-use crate::Sample;
+use crate::Record;
 use crate::format::nibbles;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
@@ -88,21 +88,21 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
 }
 
 /// Writes a stem. `ply` is at most [`LAST_PLY`].
-pub fn encode(sample: &Sample, played: Move, score: i16, ply: u16) -> [u8; STEM] {
+pub fn encode(record: &Record, played: Move, score: i16, ply: u16) -> [u8; STEM] {
     let mut bytes = [0; STEM];
-    bytes[..8].copy_from_slice(&sample.board.occupied().0.to_be_bytes());
-    let pawn = match sample.ep {
+    bytes[..8].copy_from_slice(&record.board.occupied().0.to_be_bytes());
+    let pawn = match record.ep {
         NO_EP => NO_EP,
-        ep => sample.turn.fold_wb(ep.wrapping_sub(8), ep.wrapping_add(8)),
+        ep => record.turn.fold_wb(ep.wrapping_sub(8), ep.wrapping_add(8)),
     };
-    let (mut left, mut codes) = (sample.board.occupied().0, nibbles::codes(&sample.board));
+    let (mut left, mut codes) = (record.board.occupied().0, nibbles::codes(&record.board));
     let mut index = 0;
     while left != 0 && index < 32 {
         let code = codes as u8 & 15;
         let code = match code & 7 {
             0 if left.trailing_zeros() as u8 == pawn => EP_PAWN,
             nibbles::CASTLING_ROOK => WHITE_CASTLING + (code >> 3),
-            5 if code >> 3 == 1 && sample.turn.is_black() => BLACK_KING_TO_MOVE,
+            5 if code >> 3 == 1 && record.turn.is_black() => BLACK_KING_TO_MOVE,
             role => role << 1 | code >> 3,
         };
         bytes[8 + index / 2] |= code << (4 * (index % 2));
@@ -110,11 +110,11 @@ pub fn encode(sample: &Sample, played: Move, score: i16, ply: u16) -> [u8; STEM]
         codes >>= 4;
         index += 1;
     }
-    let result = sample.turn.fold_wb(sample.result, -sample.result).signum();
+    let result = record.turn.fold_wb(record.result, -record.result).signum();
     bytes[24..26].copy_from_slice(&encode_move(played).to_be_bytes());
     bytes[26..28].copy_from_slice(&folded(score).to_be_bytes());
     bytes[28..30].copy_from_slice(&(ply | folded(result.into()) << 14).to_be_bytes());
-    bytes[30..32].copy_from_slice(&u16::from(sample.halfmove).to_be_bytes());
+    bytes[30..32].copy_from_slice(&u16::from(record.halfmove).to_be_bytes());
     bytes
 }
 
@@ -169,8 +169,8 @@ mod tests {
         assert_eq!((stem.position.halfmoves(), stem.position.fullmoves().get()), (2, 20));
         assert_eq!((stem.score, stem.result), (-127, 0));
         assert_eq!((stem.played.from(), stem.played.to()), (Square::F8, Square::C8));
-        let sample = crate::format::replay::still(&stem.position);
+        let record = crate::format::replay::still(&stem.position);
         let played = stem.played.unpack(&stem.position).unwrap();
-        assert_eq!(encode(&sample, played, stem.score, 39), bytes);
+        assert_eq!(encode(&record, played, stem.score, 39), bytes);
     }
 }

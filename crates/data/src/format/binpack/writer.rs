@@ -1,10 +1,10 @@
-//! From samples to blocks.
+//! From records to blocks.
 
 use super::bits::{Putter, folded};
 use super::stem::{self, LAST_PLY};
 use super::{MAGIC, NO_SCORE, moves};
-use crate::Sample;
-use crate::format::any::Sink;
+use crate::Record;
+use crate::format::any::PositionWriter;
 use crate::format::chain::Chain;
 use crate::format::stream::Packed;
 use patzer_io::error::Result;
@@ -60,18 +60,18 @@ impl Writer {
     }
 }
 
-impl Sink for Writer {
-    fn write(&mut self, samples: &[Sample]) -> Result<u64> {
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
         let mut illegal = 0;
-        for sample in samples {
+        for record in records {
             if self.bits.bytes.len() > LONGEST_CHAIN || self.plies == Some(u16::MAX) {
                 self.chain.cut();
             }
-            let Some(link) = self.chain.follow(sample) else {
+            let Some(link) = self.chain.follow(record) else {
                 illegal += 1;
                 continue;
             };
-            let score = sample.score.unwrap_or(NO_SCORE);
+            let score = record.score.unwrap_or(NO_SCORE);
             match &mut self.plies {
                 Some(plies) if !link.starts => {
                     moves::put(&mut self.bits, &link.position, link.played);
@@ -80,8 +80,8 @@ impl Sink for Writer {
                 }
                 _ => {
                     self.end_chain()?;
-                    let ply = sample.game_ply().min(u32::from(LAST_PLY)) as u16;
-                    self.block.extend_from_slice(&stem::encode(sample, link.played, score, ply));
+                    let ply = record.game_ply().min(u32::from(LAST_PLY)) as u16;
+                    self.block.extend_from_slice(&stem::encode(record, link.played, score, ply));
                     self.plies = Some(0);
                 }
             }

@@ -1,4 +1,4 @@
-//! Contenders: what plays a match, from a description to players at boards.
+//! Participants: what plays a match, from a description to players at boards.
 //!
 //! In: a [`Spec`]. Out: a net or weight file that plays in this process, or a program that plays as a child
 //! process, told apart by what the file holds; and as many players of it as there are boards.
@@ -36,7 +36,7 @@ pub struct Defaults {
 }
 
 /// A player of a match, of whom there may be several at different boards.
-pub struct Contender {
+pub struct Participant {
     /// The name in the PGN and in messages.
     pub name: String,
     /// What it plays under.
@@ -68,12 +68,12 @@ impl Own {
     }
 }
 
-impl Contender {
+impl Participant {
     /// Finds and reads what a description names. A program is not started yet.
     ///
     /// # Errors
     /// If there is nothing of that name, or it is neither an evaluation nor a program.
-    pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Contender> {
+    pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Participant> {
         let control = if spec.control.is_endless() { defaults.control } else { spec.control };
         let terms = Terms {
             control: control.times(spec.odds.unwrap_or(1.0)),
@@ -89,7 +89,7 @@ impl Contender {
             in_process(spec, &path, defaults)?
         };
         let name = spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd));
-        Ok(Contender { name, terms, digest, kind, spares: Mutex::default(), engine_name: None })
+        Ok(Participant { name, terms, digest, kind, spares: Mutex::default(), engine_name: None })
     }
 
     /// Whether it plays in a process of its own.
@@ -177,33 +177,33 @@ impl Contender {
 ///
 /// # Errors
 /// If one does not, with its name and what it said.
-pub fn check(contenders: &mut [Contender], stop: &AtomicBool) -> Result<()> {
+pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
     let mut started = Vec::new();
-    for contender in contenders.iter() {
-        let fault = |reason| Error::usage(format!("{}: {reason}", contender.name));
-        started.push(match &contender.kind {
+    for participant in participants.iter() {
+        let fault = |reason| Error::usage(format!("{}: {reason}", participant.name));
+        started.push(match &participant.kind {
             Kind::Program(program) => Some(UciPlayer::launch(program.clone()).map_err(fault)?),
             Kind::InProcess(_) => None,
         });
     }
-    for (contender, player) in contenders.iter_mut().zip(started) {
+    for (participant, player) in participants.iter_mut().zip(started) {
         let Some(mut player) = player else { continue };
         match player.introduce(stop) {
             Ok(()) | Err(Fault::Stopped) => {}
             Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
-                return Err(Error::usage(format!("{}: {note}", contender.name)));
+                return Err(Error::usage(format!("{}: {note}", participant.name)));
             }
         }
-        contender.engine_name = player.name().map(str::to_string);
-        contender.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
+        participant.engine_name = player.name().map(str::to_string);
+        participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
     }
     Ok(())
 }
 
-/// Gives contenders of the same name different ones: more of the path, or a letter behind it.
-pub fn distinguish(contenders: &mut [Contender], specs: &[Spec]) {
+/// Gives participants of the same name different ones: more of the path, or a letter behind it.
+pub fn distinguish(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
-    let mut names: Vec<String> = contenders.iter().map(|contender| contender.name.clone()).collect();
+    let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let short = names.clone();
     for (i, spec) in specs.iter().enumerate() {
         if same(&short, i) && spec.name.is_none() {
@@ -216,8 +216,8 @@ pub fn distinguish(contenders: &mut [Contender], specs: &[Spec]) {
             names[i] = format!("{} ({letter})", short[i]);
         }
     }
-    for (contender, name) in contenders.iter_mut().zip(names) {
-        contender.name = name;
+    for (participant, name) in participants.iter_mut().zip(names) {
+        participant.name = name;
     }
 }
 

@@ -19,7 +19,7 @@ const LOOK_AHEAD: usize = 1 << 16;
 
 /// One game's text: a range of the cutter's text, and where it began in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct GameSpan {
     /// First byte of the game in the text.
     pub start: usize,
     /// First byte after the tags; equal to `end` if there is no movetext.
@@ -57,7 +57,7 @@ enum Line {
 
 /// Text that has arrived, and how far it is cut.
 #[derive(Debug)]
-pub struct Cutter {
+pub struct GameSplitter {
     text: Vec<u8>,
     /// Everything before this is scanned; always the start of a line.
     scanned: usize,
@@ -65,31 +65,31 @@ pub struct Cutter {
     section: Section,
     /// The line before is blank.
     blank: bool,
-    current: Piece,
-    pieces: Vec<Piece>,
+    current: GameSpan,
+    pieces: Vec<GameSpan>,
 }
 
-impl Default for Cutter {
-    fn default() -> Cutter {
-        Cutter::new()
+impl Default for GameSplitter {
+    fn default() -> GameSplitter {
+        GameSplitter::new()
     }
 }
 
-impl Cutter {
+impl GameSplitter {
     /// A cutter at the start of a file.
-    pub fn new() -> Cutter {
-        Cutter {
+    pub fn new() -> GameSplitter {
+        GameSplitter {
             text: Vec::new(),
             scanned: 0,
             line: 1,
             section: Section::Nothing,
             blank: false,
-            current: Piece { start: 0, movetext: 0, end: 0, line: 1 },
+            current: GameSpan { start: 0, movetext: 0, end: 0, line: 1 },
             pieces: Vec::new(),
         }
     }
 
-    /// The buffer to append bytes to before [`Cutter::scan`].
+    /// The buffer to append bytes to before [`GameSplitter::scan`].
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
@@ -135,7 +135,7 @@ impl Cutter {
     }
 
     /// Takes the text of all whole games, with their pieces.
-    pub fn take(&mut self) -> (Vec<u8>, Vec<Piece>) {
+    pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
         let end = self.finished();
         let rest = self.text.split_off(end);
         let text = std::mem::replace(&mut self.text, rest);
@@ -256,7 +256,7 @@ impl Cutter {
         if self.section != Section::Nothing {
             self.finish_piece(start);
         }
-        self.current = Piece { start, movetext: usize::MAX, end: 0, line: self.line };
+        self.current = GameSpan { start, movetext: usize::MAX, end: 0, line: self.line };
         self.section = Section::Tags { event, blank: false };
     }
 
@@ -295,7 +295,7 @@ impl Cutter {
     }
 
     fn finish_piece(&mut self, end: usize) {
-        self.pieces.push(Piece { movetext: self.current.movetext.min(end), end, ..self.current });
+        self.pieces.push(GameSpan { movetext: self.current.movetext.min(end), end, ..self.current });
     }
 }
 
@@ -340,9 +340,9 @@ mod tests {
 
     /// Every piece's text and line, with the bytes arriving `step` at a time and taken as soon as possible.
     fn cut(text: &str, step: usize) -> Vec<(String, u64)> {
-        let mut cutter = Cutter::new();
+        let mut cutter = GameSplitter::new();
         let mut games = Vec::new();
-        let mut take = |cutter: &mut Cutter| {
+        let mut take = |cutter: &mut GameSplitter| {
             let (text, pieces) = cutter.take();
             games.extend(
                 pieces.iter().map(|p| (String::from_utf8_lossy(&text[p.start..p.end]).into_owned(), p.line)),
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn pieces_cover_the_text_and_know_their_movetext() {
         let text = b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n[Event \"c\"]\n\n*\n";
-        let mut cutter = Cutter::new();
+        let mut cutter = GameSplitter::new();
         cutter.text().extend_from_slice(text);
         cutter.scan(true);
         let (taken, pieces) = cutter.take();

@@ -4,7 +4,7 @@
 //! capture, check and end of the game are stored, so a filter gives the same answer at `extract` and at `tune`.
 //! A distance counts the plies before the move that makes the event: 0 means that the next move does.
 //!
-//! A game of n plies has n samples, one before each move; the final position, from which nothing was played, is
+//! A game of n plies has n records, one before each move; the final position, from which nothing was played, is
 //! not one.
 
 use shakmaty::{Chess, Color};
@@ -37,7 +37,7 @@ pub mod flags {
 
 /// One position of one game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
+pub struct Record {
     /// Pieces and castling rights.
     pub board: PackedBoard,
     /// Side to move.
@@ -96,7 +96,7 @@ pub struct Leaf {
     pub score: i16,
 }
 
-impl Sample {
+impl Record {
     /// The result from White's side, −1 to 1: that of the game, or where this position stands for all equal to it
     /// the mean of theirs.
     #[inline]
@@ -129,7 +129,7 @@ impl Sample {
     pub fn key_or_mirrored(&self) -> u128 {
         let Some(board) = self.board.mirrored() else { return self.key() };
         let ep = if self.ep == NO_EP { NO_EP } else { self.ep ^ 7 };
-        if (board, ep) < (self.board, self.ep) { Sample { board, ep, ..*self }.key() } else { self.key() }
+        if (board, ep) < (self.board, self.ep) { Record { board, ep, ..*self }.key() } else { self.key() }
     }
 
     /// A 128-bit key of what makes positions equal: board, side to move, castling and en passant.
