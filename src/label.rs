@@ -105,7 +105,7 @@ pub fn label_file(mut data: AnyReader, output: &Path, settings: &Settings, ui: &
     while data.next_batch(&mut samples)? {
         let finished = label(&mut samples, settings, interrupt::flag(), &|n| bar.inc(n as u64))?;
         if !finished {
-            return Err(Error::usage("interrupted; nothing was written"));
+            return Err(Error::Interrupted("nothing was written"));
         }
         elsewhere +=
             samples.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board)).count() as u64;

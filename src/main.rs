@@ -36,22 +36,24 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use patzer_io::error::{Error, Result, panics_are_our_fault};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 use ui::{Ui, tell};
 
 fn main() -> ExitCode {
-    panics_are_our_fault();
+    interrupt::exit_2_on_panic();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
     };
     match run(&cli) {
-        Ok(status) => ExitCode::from(status.code()),
+        // Half a result is no success, so that `make` and `&&` do not go on with it.
+        Ok(status) => ExitCode::from(interrupt::exit_code().unwrap_or(status.code())),
         // A reader that has seen enough is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             tell(format_args!("error: {error}"));
-            ExitCode::from(error.exit_code())
+            ExitCode::from(interrupt::exit_code().unwrap_or(error.exit_code()))
         }
     }
 }

@@ -145,7 +145,7 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         .collect();
     bar.finish_and_clear();
     if interrupt::flag().load(Ordering::Relaxed) {
-        return Err(Error::usage("interrupted; nothing was counted"));
+        return Err(Error::Interrupted("nothing was counted"));
     }
     let (mut total, mut bands, mut unsolved) = (Score::default(), BTreeMap::new(), Vec::new());
     for (puzzle, score) in puzzles.into_iter().zip(scores) {

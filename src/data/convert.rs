@@ -98,7 +98,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         let first = games;
         while reader.next_batch(&mut batch)? {
             if interrupt::requested() {
-                return Err(Error::usage("interrupted; nothing was written"));
+                return Err(Error::Interrupted("nothing was written"));
             }
             bar.inc(batch.len() as u64);
             outcome.positions_read += batch.len() as u64;

@@ -93,7 +93,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
             Found::Result(value) => contest::of_result(&name, &path.display().to_string(), &value)?,
         });
         if interrupt::requested() {
-            return Err(Error::usage("interrupted"));
+            return Err(Error::Interrupted("nothing was written"));
         }
     }
     let page = html::page(&sections, &compare(&sections))?;

@@ -180,7 +180,7 @@ fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
     let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
     assert_eq!(pgn.matches("[Event ").count(), 2 * pairs());

@@ -1,6 +1,7 @@
 //! `patzer tune`: its files and its choices. How well it fits is for the tests of `tune` and `train`.
 
 use std::fs;
+use std::io::BufRead;
 use std::process::Command;
 
 use patzer_eval::Evaluation;
@@ -380,4 +381,20 @@ fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
     let table = fs::read_to_string(folder.path().join("runs/spread.hce/weights.csv")).unwrap();
     let tempo = table.lines().find(|line| line.starts_with("tempo.turn midgame")).unwrap();
     assert!(tempo.split(',').nth(5).unwrap().parse::<f64>().unwrap() > 0.0, "{tempo}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let args = "tune --hce --optimizer adam --epochs 1000000 --patience 1000000 --k 1";
+    command.current_dir(folder.path()).args(args.split_whitespace()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("optimiser adam")));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(folder.path().join("new.hce.toml").exists());
 }

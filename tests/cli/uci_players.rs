@@ -381,7 +381,7 @@ fn an_interrupt_ends_the_engines_too() {
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert_eq!(pgn(folder.path()).matches("[Event ").count(), 4);
     // No process is left whose parent was this run: their working folder would still be in use.
     let left =

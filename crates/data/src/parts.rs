@@ -158,7 +158,7 @@ fn batches<T: Send>(
 }
 
 fn stop_if_asked() -> Result<()> {
-    if interrupt::requested() { Err(Error::usage("interrupted")) } else { Ok(()) }
+    if interrupt::requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
 }
 
 /// The same error once more: one of a file's content keeps its place and reason.

@@ -31,6 +31,10 @@ pub enum Error {
     },
     /// An argument, or a combination of arguments, that makes no sense.
     Usage(String),
+    /// Sound input that cannot give the result, such as equal results for a fit; no single file is at fault.
+    Input(String),
+    /// SIGINT or SIGTERM ended the work; the text says what became of it.
+    Interrupted(&'static str),
     /// A fault of patzer itself.
     Internal(String),
 }
@@ -66,6 +70,11 @@ impl Error {
         }
     }
 
+    /// Sound input that cannot give the result.
+    pub fn input(reason: impl Into<String>) -> Error {
+        Error::Input(reason.into())
+    }
+
     /// An argument that makes no sense.
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())
@@ -81,22 +90,14 @@ impl Error {
         matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
-    /// The process exit code: 1 for the user's input, 2 for ours.
+    /// The process exit code: 1 for the user's input, 2 for ours. An interrupted process ends with
+    /// [`crate::interrupt::exit_code`] instead.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Io { .. } | Error::Data { .. } | Error::Usage(_) => 1,
             Error::Internal(_) => 2,
+            _ => 1,
         }
     }
-}
-
-/// Makes a panic, which is always a fault of patzer itself, end the process with exit code 2.
-pub fn panics_are_our_fault() {
-    let report = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        report(info);
-        crate::interrupt::leave(2);
-    }));
 }
 
 impl fmt::Display for Error {
@@ -110,7 +111,8 @@ impl fmt::Display for Error {
                 write!(f, "{}: {place}: {reason}", path.display())
             }
             Error::Data { path, place: None, reason } => write!(f, "{}: {reason}", path.display()),
-            Error::Usage(reason) => f.write_str(reason),
+            Error::Usage(reason) | Error::Input(reason) => f.write_str(reason),
+            Error::Interrupted(outcome) => write!(f, "interrupted; {outcome}"),
             Error::Internal(reason) => write!(f, "internal fault: {reason}"),
         }
     }

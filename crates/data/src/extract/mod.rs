@@ -165,8 +165,8 @@ pub fn extract(
 }
 
 fn interrupted(resumes: bool) -> Error {
-    Error::usage(match resumes {
-        true => "interrupted; the same command goes on from here",
-        false => "interrupted; nothing was written",
+    Error::Interrupted(match resumes {
+        true => "the same command goes on from here",
+        false => "nothing was written",
     })
 }

@@ -219,7 +219,7 @@ pub fn bootstrap(
     let rated = results.only(|player| ratings.elo[player].is_some());
     let one = |number: u32| -> Result<Vec<f64>> {
         if patzer_io::interrupt::requested() {
-            return Err(Error::usage("interrupted"));
+            return Err(Error::Interrupted("nothing was written"));
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));
         let mut record = rated.clone();

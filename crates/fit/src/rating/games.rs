@@ -109,7 +109,7 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Accou
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
         if interrupt::requested() {
-            return Err(Error::usage("interrupted"));
+            return Err(Error::Interrupted("nothing was written"));
         }
         progress(reader.bytes());
         if batch.is_empty() {

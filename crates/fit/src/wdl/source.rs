@@ -129,7 +129,7 @@ pub fn read<S: Default + Send>(
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
         if interrupt::requested() {
-            return Err(Error::usage("interrupted"));
+            return Err(Error::Interrupted("nothing was written"));
         }
         let last = batch.is_empty();
         (sink.notice)(Notice::Bytes(reader.bytes()));

@@ -200,7 +200,7 @@ pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) ->
     };
     let mut ends: Vec<(Verdict, u64)> = (0..tests).into_par_iter().map(one).collect();
     if patzer_io::interrupt::requested() || ends.is_empty() {
-        return Err(Error::usage("interrupted"));
+        return Err(Error::Interrupted("nothing was written"));
     }
     let count = ends.len() as f64;
     let share = |verdict| ends.iter().filter(|end| end.0 == verdict).count() as f64 / count;

@@ -70,7 +70,7 @@ pub fn read(path: &Path) -> Result<Games> {
         }
     }
     if interrupt::requested() {
-        return Err(Error::usage("interrupted"));
+        return Err(Error::Interrupted("nothing was written"));
     }
     // Any text can be taken for moves, but a game names its players or its result.
     if games.games.iter().all(|game| game.white.is_empty() && game.black.is_empty() && game.result.is_none())
