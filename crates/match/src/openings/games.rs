@@ -8,8 +8,8 @@ use std::path::Path;
 use shakmaty::{Chess, Position};
 
 use super::playable;
-use patzer_data::Record;
 use patzer_io::error::{Error, Result};
+use patzer_pgn::Record;
 use patzer_pgn::{GameSpan, GameSplitter, Parser};
 
 /// Reads one position a game: after `plies` plies where the game is that long, else its last.
