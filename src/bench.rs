@@ -1,5 +1,3 @@
-//! `patzer bench`: arguments and wiring.
-
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -27,11 +25,6 @@ pub struct BenchArgs {
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the evaluation cannot be loaded.
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     let evaluation = crate::evaluation::load(args.evaluation.as_deref(), ui)?;
     let bar = ui.progress("searching", bench::positions().count() as u64);

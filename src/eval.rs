@@ -1,5 +1,3 @@
-//! `patzer eval`: arguments and wiring.
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -49,9 +47,9 @@ struct EvalResult {
 enum Parts {
     Weights {
         terms: Vec<Term>,
-        /// How much of the midgame counts, of 24.
+        /// Game phase, 0 (endgame) to 24 (midgame).
         phase: i32,
-        /// How much of the endgame counts, of 64.
+        /// Endgame scale, of 64.
         scale: i32,
     },
     Network {
@@ -68,7 +66,7 @@ struct Term {
     black: [i32; 2],
 }
 
-/// What the network gives White for a piece that stands where it does, centipawns.
+/// Worth of a piece to White on its square, centipawns.
 #[derive(Serialize)]
 struct Piece {
     square: String,
@@ -76,19 +74,14 @@ struct Piece {
     worth: Score,
 }
 
-/// What an output bucket of the network says, centipawns from White's side.
+/// Score of an output bucket, centipawns from White's side.
 #[derive(Serialize)]
 struct Bucket {
     bucket: usize,
     white: Score,
-    /// Whether it is the one that counts for this position.
+    /// The bucket of this position.
     used: bool,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the position does not parse or the evaluation cannot be loaded.
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let position = match &args.fen {
         None => Chess::default(),
@@ -115,7 +108,7 @@ fn term(share: &hce::Share) -> Term {
     Term { term: share.term, white: share.white, black: share.black }
 }
 
-/// Takes every piece but the kings off the board in turn.
+/// Worth of each piece but the kings: the change of the score without it.
 fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
     let (board, turn) = (position.board(), position.turn());
     let mut white = |board: &Board| {
@@ -138,7 +131,6 @@ fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
         .collect()
 }
 
-/// Asks every output bucket.
 fn buckets(nnue: &mut Nnue, position: &Chess) -> Vec<Bucket> {
     let (board, turn) = (position.board(), position.turn());
     let used = nnue.bucket(board);
@@ -187,7 +179,7 @@ fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
 }
 
-/// A line for each output bucket, an arrow before the one that counts.
+/// One line a bucket, an arrow at the position's own.
 fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
     for Bucket { bucket, white, used } in buckets {
         let mark = if *used { "->" } else { "  " };
@@ -196,7 +188,7 @@ fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result 
     Ok(())
 }
 
-/// The board from White's side, each piece with its worth in centipawns below it.
+/// The board from White's side with each piece's worth below it, centipawns.
 fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
     let at = |square: Square| pieces.iter().find(|piece| piece.square == square.to_string());
     for rank in Rank::ALL.into_iter().rev() {

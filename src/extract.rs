@@ -1,5 +1,3 @@
-//! `patzer extract`: games in PGN → a dataset of positions.
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -104,11 +102,6 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
-
-/// Runs the command.
-///
-/// # Errors
-/// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let games = files::expand(&args.games)?;
@@ -132,7 +125,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     }
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&games));
-    // Told at the end, and only of a run that succeeds: an error stands alone.
+    // Printed at the end of a run that succeeds: an error comes alone.
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
@@ -183,8 +176,6 @@ fn total_bytes(games: &[PathBuf]) -> u64 {
         games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
     sizes.sum::<Option<u64>>().unwrap_or(0)
 }
-
-/// The result for people and programs.
 #[derive(Serialize)]
 struct Outcome {
     #[serde(flatten)]

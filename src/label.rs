@@ -1,5 +1,3 @@
-//! `patzer label`: arguments and wiring.
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -48,11 +46,10 @@ pub struct LabelArgs {
     rescore: bool,
 }
 
-/// What `label` did.
 #[derive(Debug, Serialize)]
 pub struct LabelResult {
     positions: u64,
-    /// Positions that were not quiet: their leaf is another position.
+    /// Positions whose leaf is another position.
     resolved_elsewhere: u64,
     seconds: f64,
     positions_per_second: f64,
@@ -67,11 +64,6 @@ impl fmt::Display for LabelResult {
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the dataset or the evaluation cannot be read, or the output not be written.
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let method = match (args.depth, args.nodes) {
         (Some(depth), _) => Method::Depth(depth),
@@ -90,10 +82,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Labels positions of any format, batch by batch, into a new dataset.
-///
-/// # Errors
-/// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
+/// Labels positions of any format batch by batch into a new dataset.
 pub fn label_file(mut data: AnyReader, output: &Path, settings: &Settings, ui: &Ui) -> Result<LabelResult> {
     interrupt::listen();
     let start = Instant::now();

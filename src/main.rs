@@ -1,6 +1,6 @@
 //! `patzer`: parses the command line, runs one command, turns the outcome into an exit code.
 //!
-//! One file a command, each with its arguments and its wiring and nothing else. Global options become a [`Ui`] and a
+//! One file a command: its arguments and wiring. Global options become a [`Ui`] and a
 //! thread pool before any work starts.
 
 mod adjudication;
@@ -38,7 +38,7 @@ use clap::{Parser, Subcommand};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use ui::{Ui, tell};
+use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
@@ -49,31 +49,29 @@ fn main() -> ExitCode {
     match run(&cli) {
         // Half a result is no success, so that `make` and `&&` do not go on with it.
         Ok(status) => ExitCode::from(interrupt::exit_code().unwrap_or(status.code())),
-        // A reader that has seen enough is no error.
+        // A closed pipe is not an error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            tell(format_args!("error: {error}"));
+            print_err(format_args!("error: {error}"));
             ExitCode::from(interrupt::exit_code().unwrap_or(error.exit_code()))
         }
     }
 }
 
-/// How a command that did not fail ended.
+/// Outcome of a command that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Done.
     Done,
-    /// A sequential test rejected the alternative.
+    /// `sprt` accepted H0.
     H0,
-    /// A sequential test ended without a verdict.
+    /// `sprt` ended without a verdict.
     Undecided,
-    /// What was to be checked is not sound.
+    /// `data validate` found faults.
     Unsound,
 }
 
 impl Status {
-    /// The process exit code: 0 done or H1 accepted, 1 for files that are not sound, 10 for H0 accepted,
-    /// 11 for undecided.
+    /// The process exit code; `sprt` has 10 for H0 and 11 for undecided beside 0 for H1.
     pub fn code(self) -> u8 {
         match self {
             Status::Done => 0,
@@ -108,7 +106,6 @@ pub struct Cli {
     threads: Option<u16>,
 }
 
-// The help of each command is the comment of its arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
     Extract(extract::ExtractArgs),
@@ -131,14 +128,11 @@ enum Command {
     Perft(perft::PerftArgs),
 }
 
-/// Reads the command line. Help and version are printed here, and so is what is wrong with the arguments.
-///
-/// # Errors
-/// The exit code if there is nothing to run: 0 after help or version, 1 if the arguments are at fault.
+/// Parses the command line; prints help, version and errors itself and then returns the exit code.
 pub fn parse() -> std::result::Result<Cli, u8> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has gone is no error.
+            // A closed pipe is not an error.
             let _ = error.print();
             0
         }
@@ -148,13 +142,13 @@ pub fn parse() -> std::result::Result<Cli, u8> {
             1
         }
         _ => {
-            tell(one_line(&error.render().to_string()));
+            print_err(one_line(&error.render().to_string()));
             1
         }
     })
 }
 
-/// Clap's message as one line, without the usage and the pointer to --help that follow it.
+/// Clap's message as one line, without the usage and the pointer to --help.
 fn one_line(message: &str) -> String {
     let of_interest = |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
     let lines = message.lines().map(str::trim).take_while(of_interest).filter(|line| !line.is_empty());
@@ -165,10 +159,6 @@ fn one_line(message: &str) -> String {
     })
 }
 
-/// Runs the command that the arguments name.
-///
-/// # Errors
-/// Whatever the command reports.
 pub fn run(cli: &Cli) -> Result<Status> {
     let ui = Ui::new(cli.json, cli.quiet);
     rayon::ThreadPoolBuilder::new()

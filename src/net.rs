@@ -1,5 +1,3 @@
-//! `patzer net`: make, inspect and convert networks. Arguments and wiring.
-
 mod features;
 
 use std::fmt;
@@ -105,7 +103,7 @@ enum Format {
     Raw,
 }
 
-/// What a network is; the JSON of all three subcommands.
+/// Network summary; the JSON of all three subcommands.
 #[derive(Debug, Serialize)]
 struct Info {
     file: String,
@@ -156,11 +154,6 @@ impl fmt::Display for Info {
         Ok(())
     }
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If a file cannot be read or written, is not a network, or the arguments do not fit it.
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
@@ -208,7 +201,7 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, args.to.unwrap_or(by_name), &network, ui)
 }
 
-/// Reads a network with or without a header; without one it has the given shape.
+/// Reads a network with a header, or a raw body of the given architecture.
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
     let bytes = patzer_io::read(path)?;
     let (network, format) = if file::has_magic(&bytes) {

@@ -1,5 +1,3 @@
-//! `patzer perft`: arguments and wiring.
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -45,11 +43,6 @@ pub struct PerftArgs {
     #[arg(long, value_name = "N", requires = "suite")]
     max_nodes: Option<u64>,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the position or the suite cannot be read, or a count of the suite is wrong.
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
     match (&args.suite, args.depth) {
         (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
@@ -170,7 +163,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
     }
 }
 
-/// Reads `FEN ;D1 20 ;D2 400 ...`.
+/// Parses `FEN ;D1 20 ;D2 400 ...`.
 fn parse(line: &str, chess960: bool) -> std::result::Result<(Chess, Vec<(u32, u64)>), String> {
     let mut parts = line.split(';').map(str::trim);
     let position = fen::position(parts.next().unwrap_or(""), chess960)?;

@@ -1,5 +1,3 @@
-//! `patzer uci`: arguments and wiring.
-
 use std::path::PathBuf;
 
 use crate::evaluation::load;
@@ -18,11 +16,6 @@ pub struct UciArgs {
     #[arg(value_name = "EVALFILE")]
     evaluation: Option<PathBuf>,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the evaluation cannot be loaded or standard input cannot be read.
 pub fn run(args: &UciArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(args.evaluation.as_deref(), ui)?;
     serve(evaluation).map_err(|e| Error::io("standard input", e))?;

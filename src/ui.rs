@@ -1,7 +1,5 @@
-//! Where output goes: results to stdout, everything else to stderr.
-//!
-//! In: results, warnings and progress from a command. Out: text for a person, or with `--json` one JSON object
-//! on stdout. Progress bars appear only on a terminal. A reader that closes the pipe is not an error.
+//! Output of commands: results to stdout, everything else to stderr. Progress bars appear only on a terminal; a closed
+//! pipe is not an error.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -12,12 +10,12 @@ use serde::Serialize;
 
 use patzer_io::error::{Error, Result};
 
-/// Writes a line to stderr. Where that cannot be written (a full disk, a reader that has gone) the work goes on.
-pub fn tell(text: impl Display) {
+/// Writes a line to stderr; a full disk or a closed pipe there does not stop the work.
+pub fn print_err(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// The one object through which commands talk to the user.
+/// Output of a command: results to stdout, notes and progress to stderr.
 #[derive(Debug, Clone, Copy)]
 pub struct Ui {
     json: bool,
@@ -25,20 +23,15 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// `json`: one JSON object on stdout. `quiet`: no progress and no notes.
     pub fn new(json: bool, quiet: bool) -> Ui {
         Ui { json, quiet }
     }
 
-    /// Whether stdout is to be JSON.
     pub fn json(&self) -> bool {
         self.json
     }
 
-    /// Prints a command's result: its `Display` for people, its `Serialize` for programs.
-    ///
-    /// # Errors
-    /// If stdout cannot be written, unless because its reader has gone.
+    /// Prints a result: `Display` on a terminal or pipe, `Serialize` with --json.
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<()> {
         let text = if self.json {
             serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?
@@ -48,10 +41,7 @@ impl Ui {
         self.line(text.trim_end())
     }
 
-    /// Prints the result of a command that has written a file: on stderr if the file went to stdout.
-    ///
-    /// # Errors
-    /// As [`Ui::result`].
+    /// Prints the result of a command that wrote a file: to stderr if the file went to stdout.
     pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<()> {
         if output == Path::new("-") {
             self.note(result);
@@ -60,10 +50,7 @@ impl Ui {
         self.result(result)
     }
 
-    /// Prints one line, or several, to stdout.
-    ///
-    /// # Errors
-    /// If stdout cannot be written, unless because its reader has gone.
+    /// Prints lines to stdout.
     pub fn line(&self, text: &str) -> Result<()> {
         match writeln!(std::io::stdout().lock(), "{text}") {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
@@ -71,16 +58,16 @@ impl Ui {
         }
     }
 
-    /// Tells what is going on, on stderr; silent with `--quiet`.
+    /// Prints a note to stderr, unless `--quiet`.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            tell(text);
+            print_err(text);
         }
     }
 
-    /// Tells what the user should know even with `--quiet`, on stderr.
+    /// Prints a warning to stderr, also with `--quiet`.
     pub fn warn(&self, text: impl Display) {
-        tell(format_args!("warning: {text}"));
+        print_err(format_args!("warning: {text}"));
     }
 
     /// A progress bar on stderr, hidden unless that is a terminal. `total` may be 0 for unknown.

@@ -1,5 +1,3 @@
-//! `patzer data convert`: arguments and wiring.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -69,11 +67,6 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert old.epd.gz -o old.parquet\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
     patzer data convert positions.parquet -o out.epd.zst --dialect bracket";
-
-/// Runs the command.
-///
-/// # Errors
-/// If an argument or a file is at fault; nothing is written then.
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.inputs)?;
@@ -133,7 +126,6 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Refuses to write over an input.
 fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match real(output) {
@@ -144,7 +136,7 @@ fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// What the output says of itself: all sources, all filters; resolved if all inputs are.
+/// Merged metadata: all sources and filters; resolved if all inputs are.
 fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     let all = || readers.iter().map(AnyReader::metadata);
     let sources = all().flat_map(|metadata| metadata.sources.clone()).collect();
@@ -164,7 +156,7 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     Metadata { resolved: complete.then(|| resolved.join("; ")), ..Metadata::new(sources, filters, seed) }
 }
 
-/// Filters by windows see only what the inputs carry.
+/// Warns that window filters need distances, which the input's format may lack.
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
     let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Facts::DISTANCES));
     for reader in lacking {
@@ -174,16 +166,14 @@ fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
         ));
     }
 }
-
-/// The result for people and programs.
 #[derive(Debug, Default, Serialize)]
 struct Outcome {
     inputs: usize,
     positions_read: u64,
     positions_written: u64,
-    /// By the name of a filter, or the reason why the format cannot hold a position.
+    /// By filter, or by the reason why the format cannot hold a position.
     dropped: BTreeMap<&'static str, u64>,
-    /// Positions that lost a fact which the format does not carry, by fact.
+    /// Positions that lost a field which the format cannot carry, by field.
     lost: BTreeMap<&'static str, u64>,
     format: &'static str,
     seconds: f64,
@@ -202,7 +192,7 @@ impl Outcome {
         });
     }
 
-    /// Every position that was read is written or counted.
+    /// Asserts read = written + dropped.
     fn check(&self) -> Result<()> {
         let accounted = self.positions_written + self.dropped.values().sum::<u64>();
         if accounted == self.positions_read {

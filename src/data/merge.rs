@@ -1,5 +1,3 @@
-//! `patzer data merge`: arguments and wiring.
-
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -59,12 +57,6 @@ pub struct MergeArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the datasets cannot be read or do not fit together, the output cannot be written, or the user interrupts; then
-/// nothing is written.
 pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();

@@ -1,5 +1,3 @@
-//! `patzer data`: what one does with datasets between `extract` and `tune`, a file a subcommand.
-
 mod convert;
 mod merge;
 mod moved;
@@ -22,7 +20,6 @@ pub struct DataArgs {
     command: Command,
 }
 
-// The help of each subcommand is the comment of its arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
     Convert(convert::ConvertArgs),
@@ -34,10 +31,6 @@ enum Command {
     Stats(stats::StatsArgs),
 }
 
-/// Runs the subcommand.
-///
-/// # Errors
-/// Whatever it reports.
 pub fn run(args: &DataArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         Command::Convert(args) => convert::run(args, ui),

@@ -1,6 +1,4 @@
-//! What commands report that read datasets and write datasets.
-//!
-//! In: counts. Out: the result for people and programs, in which every position that was read is accounted for.
+//! Result of the commands that read and write datasets; asserts that every position read is accounted for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,37 +9,27 @@ use serde::Serialize;
 
 use patzer_data::format::metadata::Account;
 
-/// A dataset that was written.
 #[derive(Debug, Serialize)]
 pub struct Written {
-    /// Where it is.
     pub output: PathBuf,
-    /// How many positions it holds.
     pub positions: u64,
 }
-
-/// The result for people and programs.
 #[derive(Debug, Serialize)]
 pub struct Moved {
-    /// Positions read from the datasets.
     pub positions_read: u64,
-    /// Positions written, to all datasets together.
+    /// Over all outputs.
     pub positions_written: u64,
-    /// Positions that are in none, by reason.
+    /// Positions in no output, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// What was written.
     pub outputs: Vec<Written>,
-    /// What became of everything that was ever read from the games, where the datasets say.
+    /// Counts since the games were read, where the datasets have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
-    /// Wall-clock time.
     pub seconds: f64,
-    /// Positions read in a second.
     pub positions_per_second: f64,
 }
 
 impl Moved {
-    /// The result of work that started then.
     pub fn since(
         started: Instant,
         read: u64,

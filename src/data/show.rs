@@ -1,5 +1,3 @@
-//! `patzer data show`: arguments and wiring.
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -58,13 +56,8 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const DEFAULT: &str = "row,game,ply,fen,san,score,depth,result,flags";
 
-/// How many positions are shown if nothing is said.
+/// Default of --count.
 const COUNT: u64 = 20;
-
-/// Runs the command.
-///
-/// # Errors
-/// If the file cannot be read, or holds nothing of what is asked for.
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
@@ -98,7 +91,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// What ends the reading when there is enough to show.
+/// Sentinel that ends the reading once enough rows are shown.
 fn enough() -> Error {
     Error::usage("enough was read")
 }
@@ -111,11 +104,10 @@ fn nothing(args: &ShowArgs, rows: Option<u64>) -> String {
     }
 }
 
-/// What is shown.
 struct Lines {
     columns: Vec<&'static Column>,
     rows: Vec<Vec<Value>>,
-    /// Drawn boards, one a row if they are asked for.
+    /// With --board, one drawing a row.
     boards: Vec<String>,
 }
 

@@ -1,5 +1,3 @@
-//! `patzer data shuffle`: arguments and wiring.
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -40,11 +38,6 @@ pub struct ShuffleArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the dataset cannot be read, the output not be written, or the user interrupts; then nothing is written.
 pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();

@@ -1,5 +1,3 @@
-//! `patzer data split`: arguments and wiring.
-
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -49,11 +47,6 @@ pub struct SplitArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If the shares make no sense, the dataset cannot be read, a part not be written, or the user interrupts.
 pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
@@ -71,7 +64,7 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// The parts that get games.
+/// Parts with a share above 0.
 fn parts(args: &SplitArgs) -> Result<Vec<Part>> {
     let asked = [("train", args.train), ("validation", args.validation), ("test", args.test)];
     let shares = match asked.iter().all(|(_, share)| share.is_none()) {
@@ -100,7 +93,6 @@ fn parts(args: &SplitArgs) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// A path without `.parquet`.
 fn stem(path: &Path) -> PathBuf {
     match path.extension() {
         Some(ending) if ending == "parquet" => path.with_extension(""),

@@ -1,5 +1,3 @@
-//! `patzer data stats`: arguments and wiring.
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -51,11 +49,6 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data stats shard1.parquet shard2.parquet   of both together\n  \
     patzer data stats --svg plots --json              histograms as numbers and as pictures\n  \
     patzer data stats --piece-target even.toml        a preset for `tune --filter even.toml`";
-
-/// Runs the command.
-///
-/// # Errors
-/// If a file cannot be read or is damaged, or a picture cannot be written.
 pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
@@ -78,7 +71,7 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// A preset with the distribution of the pieces that is at hand.
+/// A `piece_target` preset for the piece counts of these data.
 fn preset(path: &Path, stats: &Stats) -> String {
     let name = path.file_stem().map_or_else(|| "target".into(), |stem| stem.to_string_lossy().into_owned());
     let mut counts = stats.tally.piece_count.clone();
@@ -89,8 +82,6 @@ fn preset(path: &Path, stats: &Stats) -> String {
          [[filter]]\nuse = \"piece_target\"\npresent = {counts:?}\n"
     )
 }
-
-/// The result for people and programs.
 #[derive(Serialize)]
 struct Outcome {
     #[serde(flatten)]
@@ -135,7 +126,7 @@ fn write_games(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     Ok(())
 }
 
-/// The quartiles of the histograms.
+/// Minimum, quartiles and maximum of each histogram.
 fn write_spread(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     writeln!(f, "\n{:<24}{:>8}{:>8}{:>8}{:>8}{:>8}", "", "min", "25 %", "50 %", "75 %", "max")?;
     for (label, histogram) in [
@@ -158,7 +149,6 @@ fn write_spread(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     Ok(())
 }
 
-/// The smallest value that at least this part of the counts does not exceed.
 fn quantile(histogram: &[u64], part: f64) -> usize {
     let wanted = ((histogram.iter().sum::<u64>() as f64 * part).ceil() as u64).max(1);
     let mut seen = 0;
@@ -169,11 +159,11 @@ fn quantile(histogram: &[u64], part: f64) -> usize {
     reached.unwrap_or(0)
 }
 
-/// Where the table starts a new line.
+/// Score bins of the table, in centipawns.
 const LIMITS: &[i32] =
     &[-2000, -1000, -600, -400, -300, -200, -100, -50, 0, 50, 100, 200, 300, 400, 600, 1000, 2000];
 
-/// How the games went on, by score.
+/// Results by score.
 fn write_agreement(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     let buckets: Vec<_> = s.tally.scores.buckets().collect();
     if buckets.iter().all(|bucket| bucket.outcomes.total() == 0) {
@@ -220,7 +210,6 @@ fn write_files(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     Ok(())
 }
 
-/// A share in percent, behind its count.
 fn share(count: u64, of: u64) -> String {
     if of == 0 { String::new() } else { format!("{:>8.2} %", 100.0 * count as f64 / of as f64) }
 }

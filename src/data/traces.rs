@@ -1,7 +1,5 @@
-//! `patzer data convert --traces`: the bundled evaluation's counts for every position, and the terms that they are of.
-//!
-//! In: positions in any format. Out: a text file of traces, and beside it the TOML file that names their terms: what
-//! `patzer tune --traces FILE --terms FILE` takes, and an example of what another engine is to write.
+//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces` takes,
+//! as an example of what another engine has to write.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,7 +16,6 @@ use patzer_io as io;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// What was written.
 #[derive(Debug, Serialize)]
 struct Exported {
     positions_read: u64,
@@ -35,10 +32,7 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes traces of all inputs, of their leaves where they are resolved.
-///
-/// # Errors
-/// If an input cannot be read or the outputs cannot be written.
+/// Writes traces of all inputs; of their leaves where every input is resolved.
 pub fn export(
     inputs: &[PathBuf],
     filter: &[String],
@@ -69,7 +63,7 @@ pub fn export(
             .sample
             .score
             .map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
-        // Fits every language's numbers.
+        // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;
         let phase = (position.facts.phase * FULL_PHASE as f32).round();

@@ -1,5 +1,3 @@
-//! `patzer data validate`: arguments and wiring.
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -39,11 +37,6 @@ fn faults() -> String {
     let rows = FAULTS.iter().map(|(name, doc)| format!("  {name:<10} {doc}\n"));
     format!("Kinds of faults:\n{}", rows.collect::<String>())
 }
-
-/// Runs the command.
-///
-/// # Errors
-/// If a file cannot be opened, or is no file of positions at all.
 pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
@@ -60,8 +53,6 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     ui.result(&outcome)?;
     Ok(if outcome.sound { Status::Done } else { Status::Unsound })
 }
-
-/// The result for people and programs.
 #[derive(Serialize)]
 struct Outcome {
     sound: bool,

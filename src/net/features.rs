@@ -1,6 +1,4 @@
-//! `patzer net features`: how many features of each block hold, and how many a move adds and removes.
-//!
-//! In: positions of any format, with the moves that were played. Out: one row a block, over both sides' views.
+//! `patzer net features`: active, added and removed features of each block, over both perspectives.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -29,7 +27,7 @@ pub(super) struct FeaturesArgs {
     limit: u64,
 }
 
-/// What was counted; sums of whole numbers, so that their order does not matter.
+/// Integer sums, so that the order of summation does not matter.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     views: u64,
@@ -53,16 +51,14 @@ impl Count {
     }
 }
 
-/// A block's row.
 #[derive(Debug, Serialize)]
 struct Row {
     block: &'static str,
-    /// Number of features.
     features: usize,
-    /// That hold in a position, for each side's view: the mean, and the most.
+    /// Active features a position and perspective: mean and maximum.
     active: f64,
     most_active: u64,
-    /// That a move adds and removes, for each side's view, in the mean.
+    /// Features that a move adds and removes a perspective: mean.
     added: f64,
     removed: f64,
     #[serde(skip)]
@@ -72,7 +68,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Table {
     positions: u64,
-    /// Positions whose move is known and legal.
+    /// Positions with a known legal move.
     moves: u64,
     blocks: Vec<Row>,
 }

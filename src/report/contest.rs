@@ -1,4 +1,4 @@
-//! A match: its journal, its games, or what it printed.
+//! Report input: a match by its journal, its PGN or its JSON.
 
 use std::path::Path;
 
@@ -12,10 +12,7 @@ use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::Section;
 
-/// A match with its journal, and with its games if they are there.
-///
-/// # Errors
-/// If the journal cannot be read, or the games are there and cannot be read.
+/// A match by its journal, with its PGN if present.
 pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
     let text = io::read_text(journal)?;
     let mut lines = text.split_inclusive('\n');
@@ -30,7 +27,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     let mut contest = Contest { players: players(&options), ..Contest::default() };
     contest.test = options.get("test").and_then(|words| words.parse::<Sprt>().ok());
     for (at, line) in lines.enumerate() {
-        // A match that was killed may leave a part of its last line.
+        // A killed match may leave part of a line.
         if !line.ends_with('\n') {
             break;
         }
@@ -54,32 +51,24 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     } else {
         contest.games = Err(format!("{} is not there", pgn.display()));
     }
-    // Hashes and the like are for resuming.
-    let told = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
-    contest.conditions = options.into_iter().filter_map(told).collect();
+    // Long values are hashes, which only `--resume` needs.
+    let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
+    contest.conditions = options.into_iter().filter_map(short).collect();
     Ok(contest::section(name, &contest))
 }
 
-/// The players' names, by their numbers.
 fn players(options: &Options) -> Vec<String> {
     let name = |number: usize| options.get(&format!("player {number}")).cloned();
     (1..).map_while(name).collect()
 }
 
-/// Games alone.
-///
-/// # Errors
-/// If they cannot be read.
 pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
     let mut contest = contest::of_games_alone(games::read(path)?);
     contest.link = Some((path.display().to_string(), link(path, report)));
     Ok(contest::section(name, &contest))
 }
 
-/// What a match printed.
-///
-/// # Errors
-/// If it is not the result of a match of two.
+/// The --json output of a match.
 pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
     contest::of_result(name, value)
         .ok_or_else(|| Error::data(path, "is not the result of a match of two that --json printed"))

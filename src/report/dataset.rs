@@ -1,4 +1,4 @@
-//! A dataset: its counts, and what can be fitted to its scores.
+//! Report input: a dataset, its statistics and fits.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,9 @@ use patzer_io::error::Result;
 use patzer_report::dataset::{self, Dataset};
 use patzer_report::section::Section;
 
-/// The material at which the model's a and b are the sums of their coefficients.
+/// Material at which a and b are the sums of their coefficients.
 const TARGET: f64 = 58.0;
 
-/// Reads a dataset.
-///
-/// # Errors
-/// If it cannot be read.
 pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
     let metadata = AnyReader::open(path, None)?.metadata().clone();
     let bar = ui.progress("counting", 0);
@@ -37,12 +33,10 @@ pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
     Ok(dataset::section(name, &Dataset { stats: counted?, metadata, k, model }))
 }
 
-/// What is fitted.
 #[derive(Default)]
 struct Scored {
-    /// Score and result from White's side, of positions whose score is no mate.
+    /// Score and result from White's side, without mate scores.
     pairs: Vec<(f32, f32)>,
-    /// Their games.
     games: Vec<u32>,
     histogram: Histogram,
 }

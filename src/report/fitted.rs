@@ -1,4 +1,4 @@
-//! Weights and networks: files, and the folders of the runs that made them.
+//! Report input: weights and networks, as files or run folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use patzer_report::section::Section;
 use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::{Quantisation, Settings};
 
-/// What the run's folder says that it came to; nothing of runs that did not end.
+/// `result.json` of the run folder; null for a run that did not end.
 fn result(folder: &Path) -> Value {
     let text = io::read_text(&folder.join("result.json")).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
-/// The file that a run wrote: the one that it names, or else the one that its folder is named after.
+/// The run's output file: by result.json, else by the folder's name.
 fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
     let whole = std::path::absolute(folder).ok()?;
@@ -39,10 +39,7 @@ fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
 }
 
-/// The folder of a tuning.
-///
-/// # Errors
-/// If its log or its weights cannot be read, or the positions that were named.
+/// A run folder of a weights tuning.
 pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let rows = weights::read(&folder.join("weights.csv"))?;
     let log_path = folder.join("log.csv");
@@ -66,15 +63,15 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, judged }))
 }
 
-/// The bundled evaluation with the weights of a file, if they are those of a run.
+/// The bundled evaluation with a file's weights, if they equal the run's.
 fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, String> {
-    let told = |e: Error| format!("the weights cannot be judged here ({e})");
-    let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(told)?;
-    let model = terms(&weights).model(&[]).map_err(told)?;
+    let skipped = |e: Error| format!("the weights cannot be judged here ({e})");
+    let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(skipped)?;
+    let model = terms(&weights).model(&[]).map_err(skipped)?;
     let same = |row: &&Weight| {
         model.slots.iter().any(|slot| slot.name == row.name && (slot.start - row.after.round()).abs() < 0.5)
     };
-    // A few suffice to tell a file that another run has written since.
+    // About 200 rows suffice to notice a file that a later run has overwritten.
     let step = (rows.len() / 200).max(1);
     match rows.iter().step_by(step).find(|row| !same(row)) {
         Some(row) => Err(format!("{} has another value of {} than the run", path.display(), row.name)),
@@ -82,10 +79,7 @@ fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, S
     }
 }
 
-/// A file of weights: of the bundled evaluation, or the terms of another engine.
-///
-/// # Errors
-/// If it is neither, or named positions cannot be read.
+/// A weights file of the bundled evaluation, or the terms file of another engine.
 pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let row = |slot: &patzer_fit::tune::model::Slot| Weight {
         name: slot.name.clone(),
@@ -119,10 +113,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     Ok(weights::section(name, &data))
 }
 
-/// The folder of a training.
-///
-/// # Errors
-/// If its log or its recipe cannot be read, the network is damaged, or named positions cannot be read.
+/// A run folder of a network training.
 pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let epochs = log::read(&folder.join("log.csv"))?;
     let recipe = folder.join("recipe.toml");
@@ -141,10 +132,6 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
     shown(name, network.map(|(network, _)| network), epochs, quantisation, (source, k), args, ui)
 }
 
-/// A network.
-///
-/// # Errors
-/// If it is damaged, or named positions cannot be read.
 pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let source = Err("positions are needed; name some with --data".to_string());
     shown(name, Ok(load(path)?), Vec::new(), None, (source, None), args, ui)
@@ -161,7 +148,7 @@ fn load(path: &Path) -> Result<Arc<Network>> {
     }
 }
 
-/// Boards on which the activity of neurons is counted, at most.
+/// Most boards on which neuron activity is counted.
 const ACTIVITY: usize = 16_384;
 
 fn shown(
@@ -191,13 +178,13 @@ fn shown(
     Ok(network::section(name, &Trained { network, epochs, quantisation, judged, boards, neurons }))
 }
 
-/// Some of the positions, evenly spread.
+/// An evenly spread subset of the positions.
 fn boards(cases: &[Case]) -> Vec<(Board, Color)> {
     let step = cases.len().div_ceil(ACTIVITY).max(1);
     cases.iter().step_by(step).filter_map(|case| Some((case.board.board()?, case.turn))).collect()
 }
 
-/// Judges an evaluation by the positions that were named, or those of its run.
+/// Evaluates an evaluation on the positions of --data, or those of its run.
 fn judged(
     args: &ReportArgs,
     source: std::result::Result<Source, String>,

@@ -1,4 +1,4 @@
-//! `patzer report`: arguments and wiring. [`recognise`] says what a run is; one file a kind reads it.
+//! `patzer report`: [`recognise`] finds the kind of each input; one file a kind reads it.
 
 mod contest;
 mod dataset;
@@ -67,17 +67,12 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer report sprt.journal -o sprt.html       a match or a test\n  \
     patzer report runs/a runs/b a.pgn b.pgn       several side by side\n  \
     patzer report new.nnue --data held-out.parquet";
-
-/// Runs the command.
-///
-/// # Errors
-/// If a run cannot be read or is none, or the output cannot be written. Nothing is written then.
 pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     if args.output != Path::new("-") {
         io::check_writable(&args.output)?;
     }
-    // What is no run at all is told before hours are spent on those that are.
+    // Unreadable inputs are refused before hours are spent on the others.
     let found: Vec<Found> = args.runs.iter().map(|path| recognise(path)).collect::<Result<_>>()?;
     let mut sections = Vec::new();
     for (path, found) in args.runs.iter().zip(found) {
@@ -109,7 +104,6 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Every figure as a file.
 fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     let mut files = Vec::new();
@@ -124,7 +118,7 @@ fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathB
     Ok(files)
 }
 
-/// A path as a link from the folder of the report: relative, and escaped as addresses are.
+/// A relative, percent-encoded link from the report's folder.
 fn link(to: &Path, report: &Path) -> String {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let (to, report) = (absolute(to), absolute(report));
@@ -140,8 +134,6 @@ fn link(to: &Path, report: &Path) -> String {
     };
     up.chain(down).map(escape).collect::<Vec<_>>().join("/")
 }
-
-/// The result for people and programs.
 #[derive(Debug, Serialize)]
 struct Outcome {
     output: PathBuf,

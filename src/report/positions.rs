@@ -1,4 +1,4 @@
-//! The positions by which an evaluation is judged: those that were named, or those that its run was made from.
+//! Positions for judging an evaluation: those of --data, or those of its run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,37 +13,34 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_report::judged::Case;
 
-/// Positions, and what they are.
+/// Positions and where they come from.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     pub(super) cases: Vec<Case>,
     pub(super) what: String,
 }
 
-/// What a run's folder says of its positions.
+/// Positions of a run by its run.json.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     data: Vec<PathBuf>,
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
-    /// What was held out; nothing if that is not known.
+    /// The validation split, if known.
     split: Split,
 }
 
-/// A file that a run's folder names. Runs lie in `runs/` of the folder in which they were started, unless they were put
-/// elsewhere; then names are tried from here.
+/// Resolves a path in run.json: relative to the folder that holds `runs/`, else to the current folder.
 pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
     let there = std::path::absolute(folder).ok()?;
     let usual = there.parent().filter(|runs| runs.ends_with("runs")).and_then(Path::parent);
-    // A path as the user would write it, where that is possible.
     let here = std::env::current_dir().ok();
     let usual = usual.filter(|usual| here.as_deref() != Some(*usual)).map(|usual| usual.join(path));
     [usual, Some(path.to_path_buf())].into_iter().flatten().find(|path| path.is_file())
 }
 
 impl Source {
-    /// From `run.json`; the reason if it cannot be.
     pub(super) fn of_folder(folder: &Path) -> std::result::Result<Source, String> {
         let path = folder.join("run.json");
         let text = io::read_text(&path).map_err(|e| e.to_string())?;
@@ -69,10 +66,7 @@ impl Source {
     }
 }
 
-/// Reads the positions that were named, or those of the run.
-///
-/// # Errors
-/// If named ones cannot be read. What keeps the run's from being read is the inner reason.
+/// Reads the positions of --data, or those of the run.
 pub(super) fn read(
     args: &ReportArgs,
     source: std::result::Result<Source, String>,

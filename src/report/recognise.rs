@@ -1,6 +1,4 @@
-//! What a run is.
-//!
-//! In: a path. Out: its kind, by its content; of text that may be many things, by its name too.
+//! Recognises report inputs by content, ambiguous text also by name.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,37 +10,28 @@ use patzer_eval::nnue;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// What was found.
+/// Kind of a report input, by content.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A file of positions.
     Dataset(PathBuf),
-    /// The folder of a tuning of weights.
     Tuning(PathBuf),
-    /// A file of weights.
     Weights(PathBuf),
-    /// The folder of the training of a network.
     Training(PathBuf),
-    /// A network.
     Network(PathBuf),
-    /// A match with its journal.
-    Match { journal: PathBuf, pgn: PathBuf },
-    /// Games alone.
+    Match {
+        journal: PathBuf,
+        pgn: PathBuf,
+    },
     Games(PathBuf),
-    /// What a match printed.
+    /// The --json output of a match.
     Result(Value),
 }
 
-/// How journals begin.
 const JOURNAL: &[u8] = b"{\"patzer_journal\":";
 
 const KINDS: &str =
     "a dataset, the folder of a run, a network, weights, a journal, games, or a match's --json";
 
-/// Recognises a run.
-///
-/// # Errors
-/// If there is nothing at the path, or it is none of these.
 pub(super) fn recognise(path: &Path) -> Result<Found> {
     if path == Path::new("-") {
         return Err(Error::usage("a report is of files and folders; standard input is none"));
@@ -104,7 +93,7 @@ fn folder(path: &Path) -> Result<Found> {
     }
 }
 
-/// One JSON object, or a line each of several, the last of them with the result.
+/// One JSON object, or JSON lines of which the last holds the result.
 fn result(path: &Path) -> Result<Found> {
     let text = io::read_text(path)?;
     let lines = || text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
