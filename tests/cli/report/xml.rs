@@ -1,9 +1,10 @@
-//! A strict reader of XML, as much of it as reports use: what it takes is well-formed.
+//! A report's page as a tree that owns its text; roxmltree refuses what is not well-formed.
 
 use std::collections::BTreeMap;
 
-/// An element with what is in it.
-#[derive(Debug, Default)]
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// An element with its content.
 pub struct Element {
     pub name: String,
     pub attributes: BTreeMap<String, String>,
@@ -40,104 +41,17 @@ impl Element {
 /// Reads a whole document.
 ///
 /// # Panics
-/// If it is not well-formed, with the place.
+/// If it is not well-formed.
 pub fn parse(text: &str) -> Element {
-    let body = text.strip_prefix("<!DOCTYPE html>").unwrap_or(text).trim_start();
-    let mut reader = Reader { rest: body, whole: body };
-    let element = reader.element();
-    assert!(reader.rest.trim().is_empty(), "after the end: {:.60}", reader.rest);
-    element
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    element(Document::parse_with_options(text, options).unwrap().root_element())
 }
 
-struct Reader<'a> {
-    rest: &'a str,
-    whole: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    fn check(&self, good: bool, what: &str) {
-        let at = self.whole.len() - self.rest.len();
-        assert!(good, "byte {at}: {what}: {:.80}", self.rest);
-    }
-
-    fn take(&mut self, length: usize) -> &'a str {
-        let (taken, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        taken
-    }
-
-    fn until(&mut self, end: &str) -> &'a str {
-        let length = self.rest.find(end);
-        self.check(length.is_some(), end);
-        self.take(length.unwrap())
-    }
-
-    fn name(&mut self) -> String {
-        let is = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '_');
-        let length = self.rest.find(|c| !is(c)).unwrap_or(self.rest.len());
-        self.check(length > 0, "a name");
-        self.take(length).to_string()
-    }
-
-    fn expect(&mut self, text: &str) {
-        self.check(self.rest.starts_with(text), text);
-        self.take(text.len());
-    }
-
-    fn element(&mut self) -> Element {
-        self.expect("<");
-        let mut element = Element { name: self.name(), ..Element::default() };
-        loop {
-            let blank = self.rest.len() - self.rest.trim_start().len();
-            self.take(blank);
-            if self.rest.starts_with("/>") {
-                self.take(2);
-                return element;
-            }
-            if self.rest.starts_with('>') {
-                self.take(1);
-                break;
-            }
-            self.check(blank > 0, "a space before an attribute");
-            let name = self.name();
-            self.expect("=\"");
-            let value = self.until("\"");
-            self.check(!value.contains('<'), "< in an attribute");
-            self.take(1);
-            let twice = element.attributes.insert(name, self.unescaped(value)).is_some();
-            self.check(!twice, "an attribute twice");
-        }
-        loop {
-            let text = self.until("<");
-            let text = self.unescaped(text);
-            element.text += &text;
-            if self.rest.starts_with("</") {
-                self.take(2);
-                let name = self.name();
-                self.check(name == element.name, &format!("the end of {}", element.name));
-                self.expect(">");
-                return element;
-            }
-            let child = self.element();
-            element.text += &child.text;
-            element.children.push(child);
-        }
-    }
-
-    /// Text without its escapes, of which only those are known that every reader knows.
-    fn unescaped(&self, text: &str) -> String {
-        let mut parts = text.split('&');
-        let mut out = parts.next().unwrap_or_default().to_string();
-        for part in parts {
-            let (name, rest) = part.split_once(';').unwrap_or(("", ""));
-            let known = [("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'")];
-            let found = known.iter().find(|(known, _)| *known == name);
-            self.check(found.is_some(), "an unknown entity");
-            out += found.unwrap().1;
-            out += rest;
-        }
-        let legal = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
-        self.check(out.chars().all(legal), "a control character");
-        out
+fn element(node: Node) -> Element {
+    Element {
+        name: node.tag_name().name().to_string(),
+        attributes: node.attributes().map(|a| (a.name().to_string(), a.value().to_string())).collect(),
+        children: node.children().filter(Node::is_element).map(element).collect(),
+        text: node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect(),
     }
 }
