@@ -64,12 +64,12 @@ demo: build
 	@cat demo/summary.txt
 
 build:
-	$(NATIVE) $(CARGO) build --release --locked --workspace
+	$(NATIVE) $(CARGO) build --release --locked
 
 test:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked --workspace
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) test --locked
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked
