@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use patzer_chess::see::see_ge;
-use patzer_chess::{Line, captures, key, null};
+use patzer_chess::{Line, captures, key, null_move};
 use patzer_engine::{Limits, engine};
 use patzer_eval::Evaluation;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ proptest! {
             let position = line.position();
             prop_assert_eq!(line.key(), key::of(position));
             if !position.is_check() {
-                let passed = null::pass(position).unwrap();
+                let passed = null_move::pass(position).unwrap();
                 prop_assert_eq!(key::after_null(position, line.key()), key::of(&passed));
                 prop_assert_eq!(passed, position.clone().swap_turn().unwrap());
             }

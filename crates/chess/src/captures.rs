@@ -6,7 +6,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
-use super::attacked::pawn_span;
+use super::attacks::pawn_span;
 use super::sliders;
 
 /// Appends the legal captures and queen promotions of a side that is not in check. Captures that promote are

@@ -100,7 +100,7 @@ fn rarely_moved(us: Color, m: Move) -> u64 {
     }
 }
 
-/// The key after passing the turn (see [`super::null`]), from the key before it.
+/// The key after passing the turn (see [`super::null_move`]), from the key before it.
 #[inline]
 pub fn after_null(before: &Chess, key: u64) -> u64 {
     key ^ en_passant(before) ^ BLACK

@@ -3,17 +3,17 @@
 //! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
 //! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
 
-pub mod attacked;
+pub mod attacks;
 pub mod captures;
 pub mod checks;
 pub mod fen;
+pub mod game_line;
+pub mod huge_pages;
 pub mod key;
 pub mod legal;
-pub mod line;
-pub mod null;
+pub mod move_parts;
+pub mod null_move;
 pub mod packed;
-pub mod pages;
-pub mod parts;
 pub mod perft;
 pub mod prefetch;
 pub mod quiets;
@@ -23,9 +23,9 @@ pub mod see;
 pub mod sliders;
 pub mod testing;
 
-pub use line::Line;
+pub use game_line::Line;
+pub use move_parts::Parts;
 pub use packed::{PackedBoard, PackedMove};
-pub use parts::Parts;
 
 use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
 

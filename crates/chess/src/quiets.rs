@@ -10,7 +10,7 @@ use super::captures::{king_moves, pieces, pinned, safe};
 use super::checks::Checks;
 
 /// Appends the legal moves of a side that is not in check that neither capture nor promote. `attacked` are the squares
-/// that the other side attacks, see [`attacked`](super::attacked::attacked).
+/// that the other side attacks, see [`attacked`](super::attacks::attacked).
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -78,7 +78,7 @@ fn pawns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacked::attacked;
+    use crate::attacks::attacked;
     use crate::fen;
     use crate::testing::along_random_games;
 

@@ -81,7 +81,7 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     side != mover
 }
 
-/// The same where it is known what the other side attacks, see [`attacked`](super::attacked::attacked): where nothing
+/// The same where it is known what the other side attacks, see [`attacked`](super::attacks::attacked): where nothing
 /// takes back, there is nothing to exchange, and most quiet moves go to such squares.
 #[inline]
 pub fn see_ge_if_attacked(position: &Chess, m: Move, threshold: Score, attacked: Bitboard) -> bool {
@@ -128,7 +128,7 @@ fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitbo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacked::attacked;
+    use crate::attacks::attacked;
     use crate::fen;
     use crate::testing::along_random_games;
     use shakmaty::san::San;

@@ -8,7 +8,7 @@
 //! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
 //! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
 
-use patzer_chess::pages::written;
+use patzer_chess::huge_pages::written;
 use patzer_chess::prefetch::prefetch;
 
 /// A set of keys.

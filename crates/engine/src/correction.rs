@@ -6,8 +6,8 @@
 
 use shakmaty::{Bitboard, Chess, Color, Position};
 
+use super::history_table::Tallies;
 use super::params::Params;
-use super::tallies::Tallies;
 use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;

@@ -7,7 +7,7 @@ use shakmaty::Move;
 
 use super::search::{Prospect, Search};
 use super::stack::Node;
-use super::table::Bound;
+use super::transposition_table::Bound;
 use patzer_chess::score::{Score, is_mate};
 use patzer_eval::Evaluator;
 

@@ -140,8 +140,8 @@ fn balanced(position: &Chess, engine: &mut dyn Engine, stop: &AtomicBool) -> boo
 mod tests {
     use super::*;
     use crate::searcher::Searcher;
-    use crate::table::Table;
     use crate::testing::Simple;
+    use crate::transposition_table::Table;
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();

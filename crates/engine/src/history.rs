@@ -8,7 +8,7 @@
 
 use shakmaty::{Bitboard, Color, Move, Role};
 
-use super::tallies::Tallies;
+use super::history_table::Tallies;
 use patzer_chess::{PackedMove, Parts};
 
 /// Entries stay within this.
@@ -187,7 +187,7 @@ fn capture_index(turn: Color, parts: Parts) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::attacked::attacked;
+    use patzer_chess::attacks::attacked;
     use patzer_chess::fen;
     use patzer_chess::rng::Rng;
     use patzer_chess::testing::along_random_games;

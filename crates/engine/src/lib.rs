@@ -5,30 +5,29 @@
 //! by [`engine`].
 
 pub mod bench;
-mod budget;
 mod correction;
 mod extensions;
 pub mod genfens;
 mod history;
-mod known;
+mod history_table;
+mod history_update;
 mod mate;
-mod ordering;
+mod move_picker;
 pub mod params;
 mod pruning;
 mod quiescence;
-pub mod resolve;
-mod rewards;
+mod quiescence_cache;
+pub mod quiescence_leaf;
 mod root;
 mod search;
 mod searcher;
 mod stack;
-mod stages;
-mod table;
-mod tallies;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod time_manager;
+mod transposition_table;
 pub mod uci;
 
 use std::sync::Arc;
@@ -38,7 +37,7 @@ use std::time::Duration;
 use shakmaty::{Chess, Move};
 
 use self::searcher::Searcher;
-use self::table::Table;
+use self::transposition_table::Table;
 use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_eval::Evaluation;

@@ -165,8 +165,8 @@ mod tests {
     use shakmaty::{CastlingMode, Color, Piece, Setup, Square};
 
     use super::*;
-    use crate::table::Table;
     use crate::testing::Simple;
+    use crate::transposition_table::Table;
     use crate::{Engine, Limits, Report, Searcher};
     use patzer_chess::rng::Rng;
     use patzer_chess::score::Score;

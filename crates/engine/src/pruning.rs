@@ -9,10 +9,10 @@ use super::history::{NO_MOVE, piece_to};
 use super::params::Params;
 use super::search::{Prospect, Search, Tried};
 use super::stack::Node;
-use super::table::{Bound, Entry, SHALLOWEST};
+use super::transposition_table::{Bound, Entry, SHALLOWEST};
 use patzer_chess::score::{MATE_IN_MAX, Score, is_mate};
 use patzer_chess::see::{see_ge, see_ge_if_attacked, worth};
-use patzer_chess::{PackedMove, Parts, captures, key, legal, null, played};
+use patzer_chess::{PackedMove, Parts, captures, key, legal, null_move, played};
 use patzer_eval::Evaluator;
 
 /// What depth and number of a move alone make of its reduction, in 1/1024 of a ply: more by the product of their
@@ -97,7 +97,7 @@ impl<E: Evaluator> Search<'_, E> {
             params.null_base + depth / params.null_slope + ((eval - beta) / params.null_eval).min(3);
         let key = key::after_null(position, node.key);
         self.table.prefetch(key);
-        let after = null::pass(position)?;
+        let after = null_move::pass(position)?;
         self.stack.push(node.ply, NO_MOVE, key);
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: false };
         let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, !prospect.cut);

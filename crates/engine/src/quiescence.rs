@@ -8,10 +8,10 @@
 
 use shakmaty::{Move, Position};
 
-use super::ordering::{Picker, is_noisy};
+use super::move_picker::{Picker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
-use super::table::{Bound, Entry, SHALLOWEST};
+use super::transposition_table::{Bound, Entry, SHALLOWEST};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use patzer_chess::see::{see_ge, value};
 use patzer_chess::{PackedMove, copied, key, legal};

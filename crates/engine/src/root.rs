@@ -5,10 +5,10 @@
 
 use shakmaty::{Move, Position};
 
-use super::budget::Certainty;
 use super::mate;
 use super::search::Search;
 use super::stack::Node;
+use super::time_manager::Certainty;
 use super::{Limits, Report};
 use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};

@@ -8,19 +8,19 @@
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Move, Position};
 
-use super::budget::Budget;
 use super::correction::{Correction, Place};
 use super::extensions::Extension;
 use super::history::{Before, History, NO_MOVE, piece_to};
-use super::ordering::is_noisy;
+use super::move_picker::is_noisy;
+use super::move_picker::{Hints, Stages};
 use super::params::Params;
 use super::pruning::Reductions;
 use super::quiescence::FIRST;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
-use super::stages::{Hints, Stages};
-use super::table::{Bound, Entry, Table};
-use patzer_chess::attacked::attacked;
+use super::time_manager::Budget;
+use super::transposition_table::{Bound, Entry, Table};
+use patzer_chess::attacks::attacked;
 use patzer_chess::checks::Checks;
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
 use patzer_chess::{PackedMove, Parts, copied, key, legal};

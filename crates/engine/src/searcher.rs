@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
-use super::budget::Budget;
 use super::correction::Correction;
 use super::history::History;
 use super::params::Params;
 use super::pruning::Reductions;
 use super::search::Search;
 use super::stack::{Node, Stack};
-use super::table::{SHALLOWEST, Table};
+use super::time_manager::Budget;
+use super::transposition_table::{SHALLOWEST, Table};
 use super::{Engine, Limits, Report, STACK_BYTES};
 use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
@@ -197,8 +197,8 @@ pub(super) fn stuck(position: &Chess) -> bool {
 mod tests {
     use super::*;
     use crate::engine;
-    use crate::table::{Bound, Entry};
     use crate::testing::Simple;
+    use crate::transposition_table::{Bound, Entry};
     use patzer_chess::testing::along_random_games;
     use patzer_chess::{fen, key, score};
     use patzer_eval::Evaluation;

@@ -7,8 +7,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::searcher::Searcher;
-use super::table::Table;
 use super::testing::Simple;
+use super::transposition_table::Table;
 use super::{Clock, Engine, Limits, Report};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};

@@ -14,7 +14,7 @@ use patzer_chess::score;
 use patzer_chess::score::Score;
 use patzer_chess::{Line, PackedBoard};
 use patzer_data::{Leaf, Record, flags};
-use patzer_engine::resolve::{Resolve, resolver};
+use patzer_engine::quiescence_leaf::{Resolve, resolver};
 use patzer_engine::{Engine, Limits, engine_for};
 use patzer_eval::Evaluation;
 use patzer_io::error::Error;

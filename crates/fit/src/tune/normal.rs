@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, Cursor, Entries};
 use super::kernel::{Table, scores};
 use super::plain::{self, RowLoss, Shape, row_loss};
-use patzer_chess::pages::written;
+use patzer_chess::huge_pages::written;
 
 /// Which second derivative a matrix is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,16 +5,19 @@
 //! history and whether they give check, captures that lose material. Most nodes are cut off by the first move or by a
 //! capture, and then the others are never generated.
 
+mod quiescence;
+
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 
 use super::history::{Before, History, Rows};
-use super::ordering::{CAPACITY, is_noisy};
 use super::stack::Node;
 use patzer_chess::checks::Checks;
 use patzer_chess::score::Score;
 use patzer_chess::see::{see_ge_if_attacked, worth};
 use patzer_chess::{PackedMove, Parts, captures, quiets};
+
+pub use quiescence::{CAPACITY, Picker, is_noisy};
 
 /// Beyond any history.
 const KILLER: i32 = 1 << 17;
@@ -322,7 +325,7 @@ fn after_first(node: &Node) -> Stage {
 mod tests {
     use super::*;
     use crate::history::NOTHING;
-    use patzer_chess::attacked::attacked;
+    use patzer_chess::attacks::attacked;
     use patzer_chess::rng::Rng;
     use patzer_chess::see::see_ge;
     use patzer_chess::{fen, key};

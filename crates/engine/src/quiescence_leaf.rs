@@ -8,8 +8,8 @@
 
 use shakmaty::{Chess, Position};
 
-use super::known::{Memory, Place};
-use super::ordering::Picker;
+use super::move_picker::Picker;
+use super::quiescence_cache::{Memory, Place};
 use super::searcher::stuck;
 use super::stack::Node;
 use patzer_chess::score::{MAX_PLY, Score, is_mate, mated_in};

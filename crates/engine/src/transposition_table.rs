@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use patzer_chess::PackedMove;
-use patzer_chess::pages::prefer_large_pages;
+use patzer_chess::huge_pages::prefer_large_pages;
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 

@@ -9,7 +9,7 @@
 use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
-use super::stack::Node;
+use crate::stack::Node;
 use patzer_chess::see::{see_ge, value, worth};
 use patzer_chess::{PackedMove, Parts, captures, quiets};
 

@@ -5,7 +5,7 @@
 
 use std::ops::Index;
 
-use patzer_chess::pages::zeros;
+use patzer_chess::huge_pages::zeros;
 
 /// Numbers in a block, two cache lines of them.
 const BLOCK: usize = 64;

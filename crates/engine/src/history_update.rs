@@ -5,7 +5,7 @@
 
 use shakmaty::{Move, Position};
 
-use super::ordering::is_noisy;
+use super::move_picker::is_noisy;
 use super::search::Search;
 use super::stack::Node;
 use patzer_chess::score::Score;
