@@ -1,19 +1,12 @@
-//! Positions from FEN, as leniently as is safe.
-//!
-//! In: a FEN, of standard chess or Chess960. Out: a position, or one line saying what is wrong with it. GUIs and
-//! old collections write castling rights and en passant squares that the board does not support; these are
-//! dropped. A board on which legal moves make no sense (no king, the side not to move in check) is refused.
+//! Lenient FEN parsing. GUIs and old collections write castling rights and en passant squares that the board
+//! does not support; these are dropped. A board without legal sense (no king, side not to move in check) is
+//! an error.
 
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, FromSetup, PositionError};
 
-/// Parses a FEN.
-///
-/// `chess960` forces the castling rules of Chess960; without it they are used only where the standard ones cannot
+/// Parses a FEN. `chess960` forces Chess960 castling; otherwise it is used only if standard castling cannot
 /// express the rights.
-///
-/// # Errors
-/// What is wrong with the FEN or the position, in one line.
 pub fn position(text: &str, chess960: bool) -> std::result::Result<Chess, String> {
     let setup = text.trim().parse::<Fen>().map_err(|e| format!("{e}: `{text}`"))?.into_setup();
     let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::detect(&setup) };

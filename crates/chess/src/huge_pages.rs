@@ -1,22 +1,19 @@
-//! How large tables come to lie in memory.
-//!
-//! In: room for a table, or its length. Out: nothing that a program can see but the time it takes.
+//! Memory for large tables: huge pages and no page faults in the search.
 
 use std::hint::black_box;
 use std::ops::Range;
 
-/// A large page, in bytes.
+/// A huge page, in bytes.
 const PAGE: usize = 2 << 20;
 
-/// Asks for large pages, of 2 MiB, under the room that a vector has reserved and not yet written, so that a look at a
-/// random place of it seldom has to find out first where in memory that is. A system that has none left gives the usual
-/// ones, and so does any that is not Linux.
-pub fn prefer_large_pages<T>(room: &mut Vec<T>) {
-    let Range { start, end } = room.spare_capacity_mut().as_mut_ptr_range();
+/// Advises 2 MiB pages for a vector's reserved, unwritten capacity, so that random access seldom misses the
+/// TLB. No effect where the system has none, or outside Linux.
+pub fn advise_huge_pages<T>(spare: &mut Vec<T>) {
+    let Range { start, end } = spare.spare_capacity_mut().as_mut_ptr_range();
     advise(start.cast()..end.cast());
 }
 
-/// Asks for large pages for what is not yet written of a range that belongs to the caller.
+/// Advises huge pages for an unwritten range that belongs to the caller.
 fn advise(range: Range<*mut u8>) {
     #[cfg(target_os = "linux")]
     {
@@ -24,7 +21,7 @@ fn advise(range: Range<*mut u8>) {
         let before = (range.start as usize).next_multiple_of(PAGE) - range.start as usize;
         let length = (range.end as usize - range.start as usize).saturating_sub(before) / PAGE * PAGE;
         if length > 0 {
-            // SAFETY: whole pages within the range; the advice changes nothing of what they hold.
+            // SAFETY: whole pages within the range; the advice does not change their contents.
             let _ =
                 unsafe { madvise(range.start.wrapping_add(before).cast(), length, Advice::LinuxHugepage) };
         }
@@ -33,9 +30,8 @@ fn advise(range: Range<*mut u8>) {
     let _ = range;
 }
 
-/// So many zeros, and the place in the vector at which they begin. A table of a MiB or more lies wholly in large pages,
-/// where there are any; what stands before it in the vector is not written here.
-pub fn zeros(count: usize) -> (Vec<i16>, usize) {
+/// A zeroed vector and the index at which its `count` values begin, aligned to a huge page from a MiB on.
+pub fn zeroed(count: usize) -> (Vec<i16>, usize) {
     let page = PAGE / size_of::<i16>();
     if count < page / 2 {
         return (vec![0; count], 0);
@@ -45,14 +41,15 @@ pub fn zeros(count: usize) -> (Vec<i16>, usize) {
     let first = ((start as usize).next_multiple_of(PAGE) - start as usize) / size_of::<i16>();
     advise(start.cast()..end.cast());
     values.truncate(first + count);
-    // A page that is read before it is written is one of zeros that all share, and writing then splits it.
+    // Write each page first: a page that is read first maps the shared zero page, and the later write faults
+    // again.
     values[first..].chunks_mut(page).for_each(|page| *black_box(&mut page[0]) = 0);
     (values, first)
 }
 
-/// So many values, written here rather than got as pages of zeros: a page that is read before it is written is mapped
-/// twice, and the second time all cores are interrupted for it.
-pub fn written<T: Clone>(count: usize, value: T) -> Vec<T> {
+/// A vector written value by value: lazily zeroed memory maps a page twice if it is read before it is
+/// written, and the second mapping interrupts all cores.
+pub fn prefaulted<T: Clone>(count: usize, value: T) -> Vec<T> {
     let mut values = Vec::with_capacity(count);
     values.resize(count, value);
     values

@@ -1,8 +1,5 @@
-//! Openings for data generation, as OpenBench asks an engine for them.
-//!
-//! In: `N seed S book <None|path>`, and what else OpenBench may pass on. Out: N positions a few random plies away
-//! from the start position or from the book, of which the engine itself thinks that neither side has won yet.
-//! The same seed gives the same positions. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
+//! `genfens`: random balanced openings for OpenBench's data generation workloads. The same seed gives the
+//! same positions. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -15,35 +12,31 @@ use patzer_chess as chess;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::{Line, fen};
 
-/// Random plies from the start position. Half of the openings get one more, so that each side begins as often.
+/// Random plies from the start position. Half of the openings get one more, so that both sides move first
+/// equally often.
 const PLIES: usize = 8;
-/// Random plies from a book's position, likewise.
+/// Random plies from a book position, likewise.
 const BOOK_PLIES: usize = 2;
-/// Beyond this many centipawns for either side the opening is given up.
+/// Rejects openings beyond this many centipawns for either side.
 const BALANCE: i32 = 600;
-/// Nodes to find that out.
+/// Nodes of the search that judges the balance.
 const NODES: u64 = 2_000;
 
-/// What is asked for.
+/// The arguments of `genfens`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
-    /// How many positions.
     pub count: usize,
-    /// Which ones.
     pub seed: u64,
-    /// Positions to begin from, a FEN or EPD a line; the start position without one.
+    /// A file of FEN or EPD lines to start from; the start position without one.
     pub book: Option<PathBuf>,
-    /// Plies to play at random, if not the usual number.
+    /// Random plies, in place of the default.
     pub plies: Option<usize>,
-    /// Begin with the start positions of Chess960.
+    /// Start from Chess960 start positions.
     pub chess960: bool,
 }
 
 impl Request {
-    /// Reads what follows `genfens`. Words that are not known are another engine's business.
-    ///
-    /// # Errors
-    /// Which number is missing.
+    /// Parses the arguments; skips unknown words, which are for other engines.
     pub fn parse(arguments: &str) -> Result<Request, String> {
         let mut words = arguments.split_whitespace();
         let count = words.next().and_then(|word| word.parse().ok());
@@ -66,10 +59,7 @@ impl Request {
     }
 }
 
-/// Makes the positions and hands each to `found` as a FEN.
-///
-/// # Errors
-/// If the book cannot be read or holds no position, or if no opening can be found.
+/// Generates the openings and hands each to `found` as a FEN.
 pub fn generate(
     request: &Request,
     engine: &mut dyn Engine,
@@ -79,7 +69,7 @@ pub fn generate(
     let starts = starts(request)?;
     let plies = request.plies.unwrap_or(if request.book.is_some() { BOOK_PLIES } else { PLIES });
     for index in 0..request.count {
-        // A number of its own for each, so that none depends on how often another was tried.
+        // A separate stream for each opening, independent of rejected attempts.
         let mut rng = Rng::new(mix(request.seed, index as u64));
         let opening = (0..10_000).find_map(|_| {
             let start = start(&starts, request.chess960, &mut rng)?;
@@ -103,7 +93,7 @@ fn starts(request: &Request) -> Result<Vec<Chess>, String> {
     if starts.is_empty() { Err(format!("{}: holds no position", path.display())) } else { Ok(starts) }
 }
 
-/// An EPD line's position; what follows it is operations, or a FEN's counters.
+/// Keeps the position of an EPD or FEN line, without operations and counters.
 fn four_fields(line: &str) -> String {
     line.split_whitespace().take(4).collect::<Vec<_>>().join(" ")
 }
@@ -118,7 +108,7 @@ fn start(starts: &[Chess], chess960: bool, rng: &mut Rng) -> Option<Chess> {
     Some(chess::chess960(rng.below(960) as u32))
 }
 
-/// Random legal moves; `None` if the game is over after them.
+/// Plays random legal moves; `None` if they end the game.
 fn opening(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let moves = position.legal_moves();
@@ -141,12 +131,12 @@ mod tests {
     use super::*;
     use crate::searcher::Searcher;
     use crate::testing::Simple;
-    use crate::transposition_table::Table;
+    use crate::transposition_table::TranspositionTable;
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();
         let mut fens = Vec::new();
-        let mut engine = Searcher::new(Simple, Table::least());
+        let mut engine = Searcher::new(Simple, TranspositionTable::smallest());
         generate(&request, &mut engine, &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned()))
             .unwrap();
         fens
@@ -182,7 +172,7 @@ mod tests {
         let fens = fens(&format!("2 seed 1 book {} plies 0", book.display()));
         assert!(fens.iter().all(|fen| fen.contains('P') || fen.contains('k')), "{fens:?}");
         let missing = Request::parse("2 seed 1 book no-such.epd").unwrap();
-        let mut engine = Searcher::new(Simple, Table::least());
+        let mut engine = Searcher::new(Simple, TranspositionTable::smallest());
         assert!(generate(&missing, &mut engine, &AtomicBool::new(false), &mut |_| ()).is_err());
     }
 }

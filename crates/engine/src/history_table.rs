@@ -1,53 +1,45 @@
-//! Numbers that searches learn, and forget as fast as they learnt them.
-//!
-//! In: how much a number rises or falls. Out: the numbers. Which of them were touched is kept for blocks of them, so
-//! that a short search does not pay for clearing tables of a megabyte of which it wrote a few lines.
+//! History tables with dirty-block tracking: clearing costs only what was written.
 
 use std::ops::Index;
 
-use patzer_chess::huge_pages::zeros;
+use patzer_chess::huge_pages::zeroed;
 
-/// Numbers in a block, two cache lines of them.
+/// Numbers in a block: two cache lines.
 const BLOCK: usize = 64;
 
-/// A table of numbers, all 0 at first.
 #[derive(Debug)]
-pub struct Tallies {
+pub struct HistoryTable {
     values: Vec<i16>,
-    /// Where they begin.
+    /// Index of the first number, see [`zeroed`].
     start: usize,
-    /// A bit for each block that was written to.
-    touched: Box<[u64]>,
+    /// A bit for each block written since the last `clear`.
+    dirty: Box<[u64]>,
 }
 
-impl Tallies {
-    /// So many numbers.
-    pub fn new(count: usize) -> Tallies {
+impl HistoryTable {
+    pub fn new(count: usize) -> HistoryTable {
         let blocks = count.div_ceil(BLOCK);
-        let (values, start) = zeros(count);
-        Tallies { values, start, touched: vec![0; blocks.div_ceil(64)].into_boxed_slice() }
+        let (values, start) = zeroed(count);
+        HistoryTable { values, start, dirty: vec![0; blocks.div_ceil(64)].into_boxed_slice() }
     }
 
-    /// So many numbers in a row.
     #[inline]
     pub fn row<const N: usize>(&self, start: usize) -> &[i16; N] {
         self.values[self.start + start..].first_chunk().expect("a row within the table")
     }
 
-    /// Raises (`bonus` above 0) or lowers a number that stays within ±`most`, by gravity: the nearer to the end, the
-    /// smaller the step towards it.
+    /// Adds a bonus or malus with gravity: the step shrinks towards ±`max`.
     #[inline]
-    pub fn nudge(&mut self, at: usize, bonus: i32, most: i32) {
+    pub fn update(&mut self, at: usize, bonus: i32, max: i32) {
         let number = &mut self.values[self.start + at];
         let value = i32::from(*number);
-        *number = (value + bonus - value * bonus.abs() / most) as i16;
+        *number = (value + bonus - value * bonus.abs() / max) as i16;
         let block = at / BLOCK;
-        self.touched[block / 64] |= 1 << (block % 64);
+        self.dirty[block / 64] |= 1 << (block % 64);
     }
 
-    /// Forgets everything.
     pub fn clear(&mut self) {
-        for (blocks, bits) in self.values[self.start..].chunks_mut(64 * BLOCK).zip(&mut self.touched) {
+        for (blocks, bits) in self.values[self.start..].chunks_mut(64 * BLOCK).zip(&mut self.dirty) {
             while *bits != 0 {
                 let start = bits.trailing_zeros() as usize * BLOCK;
                 let end = blocks.len().min(start + BLOCK);
@@ -58,7 +50,7 @@ impl Tallies {
     }
 }
 
-impl Index<usize> for Tallies {
+impl Index<usize> for HistoryTable {
     type Output = i16;
 
     #[inline]
@@ -76,15 +68,15 @@ mod tests {
     fn everything_that_was_learnt_is_forgotten() {
         let mut rng = Rng::new(3);
         for count in [1, 63, 64, 4096, 4097, 70_001, 600_000] {
-            let mut tallies = Tallies::new(count);
+            let mut table = HistoryTable::new(count);
             for round in 0..4 {
                 let places: Vec<usize> =
                     (0..30 * round).map(|_| rng.below(count)).chain([count - 1]).collect();
-                places.iter().for_each(|&at| tallies.nudge(at, 100, 1000));
-                assert!(places.iter().all(|&at| tallies[at] > 0));
-                tallies.clear();
-                assert!(tallies.values.iter().all(|&value| value == 0), "{count} numbers");
-                assert!(tallies.touched.iter().all(|&bits| bits == 0));
+                places.iter().for_each(|&at| table.update(at, 100, 1000));
+                assert!(places.iter().all(|&at| table[at] > 0));
+                table.clear();
+                assert!(table.values.iter().all(|&value| value == 0), "{count} numbers");
+                assert!(table.dirty.iter().all(|&bits| bits == 0));
             }
         }
     }

@@ -53,13 +53,13 @@ macro_rules! parameters {
 
 parameters! {
     /// Aspiration: half the first window.
-    window = 11, 5 to 50, off 32000;
+    aspiration_delta = 11, 5 to 50, off 32000;
     /// Whether positions that have improved since the last move are pruned by other margins.
     improving = 1, 0 to 1;
     /// Reverse futility: deepest.
-    reverse_depth = 8, 1 to 12, off 0;
+    rfp_depth = 8, 1 to 12, off 0;
     /// Reverse futility: margin per ply.
-    reverse_margin = 74, 30 to 150;
+    rfp_margin = 74, 30 to 150;
     /// Razoring: deepest.
     razor_depth = 3, 1 to 6, off 0;
     /// Razoring: margin.
@@ -87,11 +87,11 @@ parameters! {
     /// Singular extension: how much farther below for two plies.
     double_margin = 25, 0 to 80;
     /// Late move pruning: deepest.
-    late_depth = 8, 1 to 16, off 0;
+    lmp_depth = 8, 1 to 16, off 0;
     /// Pruning by exchange: deepest.
     see_depth = 8, 1 to 16, off 0;
     /// Late move pruning: moves at depth 0.
-    late_base = 12, 1 to 30;
+    lmp_base = 12, 1 to 30;
     /// Futility: deepest, in plies left after the reduction.
     futility_depth = 8, 0 to 16, off -1;
     /// Futility: margin.
@@ -111,31 +111,31 @@ parameters! {
     /// History pruning: how bad per ply.
     history_margin = 4000, 500 to 10000;
     /// Late move reduction: shallowest.
-    reduction_depth = 2, 2 to 6, off 1000;
+    lmr_depth = 2, 2 to 6, off 1000;
     /// Late move reduction: constant.
-    reduction_base = 1000, 0 to 2500;
+    lmr_base = 1000, 0 to 2500;
     /// Late move reduction: divisor of the logarithms' product, in hundredths.
-    reduction_slope = 240, 120 to 400;
+    lmr_slope = 240, 120 to 400;
     /// Late move reduction: less in nodes with an open window.
-    reduction_pv = 1024, 0 to 3000;
+    lmr_pv = 1024, 0 to 3000;
     /// Late move reduction: more where a cut-off is expected.
-    reduction_cut = 1400, 0 to 3000;
+    lmr_cut = 1400, 0 to 3000;
     /// Late move reduction: less for a move that gives check.
-    reduction_check = 3000, 0 to 6000;
+    lmr_check = 3000, 0 to 6000;
     /// Late move reduction: more where the position does not improve.
-    reduction_worse = 750, 0 to 3000;
+    lmr_worse = 750, 0 to 3000;
     /// Late move reduction: more where the table's move is a capture.
-    reduction_noisy = 1000, 0 to 3000;
+    lmr_noisy = 1000, 0 to 3000;
     /// Late move reduction: less for killers and the counter move.
-    reduction_killer = 800, 0 to 3000;
+    lmr_killer = 800, 0 to 3000;
     /// Late move reduction: less in nodes that have been part of a principal variation.
-    reduction_known = 1024, 0 to 3000;
+    lmr_tt_pv = 1024, 0 to 3000;
     /// Late move reduction: more where several moves of the child's siblings were cut off.
-    reduction_cutoffs = 800, 0 to 3000;
+    lmr_cutoffs = 800, 0 to 3000;
     /// Late move reduction: less for captures that do not lose material.
-    reduction_capture = 1600, 0 to 6000;
+    lmr_capture = 1600, 0 to 6000;
     /// Late move reduction: history for one ply less.
-    reduction_history = 10500, 3000 to 30000;
+    lmr_history = 10500, 3000 to 30000;
     /// In a node with an open window: plies less for the moves after one that raised alpha.
     raised = 1, 0 to 3;
     /// After a reduced search: how much better than the best for a ply more.
@@ -162,9 +162,9 @@ parameters! {
     bonus_max = 1300, 500 to 4000;
     /// History: whether a quiet move that left no good reply is rewarded.
     bonus_before = 1, 0 to 1;
-    /// Correction history: weight of the pawns', in 1/128.
+    /// CorrectionHistory history: weight of the pawns', in 1/128.
     correct_pawns = 64, 10 to 200, off 0;
-    /// Correction history: weight of each side's pieces', in 1/128.
+    /// CorrectionHistory history: weight of each side's pieces', in 1/128.
     correct_pieces = 50, 10 to 200, off 0;
     /// Quiescence: quiet replies to a check.
     quiescence_replies = 2, 1 to 200;
@@ -235,14 +235,14 @@ mod tests {
     #[test]
     fn a_number_is_set_by_its_name_within_its_range() {
         let mut params = Params::default();
-        assert_eq!(params.set("Reverse_Margin", "70"), Some(Ok(())));
-        assert_eq!(params.reverse_margin, 70);
-        assert!(matches!(params.set("reverse_margin", "7000"), Some(Err(_))));
+        assert_eq!(params.set("Rfp_Margin", "70"), Some(Ok(())));
+        assert_eq!(params.rfp_margin, 70);
+        assert!(matches!(params.set("rfp_margin", "7000"), Some(Err(_))));
         assert_eq!(params.set("Hash", "16"), None);
         assert_eq!(params.set("null_depth", "1000"), Some(Ok(())));
         assert!(matches!(params.set("null_depth", "999"), Some(Err(_))));
         let declared: Vec<String> = ROWS.iter().map(Row::declaration).collect();
         assert!(declared.contains(&"option name null_depth type spin default 3 min 1 max 1000".to_string()));
-        assert_eq!(ROWS[0].spsa().unwrap(), "window, int, 11, 5, 50, 2.25, 0.002");
+        assert_eq!(ROWS[0].spsa().unwrap(), "aspiration_delta, int, 11, 5, 50, 2.25, 0.002");
     }
 }

@@ -1,76 +1,69 @@
-//! What is known of the positions of a small tree: evaluations, and between which bounds their scores lie.
-//!
-//! In: a position. Out: what was found out about it before, in this tree or another. Captures in another order lead to
-//! the same positions, and a position about which one question was asked is likely to be asked the next. Entries are
-//! compared by all that decides a score in quiescence, so nothing is ever taken for something else.
+//! Quiescence cache: evaluations and score bounds of the positions of a small tree. Different capture orders
+//! transpose, and successive zero-window searches ask about the same positions. Entries compare everything
+//! that decides a quiescence score, so there are no collisions.
 
 use shakmaty::{Chess, Position};
 
 use patzer_chess::score::{INFINITE, Score};
 
-/// Positions remembered: more than nearly any tree has, and few enough for a processor's own memory.
+/// More than nearly any tree has, and small enough for the processor's cache.
 const SLOTS: usize = 1024;
 
-/// Pieces, side to move and en passant square of a position. Castling plays no part in a tree of captures and replies
-/// to checks, nor in any evaluation.
+/// Pieces, side to move and en passant square. Castling rights matter neither for captures and evasions nor
+/// for any evaluation.
 ///
-/// Three planes hold the roles in binary, with 7 for the en passant square, where nothing stands; the fourth holds
-/// Black's pieces, or all other squares if Black is to move.
+/// Three planes hold the roles in binary, with 7 on the empty en passant square; the fourth holds Black's
+/// pieces, or their complement if Black is to move.
 type Planes = [u64; 4];
 
-/// A position as the memory knows it, and where it is kept.
-pub struct Place {
+pub struct CacheKey {
     planes: Planes,
     slot: usize,
 }
 
-impl Place {
-    /// The place of a position.
+impl CacheKey {
     #[inline]
-    pub fn of(position: &Chess) -> Place {
+    pub fn new(position: &Chess) -> CacheKey {
         let planes = planes(position);
-        Place { planes, slot: slot(&planes) }
+        CacheKey { planes, slot: slot(&planes) }
     }
 }
 
-/// What is known of a position.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct CacheEntry {
     planes: Planes,
     /// The static evaluation in centipawns from the side to move.
-    pub standing: Option<Score>,
-    /// The score of the position is at least this.
+    pub eval: Option<Score>,
+    /// Lower bound of the score.
     pub low: Score,
-    /// The score of the position is at most this.
+    /// Upper bound of the score.
     pub high: Score,
 }
 
-impl Known {
-    const fn nothing(planes: Planes) -> Known {
-        Known { planes, standing: None, low: -INFINITE, high: INFINITE }
+impl CacheEntry {
+    const fn empty(planes: Planes) -> CacheEntry {
+        CacheEntry { planes, eval: None, low: -INFINITE, high: INFINITE }
     }
 }
 
-/// The memory of one thread.
-pub struct Memory {
-    slots: Box<[Known]>,
+pub struct QuiescenceCache {
+    slots: Box<[CacheEntry]>,
 }
 
-impl Memory {
-    /// An empty memory.
-    pub fn new() -> Memory {
+impl QuiescenceCache {
+    pub fn new() -> QuiescenceCache {
         // No position has black pieces everywhere.
-        Memory { slots: vec![Known::nothing([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
+        QuiescenceCache { slots: vec![CacheEntry::empty([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
     }
 
-    /// The entry at a place, emptied if it was that of another position.
+    /// The entry of a position, reset if it held another position.
     #[inline]
-    pub fn at(&mut self, place: &Place) -> &mut Known {
-        let known = &mut self.slots[place.slot];
-        if known.planes != place.planes {
-            *known = Known::nothing(place.planes);
+    pub fn entry(&mut self, key: &CacheKey) -> &mut CacheEntry {
+        let entry = &mut self.slots[key.slot];
+        if entry.planes != key.planes {
+            *entry = CacheEntry::empty(key.planes);
         }
-        known
+        entry
     }
 }
 
@@ -118,13 +111,13 @@ mod tests {
     #[test]
     fn an_entry_lasts_until_another_position_needs_its_place() {
         let position = fen::position("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", false).unwrap();
-        let mut memory = Memory::new();
-        let place = Place::of(&position);
-        assert_eq!(memory.at(&place).standing, None);
-        memory.at(&place).standing = Some(7);
-        assert_eq!(memory.at(&place).standing, Some(7));
-        let other = Known::nothing([1, 2, 3, 4]);
-        memory.slots.fill(other);
-        assert_eq!(memory.at(&place).standing, None);
+        let mut cache = QuiescenceCache::new();
+        let key = CacheKey::new(&position);
+        assert_eq!(cache.entry(&key).eval, None);
+        cache.entry(&key).eval = Some(7);
+        assert_eq!(cache.entry(&key).eval, Some(7));
+        let other = CacheEntry::empty([1, 2, 3, 4]);
+        cache.slots.fill(other);
+        assert_eq!(cache.entry(&key).eval, None);
     }
 }

@@ -1,7 +1,5 @@
-//! How much a search may spend.
-//!
-//! In: limits, and a flag that asks for an end. Out: whether to go on, asked at every node, and whether another
-//! iteration is worth beginning. Nodes are counted exactly; the clock and the flag are looked at every 256 nodes.
+//! Time management and node limits. Nodes are counted exactly; clock and stop flag are polled every 256
+//! nodes.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -9,47 +7,44 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Limits, Ponder};
 
-/// What the iterations so far say about the best move. The default says nothing.
+/// The stability of the best move over the iterations; the default is neutral.
 #[derive(Debug, Clone, Copy)]
-pub struct Certainty {
-    /// Through how many iterations the best move has stayed the same.
-    pub stability: usize,
-    /// The part of all nodes that it took, from 0 to 1.
-    pub share: f64,
-    /// How far its score is below those of the iterations before, in centipawns.
-    pub drop: f64,
+pub struct BestMoveStability {
+    /// Iterations since the best move last changed.
+    pub iterations: usize,
+    /// The best move's share of all nodes, from 0 to 1.
+    pub node_share: f64,
+    /// The score drop from earlier iterations, in centipawns.
+    pub score_drop: f64,
 }
 
-/// The share of nodes that calls for no more and no less time.
-const USUAL_SHARE: f64 = 0.58;
+const NEUTRAL_NODE_SHARE: f64 = 0.58;
 
-impl Default for Certainty {
-    fn default() -> Certainty {
-        Certainty { stability: 2, share: USUAL_SHARE, drop: 0.0 }
+impl Default for BestMoveStability {
+    fn default() -> BestMoveStability {
+        BestMoveStability { iterations: 2, node_share: NEUTRAL_NODE_SHARE, score_drop: 0.0 }
     }
 }
 
-impl Certainty {
-    /// How much more time than usual the choice deserves: more while it is still changing; less where the other moves
-    /// needed few nodes to be refuted (node-based time management, as Koivisto has it); more where something is
-    /// being lost (as in Stockfish).
+impl BestMoveStability {
+    /// The time factor: more while the best move changes, more while the score drops (as in Stockfish), less
+    /// if the other moves were refuted with few nodes (node-based time management, as in Koivisto).
     fn scale(&self) -> f64 {
-        const BY_STABILITY: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
-        let drop = (self.drop / 40.0).clamp(-1.0, 1.0);
-        BY_STABILITY[self.stability.min(BY_STABILITY.len() - 1)]
-            * (1.0 + 1.6 * (USUAL_SHARE - self.share)).max(0.4)
-            * (1.0 + if drop > 0.0 { 0.45 } else { 0.2 } * drop)
+        const BY_ITERATIONS: [f64; 5] = [1.6, 1.2, 1.0, 0.9, 0.8];
+        let score_drop = (self.score_drop / 40.0).clamp(-1.0, 1.0);
+        BY_ITERATIONS[self.iterations.min(BY_ITERATIONS.len() - 1)]
+            * (1.0 + 1.6 * (NEUTRAL_NODE_SHARE - self.node_share)).max(0.4)
+            * (1.0 + if score_drop > 0.0 { 0.45 } else { 0.2 } * score_drop)
     }
 }
 
-/// What is left of a search's limits.
 #[derive(Debug)]
-pub struct Budget<'a> {
+pub struct TimeManager<'a> {
     stop: &'a AtomicBool,
-    /// Nodes of all threads, as far as they have told.
-    told: &'a AtomicU64,
-    /// How many nodes of this thread are told.
-    own: u64,
+    /// Nodes published by all threads.
+    shared_nodes: &'a AtomicU64,
+    /// Nodes published by this thread.
+    published: u64,
     ponder: Option<Ponder>,
     start: Instant,
     nodes: u64,
@@ -61,23 +56,28 @@ pub struct Budget<'a> {
 
 const CHECK_EVERY: u64 = 256;
 
-impl<'a> Budget<'a> {
-    /// The budget that limits allow from now on for the game's move of this number. Threads that search together share
-    /// `told`, which begins with 0; node limits are for all of them.
-    pub fn new(limits: &Limits, number: u32, stop: &'a AtomicBool, told: &'a AtomicU64) -> Budget<'a> {
+impl<'a> TimeManager<'a> {
+    /// Starts the clock for the game's move of this number. Threads of one search share `shared_nodes`,
+    /// starting at 0, and node limits.
+    pub fn new(
+        limits: &Limits,
+        number: u32,
+        stop: &'a AtomicBool,
+        shared_nodes: &'a AtomicU64,
+    ) -> TimeManager<'a> {
         let (soft, hard) = match (limits.movetime, limits.clock) {
-            // Of a short time most is to be used all the same.
+            // Use most of a short movetime even so.
             (Some(time), _) => (None, Some(after_overhead(time, limits.overhead.min(time / 10)))),
             (None, Some(clock)) => {
-                let (soft, hard) = allot(clock, number, limits.overhead);
+                let (soft, hard) = allocate(clock, number, limits.overhead);
                 (Some(soft), Some(hard))
             }
             (None, None) => (None, None),
         };
-        Budget {
+        TimeManager {
             stop,
-            told,
-            own: 0,
+            shared_nodes,
+            published: 0,
             ponder: limits.ponder.clone(),
             start: Instant::now(),
             nodes: limits.nodes.unwrap_or(u64::MAX),
@@ -88,72 +88,69 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Whether the search has to end now, this thread having visited this many nodes. Once true, always true.
+    /// Reports whether the search must stop, given this thread's node count. Once true, always true.
     #[inline]
-    pub fn spent(&mut self, nodes: u64) -> bool {
+    pub fn should_stop(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
             self.stopped = true;
         } else if nodes.is_multiple_of(CHECK_EVERY) && !self.stopped {
-            self.stopped = self.look_up(nodes);
+            self.stopped = self.poll(nodes);
         }
         self.stopped
     }
 
     #[cold]
-    fn look_up(&mut self, nodes: u64) -> bool {
+    fn poll(&mut self, nodes: u64) -> bool {
         self.stop.load(Relaxed)
-            || self.total(nodes) >= self.nodes
+            || self.total_nodes(nodes) >= self.nodes
             || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
     }
 
-    /// Nodes of all threads, of which this one has visited so many.
-    pub fn total(&mut self, nodes: u64) -> u64 {
-        let new = nodes - self.own;
-        self.own = nodes;
-        self.told.fetch_add(new, Relaxed) + new
+    /// Publishes this thread's node count and returns the total of all threads.
+    pub fn total_nodes(&mut self, nodes: u64) -> u64 {
+        let new = nodes - self.published;
+        self.published = nodes;
+        self.shared_nodes.fetch_add(new, Relaxed) + new
     }
 
     fn pondering(&self) -> bool {
         self.ponder.as_ref().is_some_and(Ponder::holds)
     }
 
-    /// Whether the search was ended before it was complete.
     #[inline]
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Whether another iteration is worth beginning.
-    pub fn allows_another(&self, nodes: u64, certainty: &Certainty) -> bool {
-        let enough = |soft: Duration| self.start.elapsed() >= soft.mul_f64(certainty.scale());
+    pub fn allows_iteration(&self, nodes: u64, stability: &BestMoveStability) -> bool {
+        let enough = |soft: Duration| self.start.elapsed() >= soft.mul_f64(stability.scale());
         nodes < self.soft_nodes.min(self.nodes) && (!self.soft.is_some_and(enough) || self.pondering())
     }
 
-    /// Time since the search began.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 }
 
-/// Never nothing: a search that is given no time at all still has to find a move.
+/// At least 1 ms: a search without time still has to find a move.
 fn after_overhead(time: Duration, overhead: Duration) -> Duration {
     time.saturating_sub(overhead).max(Duration::from_millis(1))
 }
 
-/// For how many moves the time has to last from the move of this number on: fewer than there will be, since the rest of
-/// a game gets cheaper. The numbers are those that won more games than others.
-fn ahead(number: u32) -> u32 {
+/// The number of moves that the time must last for: fewer than will come, since later moves are cheaper.
+/// Tuned by games.
+fn expected_moves(number: u32) -> u32 {
     (77_u32.saturating_sub(number) / 2).clamp(18, 34)
 }
 
-/// The time after which no iteration begins, and the time after which the search is cut off.
-fn allot(clock: Clock, number: u32, overhead: Duration) -> (Duration, Duration) {
-    let moves = clock.moves_to_go.map_or_else(|| ahead(number), |moves| moves.clamp(1, 40));
-    // Each of these moves brings its increment and costs its overhead, so that a clock with little on it is never
-    // run down to where one late answer loses.
+/// The soft limit for new iterations, and the hard limit.
+fn allocate(clock: Clock, number: u32, overhead: Duration) -> (Duration, Duration) {
+    let moves = clock.moves_to_go.map_or_else(|| expected_moves(number), |moves| moves.clamp(1, 40));
+    // Each of these moves brings its increment and costs its overhead, so that a low clock is never run down
+    // to where one late answer loses.
     let soft = after_overhead(clock.time + clock.increment * (moves - 1), overhead * (moves + 2)) / moves;
     let time = after_overhead(clock.time, overhead);
-    // The last move before the control may use nearly everything, any other must leave something to live on.
+    // The last move before the time control may use nearly everything.
     let most = if moves == 1 { time.mul_f64(0.9) } else { time.mul_f64(0.6) };
     let hard = (soft * 3).min(most);
     (soft.min(hard), hard)
@@ -174,9 +171,9 @@ mod tests {
             for increment in [0, 80, 1000, 30_000] {
                 for moves in [None, Some(0), Some(1), Some(2), Some(40), Some(200)] {
                     let left = Duration::from_millis(ms).saturating_sub(overhead);
-                    // At the beginning of a game, and where the share is greatest.
+                    // At the beginning of a game, and where the share of the time is greatest.
                     for number in [1, 300] {
-                        let (soft, hard) = allot(clock(ms, increment, moves), number, overhead);
+                        let (soft, hard) = allocate(clock(ms, increment, moves), number, overhead);
                         assert!(soft <= hard);
                         assert!(hard <= left.max(Duration::from_millis(1)), "{ms} {increment} {moves:?}");
                         assert!(hard > Duration::ZERO);
@@ -189,22 +186,21 @@ mod tests {
     #[test]
     fn a_share_of_the_time_that_grows_and_most_of_the_increment_is_the_aim() {
         // 8 s and 19 increments of 80 ms, less 22 times 10 ms, for 20 moves.
-        let (soft, hard) = allot(clock(8_000, 80, None), 37, Duration::from_millis(10));
+        let (soft, hard) = allocate(clock(8_000, 80, None), 37, Duration::from_millis(10));
         assert_eq!(soft, Duration::from_millis(465));
         assert_eq!(hard, Duration::from_millis(1395));
-        assert_eq!([1, 9, 25, 41, 300].map(ahead), [34, 34, 26, 18, 18]);
-        let (soft, _) = allot(clock(40_000, 0, Some(40)), 1, Duration::ZERO);
+        assert_eq!([1, 9, 25, 41, 300].map(expected_moves), [34, 34, 26, 18, 18]);
+        let (soft, _) = allocate(clock(40_000, 0, Some(40)), 1, Duration::ZERO);
         assert_eq!(soft, Duration::from_millis(1000));
     }
 
     #[test]
     fn short_increments_do_not_tempt_below_the_overhead_of_the_next_moves() {
-        // However long the game.
         for (ms, increment) in [(200, 2), (1000, 10), (10_000, 100)] {
             let mut left = Duration::from_millis(ms);
             let overhead = Duration::from_millis(10);
             for number in 1..=300 {
-                let (soft, _) = allot(clock(left.as_millis() as u64, increment, None), number, overhead);
+                let (soft, _) = allocate(clock(left.as_millis() as u64, increment, None), number, overhead);
                 left = left.saturating_sub(soft) + Duration::from_millis(increment);
                 assert!(left > 15 * overhead, "{ms} {increment} {left:?}");
             }
@@ -213,45 +209,46 @@ mod tests {
 
     #[test]
     fn a_choice_in_doubt_deserves_more_time() {
-        let usual = Certainty::default();
+        let usual = BestMoveStability::default();
         assert_eq!(usual.scale(), 1.0);
         for doubtful in [
-            Certainty { stability: 0, ..usual },
-            Certainty { share: 0.3, ..usual },
-            Certainty { drop: 30.0, ..usual },
+            BestMoveStability { iterations: 0, ..usual },
+            BestMoveStability { node_share: 0.3, ..usual },
+            BestMoveStability { score_drop: 30.0, ..usual },
         ] {
             assert!(doubtful.scale() > 1.0, "{doubtful:?}");
         }
-        assert!(Certainty { stability: 9, share: 0.9, drop: -30.0 }.scale() < 0.5);
-        assert!(Certainty { stability: 9, share: 1.0, drop: -3000.0 }.scale() > 0.1);
+        assert!(BestMoveStability { iterations: 9, node_share: 0.9, score_drop: -30.0 }.scale() < 0.5);
+        assert!(BestMoveStability { iterations: 9, node_share: 1.0, score_drop: -3000.0 }.scale() > 0.1);
     }
 
     #[test]
     fn nodes_are_counted_exactly() {
         let stop = AtomicBool::new(false);
-        let told = AtomicU64::new(0);
-        let mut budget = Budget::new(&Limits { nodes: Some(1500), ..Limits::default() }, 1, &stop, &told);
-        assert!(!budget.spent(1499));
-        assert!(budget.spent(1500));
-        assert!(budget.spent(0), "a search that has been ended does not go on");
+        let shared_nodes = AtomicU64::new(0);
+        let mut time =
+            TimeManager::new(&Limits { nodes: Some(1500), ..Limits::default() }, 1, &stop, &shared_nodes);
+        assert!(!time.should_stop(1499));
+        assert!(time.should_stop(1500));
+        assert!(time.should_stop(0), "a search that has been ended does not go on");
     }
 
     #[test]
     fn the_flag_is_seen_at_the_next_look() {
         let stop = AtomicBool::new(true);
-        let told = AtomicU64::new(0);
-        let mut budget = Budget::new(&Limits::default(), 1, &stop, &told);
-        assert!(!budget.spent(CHECK_EVERY - 1));
-        assert!(budget.spent(CHECK_EVERY));
+        let shared_nodes = AtomicU64::new(0);
+        let mut time = TimeManager::new(&Limits::default(), 1, &stop, &shared_nodes);
+        assert!(!time.should_stop(CHECK_EVERY - 1));
+        assert!(time.should_stop(CHECK_EVERY));
     }
 
     #[test]
     fn a_short_time_for_one_move_is_used() {
-        let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (stop, shared_nodes) = (AtomicBool::new(false), AtomicU64::new(0));
         let of = |ms: u64| {
             let movetime = Some(Duration::from_millis(ms));
             let limits = Limits { movetime, overhead: Duration::from_millis(10), ..Limits::default() };
-            Budget::new(&limits, 1, &stop, &told).hard.unwrap()
+            TimeManager::new(&limits, 1, &stop, &shared_nodes).hard.unwrap()
         };
         assert_eq!(
             [of(5), of(100), of(1000)],
@@ -261,24 +258,26 @@ mod tests {
 
     #[test]
     fn threads_share_a_node_limit() {
-        let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (stop, shared_nodes) = (AtomicBool::new(false), AtomicU64::new(0));
         let limits = Limits { nodes: Some(5000), ..Limits::default() };
-        let (mut one, mut two) =
-            (Budget::new(&limits, 1, &stop, &told), Budget::new(&limits, 1, &stop, &told));
-        assert!(!one.spent(2048) && !two.spent(2048));
-        assert!(one.spent(3072));
-        assert_eq!(two.total(2100), 3072 + 2100);
+        let (mut one, mut two) = (
+            TimeManager::new(&limits, 1, &stop, &shared_nodes),
+            TimeManager::new(&limits, 1, &stop, &shared_nodes),
+        );
+        assert!(!one.should_stop(2048) && !two.should_stop(2048));
+        assert!(one.should_stop(3072));
+        assert_eq!(two.total_nodes(2100), 3072 + 2100);
     }
 
     #[test]
     fn no_time_counts_until_the_expected_move_is_made() {
-        let (stop, told, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
+        let (stop, shared_nodes, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
         let limits =
             Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
-        let mut budget = Budget::new(&limits, 1, &stop, &told);
+        let mut time = TimeManager::new(&limits, 1, &stop, &shared_nodes);
         std::thread::sleep(Duration::from_millis(2));
-        assert!(!budget.spent(1024) && budget.allows_another(1024, &Certainty::default()));
+        assert!(!time.should_stop(1024) && time.allows_iteration(1024, &BestMoveStability::default()));
         ponder.hit();
-        assert!(budget.spent(2048));
+        assert!(time.should_stop(2048));
     }
 }

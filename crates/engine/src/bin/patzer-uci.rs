@@ -1,9 +1,9 @@
-//! `patzer-uci`: the bundled engine as GUIs and match runners want it: no arguments, UCI on standard input.
+//! `patzer-uci`: the bundled engine for GUIs and match runners, on standard input without arguments.
 //!
-//! Arguments are commands, each one argument, and carried out in place of those of standard input:
-//! `patzer-uci bench` searches the fixed positions of `patzer bench`, which is how OpenBench checks a build, and
-//! `patzer-uci "genfens 100 seed 1 book None" "quit"` is how it asks for openings. `patzer-uci tunable` speaks UCI with
-//! the numbers of the search among its options, and `patzer-uci spsa` prints them as the input of a tuner.
+//! Each argument is a UCI command that runs in place of standard input: `patzer-uci bench` searches the
+//! positions of `patzer bench`, as OpenBench checks a build, and `patzer-uci "genfens 100 seed 1 book None"
+//! "quit"` generates openings. `patzer-uci tunable` serves UCI with the search parameters as options, and
+//! `patzer-uci spsa` prints them as the input of a tuner.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         report(info);
-        // A fault of the program, not of its input.
+        // A bug, not bad input.
         std::process::exit(2);
     }));
     match run() {
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), String> {
     let mut arguments: Vec<String> =
         std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
-    // The only command that is commonly typed with its arguments apart.
+    // The only command commonly typed with separate arguments.
     if arguments.first().is_some_and(|first| first == "bench") {
         arguments = vec![arguments.join(" ")];
     }

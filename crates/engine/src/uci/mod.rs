@@ -1,8 +1,6 @@
-//! The Universal Chess Interface.
-//!
-//! In: commands, one a line. Out: answers, and searches that run beside the reading of commands, so that `stop`,
-//! `isready` and `quit` are heard at any time. What cannot be understood gets an `info string` line and changes
-//! nothing. Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
+//! The Universal Chess Interface (Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface",
+//! 2006). Searches run beside the reading of commands, so `stop`, `isready` and `quit` take effect at any
+//! time. Invalid input is answered by an `info string` and changes nothing.
 
 mod go;
 mod notation;
@@ -17,23 +15,17 @@ use patzer_eval::Evaluation;
 use session::Session;
 
 /// Serves UCI on standard input and output until `quit` or the end of the input.
-///
-/// # Errors
-/// If standard input cannot be read.
 pub fn serve(evaluation: Evaluation) -> std::io::Result<()> {
     serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), evaluation)
 }
 
-/// As [`serve`], with the numbers of the search among the options, for a tuner to set.
-///
-/// # Errors
-/// If standard input cannot be read.
+/// Serves UCI with the search parameters among the options, for a tuner.
 pub fn serve_tunable(evaluation: Evaluation) -> std::io::Result<()> {
     let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
     serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
 }
 
-/// Carries out these commands up to `quit`, each to its end, and answers on standard output. Reads nothing.
+/// Runs these commands up to `quit`, each to its end, without reading standard input.
 pub fn carry_out(commands: &[String], evaluation: Evaluation) {
     let (sender, events) = channel();
     let lines = commands.iter().take_while(|command| command.trim() != "quit");
@@ -43,31 +35,26 @@ pub fn carry_out(commands: &[String], evaluation: Evaluation) {
         let _ = sender.send(event);
     }
     let out = Out::new(std::io::stdout());
-    // Nothing was read, so nothing of that can fail.
+    // Only reading can fail.
     let _ = respond(&events, Session::new(out.clone(), sender, evaluation), &out);
 }
 
-/// What a session is told about.
 enum Event {
-    /// A command, without its line end.
     Line(String),
-    /// The work of this number is done.
     Done(u64),
-    /// There are no more commands.
     End,
-    /// The input cannot be read.
     Broken(std::io::Error),
 }
 
 fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> std::io::Result<()> {
     let (sender, events) = channel();
     let session = Session::new(out.clone(), sender.clone(), evaluation);
-    // On a thread of its own, so that commands are heard while something is waited for. It ends with the program.
+    // Reads on a separate thread, so that commands are handled during a search. It ends with the process.
     std::thread::Builder::new().spawn(move || read(input, &sender))?;
     respond(&events, session, &out)
 }
 
-/// Passes on line after line, ends of Windows and bytes that are not UTF-8 included.
+/// Sends line after line, including Windows line ends and invalid UTF-8.
 fn read(mut input: impl BufRead, events: &Sender<Event>) {
     let mut bytes = Vec::new();
     loop {
@@ -93,7 +80,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io
                 }
             }
             Event::Done(number) => session.finished(number),
-            // Commands from a pipe: what they began is worth finishing, unless it has no end.
+            // Commands from a pipe: finish the work in progress, unless it is endless.
             Event::End => {
                 session.finish();
                 return Ok(());
@@ -108,7 +95,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io
     Ok(())
 }
 
-/// Where answers go, from the session and from searches alike: whole lines, at once.
+/// The output, shared by the session and its searches: whole lines, flushed.
 #[derive(Clone)]
 struct Out(Arc<Mutex<Sink>>);
 
@@ -122,14 +109,14 @@ impl Out {
         Out(Arc::new(Mutex::new(Sink { to: Box::new(to), closed: false })))
     }
 
-    /// Writes a line. When nobody listens any more there is nobody to tell, so that is only remembered.
+    /// Writes a line; a broken pipe is only recorded.
     fn say(&self, line: impl std::fmt::Display) {
         let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = writeln!(sink.to, "{line}").and_then(|()| sink.to.flush()).is_err();
         sink.closed |= failed;
     }
 
-    /// Says something that is meant for people.
+    /// Writes an `info string`.
     fn explain(&self, text: impl std::fmt::Display) {
         self.say(format_args!("info string {text}"));
     }
@@ -220,7 +207,7 @@ mod tests {
         assert!(standard.contains(&"e1g1: 1".to_owned()) && standard.contains(&"e1c1: 1".to_owned()));
         let chess960 = answers(&format!("setoption name UCI_Chess960 value true\n{position}"));
         assert!(chess960.contains(&"e1h1: 1".to_owned()) && chess960.contains(&"e1a1: 1".to_owned()));
-        // A position that only Chess960 can castle in is written that way in either mode.
+        // A position that needs Chess960 castling is written that way in either mode.
         let answers = answers("position fen 4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1\ngo perft 1\n");
         assert!(answers.contains(&"e1g1: 1".to_owned()) && answers.contains(&"e1b1: 1".to_owned()));
     }
@@ -259,7 +246,6 @@ mod tests {
             }
         }
 
-        // Depth 100 would take longer than anyone waits.
         let input = Cursor::new(b"go depth 100\n".to_vec());
         serve_on(input, Out::new(Gone), Evaluation::default_hce()).unwrap();
     }

@@ -1,7 +1,5 @@
-//! The options of the engine: one row each.
-//!
-//! In: the name and value of a `setoption`. Out: a changed session, or one line that says what is wrong. The same
-//! table prints the answer to `uci`, so an option is added by adding a row.
+//! The UCI options, one row each. The table answers `uci`, carries out `setoption` and describes the options
+//! of in-process players.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,13 +7,11 @@ use std::time::Duration;
 use super::session::Session;
 use patzer_eval::Evaluation;
 
-/// An option with what it does.
 pub struct UciOption {
     name: &'static str,
     kind: Kind,
 }
 
-/// The value of an option, its default and its bounds.
 enum Kind {
     Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), String> },
     Check { default: bool, set: fn(&mut Session, bool) },
@@ -23,15 +19,14 @@ enum Kind {
     Button { set: fn(&mut Session) },
 }
 
-/// The value of `EvalFile` for the evaluation that the program carries in itself.
+/// The value of `EvalFile` that selects the embedded evaluation.
 const EMBEDDED: &str = "<embedded>";
 
-/// Transposition table in MiB, unless set.
+/// Default size of the transposition table, in MiB.
 pub const HASH_MB: usize = 16;
-/// Time kept back from every move in milliseconds, unless set.
+/// Default time reserved for each move, in milliseconds.
 pub const OVERHEAD_MS: u64 = 10;
 
-/// All options.
 pub const OPTIONS: &[UciOption] = &[
     UciOption {
         name: "Hash",
@@ -55,7 +50,7 @@ pub const OPTIONS: &[UciOption] = &[
         },
     },
     UciOption { name: "Clear Hash", kind: Kind::Button { set: Session::clear_hash } },
-    // Whether to ponder is the GUI's decision; that it is declared says that the engine can.
+    // The GUI decides whether to ponder; the declaration says that the engine can.
     UciOption { name: "Ponder", kind: Kind::Check { default: false, set: |_, _| () } },
     UciOption {
         name: "MultiPV",
@@ -102,7 +97,6 @@ fn load(session: &mut Session, file: &str) -> Result<(), String> {
 }
 
 impl UciOption {
-    /// The line of the answer to `uci`.
     pub fn declaration(&self) -> String {
         let name = self.name;
         match self.kind {
@@ -133,10 +127,7 @@ impl UciOption {
     }
 }
 
-/// Carries out `setoption`, given what follows that word. Names do not depend on case or on the number of spaces.
-///
-/// # Errors
-/// What is wrong with the name or the value.
+/// Runs `setoption` with its arguments. Names ignore case and repeated spaces.
 pub fn set(session: &mut Session, arguments: &str) -> Result<(), String> {
     let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
     if !first.eq_ignore_ascii_case("name") {
@@ -149,7 +140,7 @@ pub fn set(session: &mut Session, arguments: &str) -> Result<(), String> {
     }
 }
 
-/// The words up to `value`, a space between each, and all that follows it as it is: a path may hold anything.
+/// Splits at `value`: the name with single spaces, and the rest verbatim, since a path may hold anything.
 fn name_and_value(text: &str) -> (String, &str) {
     let mut name = Vec::new();
     let mut rest = text.trim();
