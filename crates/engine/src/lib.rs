@@ -9,7 +9,7 @@ mod history_table;
 mod history_update;
 mod mate;
 mod move_picker;
-pub mod params;
+mod params;
 mod pruning;
 mod quiescence;
 mod quiescence_cache;
@@ -34,11 +34,14 @@ use shakmaty::{Chess, Move};
 
 use self::searcher::Searcher;
 use self::transposition_table::TranspositionTable;
+pub use params::Params;
 use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
+pub use transposition_table::OutOfMemory;
+pub use uci::{OptionError, PlayerSettings};
 
 /// Stack size of a search thread, several times what the deepest line needs.
 pub const STACK_BYTES: usize = 32 << 20;
@@ -164,10 +167,10 @@ pub trait Engine: Send {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
     /// Resizes and clears the transposition table. On an error the table has the minimum size.
-    fn resize(&mut self, hash_mb: usize) -> std::result::Result<(), String>;
+    fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
     /// Replaces the search parameters.
-    fn set_params(&mut self, params: &params::Params);
+    fn set_params(&mut self, params: &Params);
 
     /// Sets the number of search threads, at least one. Only one thread gives reproducible results.
     fn set_threads(&mut self, threads: usize);

@@ -12,7 +12,7 @@ use super::pruning::LmrTable;
 use super::search::Search;
 use super::stack::{Node, Stack};
 use super::time_manager::TimeManager;
-use super::transposition_table::{DEPTH_QS_NO_CHECKS, TranspositionTable};
+use super::transposition_table::{DEPTH_QS_NO_CHECKS, OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Report, STACK_BYTES};
 use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
@@ -158,7 +158,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         Some((leaf, score))
     }
 
-    fn resize(&mut self, hash_mb: usize) -> Result<(), String> {
+    fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory> {
         // Free the old table first, so that both never coexist.
         self.shared.tt = TranspositionTable::smallest();
         self.shared.tt = TranspositionTable::new(hash_mb)?;

@@ -178,6 +178,21 @@ const CLUSTERS_PER_MIB: usize = (1 << 20) / size_of::<Cluster>();
 /// Clusters that one thread clears at a time.
 const CLUSTERS_PER_THREAD: usize = 1 << 16;
 
+/// The memory for a transposition table is not available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// The requested size in MiB.
+    pub mb: usize,
+}
+
+impl std::fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no memory for a table of {} MiB", self.mb)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
 #[derive(Debug)]
 pub struct TranspositionTable {
     clusters: Vec<Cluster>,
@@ -186,10 +201,10 @@ pub struct TranspositionTable {
 
 impl TranspositionTable {
     /// Allocates a table of this many MiB, at least one.
-    pub fn new(mb: usize) -> Result<TranspositionTable, String> {
+    pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
-        clusters.try_reserve_exact(count).map_err(|_| format!("no memory for a table of {mb} MiB"))?;
+        clusters.try_reserve_exact(count).map_err(|_| OutOfMemory { mb })?;
         advise_huge_pages(&mut clusters);
         clusters.resize_with(count, Cluster::default);
         Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })

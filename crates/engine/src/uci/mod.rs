@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use options::{OptionError, PlayerSettings};
 use patzer_eval::Evaluation;
 use session::Session;
 
@@ -172,6 +173,39 @@ mod tests {
             assert!(answers.iter().any(|line| line == option), "{option}");
         }
         assert_eq!(answers[answers.len() - 2..], ["uciok", "readyok"]);
+    }
+
+    #[test]
+    fn every_declared_option_takes_what_it_declares_and_refuses_the_rest() {
+        let declared = answers("uci\n");
+        let declared: Vec<&str> =
+            declared.iter().filter_map(|line| line.strip_prefix("option name ")).collect();
+        assert_eq!(declared.len(), options::OPTIONS.len());
+        for option in declared {
+            let (name, rest) = option.split_once(" type ").unwrap();
+            let words: Vec<&str> = rest.split(' ').collect();
+            let after = |word: &str| words.iter().skip_while(|&&other| other != word).nth(1).copied();
+            let number = |word: &str| after(word).unwrap().parse::<i64>().unwrap();
+            let text = |value: &str| value.to_owned();
+            let (good, bad) = match words[0] {
+                // The greatest table and the most threads are too much for a test.
+                "spin" => {
+                    let (min, max) = (number("min"), number("max"));
+                    (vec![min.to_string(), text(after("default").unwrap())], vec![min - 1, max + 1])
+                }
+                "check" => (vec![text("true"), text("false")], vec![2]),
+                "string" | "button" => (vec![text(after("default").unwrap_or_default())], vec![]),
+                kind => panic!("{kind}"),
+            };
+            let set = |value: String| answers(&format!("setoption name {name} value {value}\nisready\n"));
+            for value in good {
+                assert_eq!(set(value), ["readyok"], "{option}");
+            }
+            for value in bad {
+                let said = set(value.to_string());
+                assert!(said[0].starts_with(&format!("info string {name} takes ")), "{said:?}");
+            }
+        }
     }
 
     #[test]

@@ -16,8 +16,8 @@ use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
-use crate::params::{Params, ROWS, Row};
-use crate::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::params::{ParamError, Params, ROWS, Row};
+use crate::{Engine, Limits, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
@@ -341,7 +341,7 @@ impl Session {
         &mut **self.engine.insert(engine)
     }
 
-    pub fn set_hash(&mut self, mb: usize) -> Result<(), String> {
+    pub fn set_hash(&mut self, mb: usize) -> Result<(), OutOfMemory> {
         self.engine().resize(mb)?;
         self.hash_mb = mb;
         Ok(())
@@ -352,11 +352,11 @@ impl Session {
         self.engine().set_threads(threads);
     }
 
-    pub fn set_number(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
-        let result = self.params.set(name, value)?;
+    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+        self.params.set(name, value)?;
         let params = self.params.clone();
         self.engine().set_params(&params);
-        Some(result)
+        Ok(())
     }
 
     pub fn set_evaluation(&mut self, evaluation: Evaluation) {
