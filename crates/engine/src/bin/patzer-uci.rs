@@ -5,6 +5,7 @@
 //! "quit"` generates openings. `patzer-uci tunable` serves UCI with the search parameters as options, and
 //! `patzer-uci spsa` prints them as the input of a tuner.
 
+use std::io;
 use std::process::ExitCode;
 
 use patzer_engine::uci;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), String> {
+fn run() -> io::Result<()> {
     let mut arguments: Vec<String> =
         std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
     // The only command commonly typed with separate arguments.
@@ -34,20 +35,17 @@ fn run() -> Result<(), String> {
         arguments = vec![arguments.join(" ")];
     }
     if let Some(flag) = arguments.first().filter(|first| first.starts_with('-')) {
-        return Err(format!(
-            "unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more"
-        ));
+        let reason =
+            format!("unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    if arguments.as_slice() == ["tunable"] {
-        return uci::serve_tunable(Evaluation::default()).map_err(unreadable);
-    }
-    if arguments.is_empty() {
-        return uci::serve(Evaluation::default()).map_err(unreadable);
-    }
-    uci::carry_out(&arguments, Evaluation::default());
-    Ok(())
-}
-
-fn unreadable(error: std::io::Error) -> String {
-    format!("standard input: {error}")
+    let served = match arguments.as_slice() {
+        [] => uci::serve(Evaluation::default()),
+        [only] if only == "tunable" => uci::serve_tunable(Evaluation::default()),
+        commands => {
+            uci::carry_out(commands, Evaluation::default());
+            Ok(())
+        }
+    };
+    served.map_err(|error| io::Error::new(error.kind(), format!("standard input: {error}")))
 }

@@ -13,16 +13,15 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let end = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
     let setup = words[..end].join(" ");
-    let start = if setup == "startpos" {
-        Ok(Chess::default())
+    let mut line = if setup == "startpos" {
+        Line::new(Chess::default())
     } else if let Some(text) = setup.strip_prefix("fen ") {
-        fen::position(text, chess960)
+        match fen::position(text, chess960) {
+            Ok(start) => Line::new(start),
+            Err(error) => return (None, Some(error.to_string())),
+        }
     } else {
-        Err("position needs: startpos or fen FEN, then moves MOVE...".to_owned())
-    };
-    let mut line = match start {
-        Ok(start) => Line::new(start),
-        Err(reason) => return (None, Some(reason)),
+        return (None, Some("position needs: startpos or fen FEN, then moves MOVE...".to_owned()));
     };
     for &text in words.iter().skip(end + 1) {
         match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
