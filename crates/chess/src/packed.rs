@@ -171,19 +171,9 @@ fn castling_mode(setup: &Setup) -> CastlingMode {
         && Color::ALL.iter().all(|&color| {
             let home = Bitboard::from_rank(color.relative_rank(shakmaty::Rank::First));
             setup.castling_rights.is_disjoint(home)
-                || setup.board.king_of(color) == Some(Square::E1.flip_to(color))
+                || setup.board.king_of(color) == Some(color.fold_wb(Square::E1, Square::E8))
         });
     CastlingMode::from_standard(standard)
-}
-
-trait FlipTo {
-    fn flip_to(self, color: Color) -> Self;
-}
-
-impl FlipTo for Square {
-    fn flip_to(self, color: Color) -> Square {
-        if color.is_white() { self } else { self.flip_vertical() }
-    }
 }
 
 const PIECES: [Option<Piece>; 16] = {

@@ -9,12 +9,7 @@ use super::played;
 
 /// Counts move sequences of a length. At depth 1 moves are counted without being made.
 pub fn perft(position: &Chess, depth: u32) -> u64 {
-    let moves = position.legal_moves();
-    match depth {
-        0 => 1,
-        1 => moves.len() as u64,
-        _ => moves.iter().map(|&m| perft(&played(position, m), depth - 1)).sum(),
-    }
+    perft_until(position, depth, &AtomicBool::new(false))
 }
 
 /// Counts leaves below each legal move, in order of generation, on several threads; `None` once `stop` is
@@ -49,14 +44,14 @@ pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -
 }
 
 fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> u64 {
-    if stop.load(Relaxed) {
-        return 0;
+    let moves = position.legal_moves();
+    match depth {
+        0 => 1,
+        1 => moves.len() as u64,
+        // Smaller trees finish before `stop` matters.
+        4.. if stop.load(Relaxed) => 0,
+        _ => moves.iter().map(|&m| perft_until(&played(position, m), depth - 1, stop)).sum(),
     }
-    // Smaller trees finish before `stop` matters.
-    if depth < 4 {
-        return perft(position, depth);
-    }
-    position.legal_moves().iter().map(|&m| perft_until(&played(position, m), depth - 1, stop)).sum()
 }
 
 #[cfg(test)]

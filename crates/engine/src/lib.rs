@@ -119,7 +119,7 @@ impl PartialEq for Ponder {
 impl Eq for Ponder {}
 
 /// The result of a search, reported after each iteration and at the end.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The best move; `None` without a legal move.
     pub best: Option<Move>,

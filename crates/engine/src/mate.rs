@@ -9,7 +9,7 @@ use super::search::Search;
 use super::searcher::has_no_moves;
 use super::stack::Node;
 use patzer_chess::score::mate_in;
-use patzer_chess::{key, legal, played};
+use patzer_chess::{key, played};
 use patzer_eval::Evaluator;
 
 /// Beyond this many remembered positions, proofs only take longer.
@@ -81,13 +81,10 @@ impl<E: Evaluator> Search<'_, E> {
             }
             for &m in moves_to_try {
                 let after = played(node.position, m);
-                let in_check = legal::in_check(&after);
-                if in_check == checks {
-                    let key = key::after(node.position, node.key, m, &after);
-                    let child = Node { position: &after, key, ply: node.ply + 1, in_check };
-                    if self.all_replies_mated(&child, moves, proof) {
-                        return Some(m);
-                    }
+                let key = key::after(node.position, node.key, m, &after);
+                let child = node.child(&after, key);
+                if child.in_check == checks && self.all_replies_mated(&child, moves, proof) {
+                    return Some(m);
                 }
                 if self.time.stopped() {
                     return None;
@@ -120,8 +117,7 @@ impl<E: Evaluator> Search<'_, E> {
         for reply in replies {
             let after = played(node.position, reply);
             let key = key::after(node.position, node.key, reply, &after);
-            let in_check = legal::in_check(&after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check };
+            let child = node.child(&after, key);
             if self.mating_move(&child, &after.legal_moves(), moves - 1, proof).is_none() {
                 proof.refutations[moves as usize] = Some(reply);
                 return false;
@@ -135,7 +131,7 @@ impl<E: Evaluator> Search<'_, E> {
         let mut found = None;
         for reply in position.legal_moves() {
             let after = played(position, reply);
-            let node = Node { position: &after, key: key::of(&after), ply: 0, in_check: false };
+            let node = Node::root(&after, key::of(&after));
             let moves_to_try = after.legal_moves();
             let sooner =
                 (1..moves - 1).any(|left| self.mating_move(&node, &moves_to_try, left, proof).is_some());

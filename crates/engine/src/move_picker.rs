@@ -344,7 +344,7 @@ mod tests {
     }
 
     fn node(position: &Chess) -> Node<'_> {
-        Node { position, key: key::of(position), ply: 0, in_check: position.is_check() }
+        Node::root(position, key::of(position))
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! Depths are in plies, scores and margins in centipawns, reductions in 1/1024 ply.
 
-use std::fmt;
+use crate::OptionError;
 
 /// One parameter.
 #[derive(Debug)]
@@ -134,38 +134,27 @@ parameters! {
     time_scores = 1, 0 to 1; // by the score drop
 }
 
-/// Why a parameter was not set.
-#[derive(Debug)]
-pub enum ParamError {
-    Unknown,
-    OutOfRange(&'static Row, String),
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ParamError::OutOfRange(Row { name, min, max, off, .. }, value) = self else {
-            return f.write_str("no such parameter");
-        };
-        let off = off.map_or(String::new(), |off| format!(", or {off}"));
-        write!(f, "{name} takes a number from {min} to {max}{off}, not `{value}`")
-    }
-}
-
 impl Params {
     /// Sets a parameter by name, ignoring case.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name)).ok_or(ParamError::Unknown)?;
-        let number = value.parse().ok().filter(|&number| row.allows(number));
-        *(row.field)(self) = number.ok_or_else(|| ParamError::OutOfRange(row, value.to_owned()))?;
-        Ok(())
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+        let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
+        let Row { name, min, max, off, .. } = row;
+        match value.parse() {
+            Ok(number) if (*min..=*max).contains(&number) || *off == Some(number) => {
+                *(row.field)(self) = number;
+                Ok(())
+            }
+            _ => {
+                let off = off.map_or(String::new(), |off| format!(", or {off}"));
+                let takes = format!("a number from {min} to {max}{off}");
+                Err(OptionError::Value((*name).to_owned(), takes, value.to_owned()))
+            }
+        }
     }
 }
 
 impl Row {
-    fn allows(&self, number: i32) -> bool {
-        (self.min..=self.max).contains(&number) || self.off == Some(number)
-    }
-
     /// The option as UCI declares it.
     pub fn declaration(&self) -> String {
         let Row { name, default, off, .. } = self;
@@ -201,11 +190,11 @@ mod tests {
             let before = params.clone();
             let beyond = (row.max + 1..).find(|&value| row.off != Some(value)).unwrap();
             for wrong in [beyond.to_string(), "x".to_owned()] {
-                assert!(matches!(params.set(row.name, &wrong), Err(ParamError::OutOfRange(..))));
+                assert!(matches!(params.set(row.name, &wrong), Err(OptionError::Value(..))));
             }
             assert_eq!(params, before, "{}", row.name);
         }
-        assert!(matches!(Params::default().set("Hash", "16"), Err(ParamError::Unknown)));
+        assert!(matches!(Params::default().set("Hash", "16"), Err(OptionError::Unknown(_))));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::stack::Node;
 use super::transposition_table::{Bound, DEPTH_QS_NO_CHECKS, Entry};
 use patzer_chess::score::{MATE_IN_MAX, Score, is_mate};
 use patzer_chess::see::{see_ge, see_ge_with_attacks, value_or_zero};
-use patzer_chess::{MoveParts, PackedMove, captures, key, legal, null_move, played};
+use patzer_chess::{MoveParts, PackedMove, captures, key, null_move, played};
 use patzer_eval::Evaluator;
 
 /// The logarithmic LMR table: reductions by depth and move count, in 1/1024 ply.
@@ -116,7 +116,7 @@ impl<E: Evaluator> Search<'_, E> {
         for m in moves {
             let after = played(node.position, m);
             let key = key::after(node.position, node.key, m, &after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
+            let child = node.child(&after, key);
             self.stack.push(node.ply, piece_to(node.position.turn(), MoveParts::new(m)), key);
             let mut score = -self.quiesce::<false>(&child, -target, -target + 1, DEPTH_QS_NO_CHECKS);
             if score >= target {

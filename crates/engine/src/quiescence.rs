@@ -11,7 +11,7 @@ use super::stack::Node;
 use super::transposition_table::{Bound, DEPTH_QS_NO_CHECKS, Entry};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use patzer_chess::see::{see_ge, value};
-use patzer_chess::{PackedMove, copy_position, key, legal};
+use patzer_chess::{PackedMove, copy_position, key};
 use patzer_eval::Evaluator;
 
 /// The depth at which the main search hands over, with quiet checks. Deeper plies use [`DEPTH_QS_NO_CHECKS`].
@@ -137,7 +137,7 @@ impl<E: Evaluator> Search<'_, E> {
             let mut after = copy_position(node.position);
             after.play_unchecked(m);
             let key = key::after(node.position, node.key, m, &after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
+            let child = node.child(&after, key);
             // Not pushed on the stack: quiescence needs no repetition keys.
             let score = -self.quiesce::<PV>(&child, -beta, -alpha, DEPTH_QS_NO_CHECKS);
             if self.time.stopped() {

@@ -10,7 +10,7 @@ use super::quiescence_cache::{CacheKey, QuiescenceCache};
 use super::searcher::has_no_moves;
 use super::stack::Node;
 use patzer_chess::score::{MAX_PLY, Score, is_mate, mated_in};
-use patzer_chess::{PackedMove, legal, played};
+use patzer_chess::{PackedMove, played};
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
@@ -49,7 +49,7 @@ struct LeafLine {
 
 impl<E: Evaluator> LeafSearch for LeafSearcher<E> {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)> {
-        let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
+        let root = Node::root(position, 0);
         let line = self.best_line(&root);
         let (leaf, score) = line.leaf.unwrap_or_else(|| (position.clone(), line.score));
         if has_no_moves(&leaf) {
@@ -77,7 +77,7 @@ impl<E: Evaluator> LeafSearcher<E> {
         moves.fill(node, PackedMove::NONE, false);
         while let Some(m) = moves.next(node) {
             let after = played(node.position, m);
-            let child = below(node, &after);
+            let child = node.child(&after, 0);
             if self.reaches(&child, -best.score) {
                 continue;
             }
@@ -123,7 +123,7 @@ impl<E: Evaluator> LeafSearcher<E> {
         }
         while let Some(m) = moves.next(node) {
             let after = played(node.position, m);
-            if !self.reaches(&below(node, &after), 1 - bound) {
+            if !self.reaches(&node.child(&after, 0), 1 - bound) {
                 return true;
             }
         }
@@ -139,10 +139,6 @@ impl<E: Evaluator> LeafSearcher<E> {
         entry.eval = Some(eval);
         eval
     }
-}
-
-fn below<'a>(node: &Node, after: &'a Chess) -> Node<'a> {
-    Node { position: after, key: 0, ply: node.ply + 1, in_check: legal::in_check(after) }
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl<E: Evaluator> Search<'_, E> {
         info: &mut dyn FnMut(&Report),
     ) -> Report {
         let position = line.position();
-        let root = Node { position, key: line.key(), ply: 0, in_check: position.is_check() };
+        let root = Node::root(position, line.key());
         self.moves = root_moves(&root, &limits.only);
         self.restricted = !limits.only.is_empty();
         self.stack.start(line);
@@ -166,13 +166,10 @@ impl<E: Evaluator> Search<'_, E> {
         Report {
             best,
             score: if best.is_none() && root.in_check { mated_in(0) } else { 0 },
-            depth: 0,
-            seldepth: 0,
             rank: 1,
-            hashfull: 0,
-            nodes: 0,
             time: self.time.elapsed(),
             pv: best.into_iter().collect(),
+            ..Report::default()
         }
     }
 

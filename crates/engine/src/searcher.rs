@@ -140,7 +140,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let shared_nodes = AtomicU64::new(0);
-        let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
+        let root = Node::root(position, 0);
         let time = TimeManager::new(&Limits::default(), 1, &NEVER, &shared_nodes);
         let mut search = self.main.new_search(&self.shared, time);
         search.selective = false;
@@ -227,7 +227,7 @@ mod tests {
         let mut searcher = Searcher::new(Simple, TranspositionTable::smallest());
         let shared_nodes = AtomicU64::new(0);
         let time = TimeManager::new(&Limits::default(), 1, &NEVER, &shared_nodes);
-        let node = Node { position: &position, key, ply: 0, in_check: position.is_check() };
+        let node = Node::root(&position, key);
         searcher.main.new_search(&searcher.shared, time).node::<false>(&node, alpha, alpha + 1, depth, true);
         searcher.shared.tt.probe(key, 0).expect("an entry")
     }

@@ -3,8 +3,8 @@
 use shakmaty::{Bitboard, Chess, Move, Position};
 
 use super::history::{ContinuationContext, NO_MOVE, PieceTo};
-use patzer_chess::Line;
 use patzer_chess::score::{MAX_PLY, Score};
+use patzer_chess::{Line, legal};
 
 /// A position in the search tree.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,20 @@ pub struct Node<'a> {
     pub in_check: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
+impl Node<'_> {
+    /// The root of a tree.
+    pub fn root(position: &Chess, key: u64) -> Node<'_> {
+        Node { position, key, ply: 0, in_check: legal::in_check(position) }
+    }
+
+    /// The node after a move to a position with this key.
+    #[inline(always)]
+    pub fn child<'a>(&self, after: &'a Chess, key: u64) -> Node<'a> {
+        Node { position: after, key, ply: self.ply + 1, in_check: legal::in_check(after) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
     /// The uncorrected static evaluation, `None` in check.
     pub raw_eval: Option<Score>,
@@ -41,19 +54,9 @@ pub struct Frame {
     plies_since_null: usize,
 }
 
-const NEW_FRAME: Frame = Frame {
-    raw_eval: None,
-    eval: None,
-    excluded: None,
-    double_extensions: 0,
-    killers: [None; 2],
-    moved: NO_MOVE,
-    quiet: None,
-    pv: false,
-    cutoffs: 0,
-    attacked: Bitboard::EMPTY,
-    plies_since_null: 0,
-};
+fn new_frame() -> Frame {
+    Frame { moved: NO_MOVE, ..Frame::default() }
+}
 
 #[derive(Debug)]
 pub struct Stack {
@@ -66,7 +69,7 @@ impl Stack {
     pub fn new() -> Stack {
         // The last node clears the frames of its children and grandchildren.
         Stack {
-            frames: vec![NEW_FRAME; MAX_PLY + 3],
+            frames: vec![new_frame(); MAX_PLY + 3],
             lines: (0..MAX_PLY + 2).map(|_| Vec::with_capacity(MAX_PLY + 2)).collect(),
             keys: Vec::new(),
         }
@@ -76,7 +79,7 @@ impl Stack {
     pub fn start(&mut self, line: &Line) {
         self.keys.clear();
         self.keys.extend_from_slice(line.keys());
-        self.frames.fill(NEW_FRAME);
+        self.frames.fill(new_frame());
         self.frames[0].plies_since_null = line.moves().len();
     }
 

@@ -63,24 +63,13 @@ impl Entry {
     }
 }
 
-/// Mate scores count from the root in the search, but from the position in the table, which is probed at
-/// other plies.
-fn from_root(score: Score, ply: usize) -> Score {
+/// Mate scores count from the root in the search, but from the position in the table, which is probed at other
+/// plies.
+fn shift_mate(score: Score, plies: Score) -> Score {
     if score >= MATE_IN_MAX {
-        score + ply as Score
+        score + plies
     } else if score <= -MATE_IN_MAX {
-        score - ply as Score
-    } else {
-        score
-    }
-}
-
-fn to_root(score: i16, ply: usize) -> Score {
-    let score = Score::from(score);
-    if score >= MATE_IN_MAX {
-        score - ply as Score
-    } else if score <= -MATE_IN_MAX {
-        score + ply as Score
+        score - plies
     } else {
         score
     }
@@ -285,7 +274,7 @@ impl TranspositionTable {
         }
         Some(Entry {
             best: data.best,
-            score: to_root(data.score, ply),
+            score: shift_mate(data.score.into(), -(ply as Score)),
             eval: (data.eval != NO_EVAL).then_some(Score::from(data.eval)),
             depth: i32::from(data.depth) + DEPTH_QS_NO_CHECKS,
             bound: data.bound()?,
@@ -319,7 +308,7 @@ impl TranspositionTable {
         let best = if same && entry.best == PackedMove::NONE { old.best } else { entry.best };
         let data = Data {
             best,
-            score: from_root(entry.score, ply) as i16,
+            score: shift_mate(entry.score, ply as Score) as i16,
             eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
             depth: (entry.depth - DEPTH_QS_NO_CHECKS).clamp(0, 255) as u8,
             age_pv_bound: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,

@@ -158,13 +158,3 @@ fn the_numbers_of_the_search_are_options_only_when_asked_for() {
     assert!(text.contains("option name rfp_margin type spin default "), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("info string")).count(), 1, "{text}");
 }
-
-#[test]
-fn the_engine_alone_speaks_uci_and_names_a_missing_evaluation() {
-    let mut gui = Gui::new();
-    gui.say("uci\nsetoption name EvalFile value no-such.nnue\nisready\n");
-    assert_eq!(gui.hear("info string no-such"), "info string no-such.nnue: no such file\n");
-    gui.hear("readyok");
-    gui.say("position startpos moves e2e4\ngo depth 4\n");
-    gui.hear("bestmove ");
-}

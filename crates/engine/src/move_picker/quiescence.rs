@@ -136,7 +136,7 @@ mod tests {
     use patzer_chess::{fen, key};
 
     fn handed_out(position: &Chess, first: PackedMove) -> Vec<Move> {
-        let node = Node { position, key: key::of(position), ply: 0, in_check: position.is_check() };
+        let node = Node::root(position, key::of(position));
         let mut picker = QuiescencePicker::empty();
         picker.fill(&node, first, true);
         std::iter::from_fn(|| picker.next(&node)).collect()

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::session::Session;
 use crate::OutOfMemory;
-use crate::params::ParamError;
 use patzer_eval::{EvalError, Evaluation};
 
 pub struct UciOption {
@@ -69,7 +68,7 @@ fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
         Evaluation::load(Path::new(file)).map_err(|error| OptionError::EvalFile(file.to_owned(), error))?
     };
     for name in evaluation.missing() {
-        session.explain(&format!("{file} lacks {name}, which counts as 0"));
+        session.out.explain(format_args!("{file} lacks {name}, which counts as 0"));
     }
     session.set_evaluation(evaluation);
     Ok(())
@@ -108,8 +107,7 @@ impl UciOption {
     }
 
     fn set(&self, session: &mut Session, value: &str) -> Result<(), OptionError> {
-        let refuse =
-            |takes: String| Err(OptionError::Value { name: self.name, takes, value: value.to_owned() });
+        let refuse = |takes: String| Err(OptionError::Value(self.name.to_owned(), takes, value.to_owned()));
         match self.kind {
             Kind::Spin { min, max, set, .. } => match value.parse() {
                 Ok(number) if (min..=max).contains(&number) => set(session, number)?,
@@ -142,9 +140,13 @@ impl PlayerSettings {
         let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
             return Err(OptionError::NotInProcess(name.to_owned()));
         };
-        let number = value.parse().ok().filter(|number| number <= max);
-        let name = name.to_owned();
-        set(self, number.ok_or_else(|| OptionError::TooLarge { name, max: *max, value: value.to_owned() })?);
+        match value.parse() {
+            Ok(number) if number <= *max => set(self, number),
+            _ => {
+                let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
+                return Err(OptionError::Value(name, takes, value.to_owned()));
+            }
+        }
         Ok(())
     }
 }
@@ -156,32 +158,14 @@ pub enum OptionError {
     Syntax,
     /// No option of this name.
     Unknown(String),
-    /// A value of the wrong type or out of range.
-    Value {
-        /// The option.
-        name: &'static str,
-        /// What the option takes.
-        takes: String,
-        /// The refused value.
-        value: String,
-    },
-    /// A search parameter out of range.
-    Param(ParamError),
+    /// A value of the wrong type or out of range: the name, what the option takes, and the value.
+    Value(String, String, String),
     /// No memory for the transposition table.
     OutOfMemory(OutOfMemory),
     /// The evaluation file cannot be loaded.
     EvalFile(String, EvalError),
     /// Players in this process lack this option.
     NotInProcess(String),
-    /// Not a number up to the maximum of a player in this process.
-    TooLarge {
-        /// The option.
-        name: String,
-        /// The greatest value.
-        max: u64,
-        /// The refused value.
-        value: String,
-    },
 }
 
 impl From<OutOfMemory> for OptionError {
@@ -195,18 +179,13 @@ impl fmt::Display for OptionError {
         match self {
             OptionError::Syntax => f.write_str("setoption needs: name NAME value VALUE"),
             OptionError::Unknown(name) => write!(f, "no option `{name}`"),
-            OptionError::Value { name, takes, value } => write!(f, "{name} takes {takes}, not `{value}`"),
-            OptionError::Param(error) => error.fmt(f),
+            OptionError::Value(name, takes, value) => write!(f, "{name} takes {takes}, not `{value}`"),
             OptionError::OutOfMemory(error) => error.fmt(f),
             OptionError::EvalFile(file, error) => write!(f, "{file}: {error}"),
             OptionError::NotInProcess(name) => {
-                let offered: Vec<&str> =
-                    OPTIONS.iter().filter(|o| o.in_process.is_some()).map(|o| o.name).collect();
-                let offered = offered.join(", ");
+                let offered = OPTIONS.iter().filter(|option| option.in_process.is_some());
+                let offered = offered.map(|option| option.name).collect::<Vec<_>>().join(", ");
                 write!(f, "players in this process have no option `{name}`; they offer: {offered}")
-            }
-            OptionError::TooLarge { name, max, value } => {
-                write!(f, "option {name} takes a number up to {max}, not `{value}`")
             }
         }
     }
@@ -223,10 +202,7 @@ pub fn set(session: &mut Session, arguments: &str) -> Result<(), OptionError> {
     let (name, value) = name_and_value(rest);
     match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(&name)) {
         Some(option) => option.set(session, value),
-        None => session.set_param(&name, value).map_err(|error| match error {
-            ParamError::Unknown => OptionError::Unknown(name),
-            error => OptionError::Param(error),
-        }),
+        None => session.set_param(&name, value),
     }
 }
 

@@ -16,13 +16,13 @@ use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
-use crate::params::{ParamError, Params, ROWS, Row};
-use crate::{Engine, Limits, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::params::{Params, ROWS, Row};
+use crate::{Engine, Limits, OptionError, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
 pub struct Session {
-    out: Out,
+    pub(super) out: Out,
     /// Receives the end of each job.
     events: Sender<Event>,
     evaluation: Evaluation,
@@ -246,10 +246,6 @@ impl Session {
         });
     }
 
-    pub fn explain(&self, text: &str) {
-        self.out.explain(text);
-    }
-
     fn perft(&mut self, depth: u32) {
         let (out, position) = (self.out.clone(), self.line.position().clone());
         let mode = notation::mode(&position, self.chess960);
@@ -352,7 +348,7 @@ impl Session {
         self.engine().set_threads(threads);
     }
 
-    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         self.params.set(name, value)?;
         let params = self.params.clone();
         self.engine().set_params(&params);
