@@ -47,7 +47,7 @@ fn search(c: &mut Criterion) {
         group.bench_function(format!("resolve/{name}"), |b| {
             b.iter(|| {
                 for position in &positions {
-                    black_box(engine.resolve(black_box(position)));
+                    black_box(engine.quiescence_leaf(black_box(position)));
                 }
             });
         });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
 use patzer_engine as engine;
-use patzer_engine::resolve::resolver;
+use patzer_engine::quiescence_leaf::leaf_search;
 use patzer_eval::hce::{self, Hce, Trace, Weights};
 use patzer_eval::{Evaluation, Evaluator};
 use shakmaty::{Chess, Position};
@@ -62,13 +62,17 @@ fn labels(criterion: &mut Criterion) {
     let positions = positions(2_000);
     let mut group = criterion.benchmark_group("label");
     group.throughput(Throughput::Elements(positions.len() as u64));
-    let mut resolver = resolver(&Evaluation::default_hce());
+    let mut resolver = leaf_search(&Evaluation::default_hce());
     group.bench_function("leaves", |bench| {
-        bench.iter(|| positions.iter().filter_map(|position| resolver.resolve(black_box(position))).count());
+        bench.iter(|| {
+            positions.iter().filter_map(|position| resolver.quiescence_leaf(black_box(position))).count()
+        });
     });
     let mut engine = engine::engine(&Evaluation::default_hce(), 1);
     group.bench_function("leaves by the search that plays", |bench| {
-        bench.iter(|| positions.iter().filter_map(|position| engine.resolve(black_box(position))).count());
+        bench.iter(|| {
+            positions.iter().filter_map(|position| engine.quiescence_leaf(black_box(position))).count()
+        });
     });
     group.finish();
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use patzer_chess::see::see_ge;
-use patzer_chess::{Line, captures, key, null};
+use patzer_chess::{Line, captures, key, null_move};
 use patzer_engine::{Limits, engine};
 use patzer_eval::Evaluation;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ proptest! {
             let position = line.position();
             prop_assert_eq!(line.key(), key::of(position));
             if !position.is_check() {
-                let passed = null::pass(position).unwrap();
+                let passed = null_move::null_move(position).unwrap();
                 prop_assert_eq!(key::after_null(position, line.key()), key::of(&passed));
                 prop_assert_eq!(passed, position.clone().swap_turn().unwrap());
             }
@@ -104,7 +104,7 @@ proptest! {
         for &m in &report.pv {
             position = position.play(m).unwrap();
         }
-        if let Some((leaf, score)) = engine.resolve(line.position()) {
+        if let Some((leaf, score)) = engine.quiescence_leaf(line.position()) {
             prop_assert!(!leaf.is_check() || leaf.is_checkmate());
             prop_assert!(leaf.board().occupied().count() <= line.position().board().occupied().count());
             prop_assert!(leaf.is_checkmate() || score == engine.evaluate(&leaf));

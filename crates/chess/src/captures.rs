@@ -1,16 +1,13 @@
-//! The legal moves that change material: captures and promotions to a queen.
-//!
-//! In: a position whose side to move is not in check. Out: exactly those of its legal moves that capture or promote
-//! to a queen, without under-promotions. Generating them directly takes a fraction of the time that filtering all
-//! legal moves takes, and quiescence does little else.
+//! Generates legal captures and queen promotions. Doing so directly takes a fraction of the time of filtering
+//! all legal moves, and quiescence does little else.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
-use super::attacked::pawn_span;
+use super::attacks::pawn_attacks as all_pawn_attacks;
 use super::sliders;
 
-/// Appends the legal captures and queen promotions of a side that is not in check. Captures that promote are
-/// generated for the queen only: in quiescence an under-promotion is never worth its time.
+/// Appends the legal captures and queen promotions of a side that is not in check; quiescence never gains
+/// from an under-promotion.
 pub fn generate(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -21,46 +18,45 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     king_moves(position, king, them, moves);
 }
 
-/// Whether a pinned piece stays on the line of its pin.
+/// A pinned piece may only move along the line of its pin.
 #[inline]
-pub(super) fn safe(from: Square, to: Square, king: Square, pinned: Bitboard) -> bool {
+pub(super) fn pin_allows(from: Square, to: Square, king: Square, pinned: Bitboard) -> bool {
     !pinned.contains(from) || attacks::aligned(from, to, king)
 }
 
-/// Our pieces that alone stand between our king and an enemy slider.
 pub(super) fn pinned(position: &Chess, king: Square) -> Bitboard {
-    screens(position.board(), king, position.them()) & position.us()
+    blockers(position.board(), king, position.them()) & position.us()
 }
 
-/// The pieces of either side that alone stand between a king and one of these sliders.
+/// The only pieces of either colour between a king and an enemy slider.
 #[inline(always)]
-pub(super) fn screens(board: &Board, king: Square, of: Bitboard) -> Bitboard {
+pub(super) fn blockers(board: &Board, king: Square, of: Bitboard) -> Bitboard {
     let snipers = (sliders::file_and_rank(king) & board.rooks_and_queens())
         | (sliders::diagonals(king) & board.bishops_and_queens());
-    let mut screens = Bitboard(0);
+    let mut blockers = Bitboard(0);
     for sniper in snipers & of {
         let between = attacks::between(king, sniper) & board.occupied();
         if !between.more_than_one() {
-            screens |= between;
+            blockers |= between;
         }
     }
-    screens
+    blockers
 }
 
-/// The legal moves of knights, bishops, rooks and queens to the squares that are wanted of each.
+/// Legal moves of knights, bishops, rooks and queens to the target squares of each piece.
 #[inline]
 pub(super) fn pieces(
     position: &Chess,
     king: Square,
-    wanted: impl Fn(Role, Square) -> Bitboard,
+    targets: impl Fn(Role, Square) -> Bitboard,
     pinned: Bitboard,
     moves: &mut MoveList,
 ) {
-    // Not a loop: each of these knows what it moves.
-    pieces_of(Role::Knight, position, king, &wanted, pinned, moves);
-    pieces_of(Role::Bishop, position, king, &wanted, pinned, moves);
-    pieces_of(Role::Rook, position, king, &wanted, pinned, moves);
-    pieces_of(Role::Queen, position, king, &wanted, pinned, moves);
+    // Not a loop: each call is compiled for a constant role.
+    pieces_of(Role::Knight, position, king, &targets, pinned, moves);
+    pieces_of(Role::Bishop, position, king, &targets, pinned, moves);
+    pieces_of(Role::Rook, position, king, &targets, pinned, moves);
+    pieces_of(Role::Queen, position, king, &targets, pinned, moves);
 }
 
 #[inline(always)]
@@ -68,14 +64,14 @@ fn pieces_of(
     role: Role,
     position: &Chess,
     king: Square,
-    wanted: &impl Fn(Role, Square) -> Bitboard,
+    targets: &impl Fn(Role, Square) -> Bitboard,
     pinned: Bitboard,
     moves: &mut MoveList,
 ) {
     let board = position.board();
     for from in position.our(role) {
-        for to in sliders::reach(role, from, board.occupied()) & wanted(role, from) {
-            if safe(from, to, king, pinned) {
+        for to in sliders::reach(role, from, board.occupied()) & targets(role, from) {
+            if pin_allows(from, to, king, pinned) {
                 moves.push(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
             }
         }
@@ -88,7 +84,7 @@ fn pawns(position: &Chess, king: Square, target: Bitboard, pinned: Bitboard, mov
     let pawns = position.our(Role::Pawn);
     let about_to_promote = pawns & Bitboard::from_rank(turn.relative_rank(Rank::Seventh));
     let mut push = |from: Square, to: Square, promotion: Option<Role>| {
-        if safe(from, to, king, pinned) {
+        if pin_allows(from, to, king, pinned) {
             moves.push(Move::Normal { role: Role::Pawn, from, capture: board.role_at(to), to, promotion });
         }
     };
@@ -100,8 +96,8 @@ fn pawns(position: &Chess, king: Square, target: Bitboard, pinned: Bitboard, mov
             push(from, to, Some(Role::Queen));
         }
     }
-    // From the captured pieces backwards there are fewer squares to look at than from all pawns.
-    let attackable = target & !Bitboard::BACKRANKS & pawn_span(pawns, turn);
+    // Walking back from the captured pieces visits fewer squares than walking from all pawns.
+    let attackable = target & !Bitboard::BACKRANKS & all_pawn_attacks(pawns, turn);
     for to in attackable {
         for from in attacks::pawn_attacks(!turn, to) & pawns {
             push(from, to, None);
@@ -114,7 +110,7 @@ fn en_passant(position: &Chess, king: Square, moves: &mut MoveList) {
     let board = position.board();
     for from in attacks::pawn_attacks(!position.turn(), to) & position.our(Role::Pawn) {
         let captured = Square::from_coords(to.file(), from.rank());
-        // Two pawns leave the rank at once, so pins do not tell: look at the board after the capture.
+        // Two pawns leave the rank at once, which pins do not cover: test the board after the capture.
         let occupied = board.occupied().without(from).without(captured).with(to);
         if attackers(board, king, !position.turn(), occupied).without(captured).is_empty() {
             moves.push(Move::EnPassant { from, to });
@@ -122,11 +118,10 @@ fn en_passant(position: &Chess, king: Square, moves: &mut MoveList) {
     }
 }
 
-/// The king's moves to these squares that are safe.
 pub(super) fn king_moves(position: &Chess, king: Square, target: Bitboard, moves: &mut MoveList) {
     let board = position.board();
     for to in attacks::king_attacks(king) & target {
-        // Not in check, so no slider looks through the king's square.
+        // Not in check, so no slider attacks through the king's square.
         if attackers(board, to, !position.turn(), board.occupied()).is_empty() {
             let capture = board.role_at(to);
             moves.push(Move::Normal { role: Role::King, from: king, capture, to, promotion: None });
@@ -134,13 +129,12 @@ pub(super) fn king_moves(position: &Chess, king: Square, target: Bitboard, moves
     }
 }
 
-/// The pieces of a side that attack a square, as if the board were occupied so.
 #[inline]
 pub(super) fn attackers(board: &Board, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
     sliders::attackers(board, square, occupied) & board.by_color(by)
 }
 
-/// Whether [`generate`] would produce this legal move.
+/// Reports whether [`generate`] would produce this legal move.
 pub fn includes(m: Move) -> bool {
     match m {
         Move::Normal { capture, promotion, .. } => {
@@ -157,7 +151,6 @@ mod tests {
     use crate::fen;
     use crate::testing::along_random_games;
 
-    /// The definition: all legal moves, filtered.
     fn filtered(position: &Chess) -> Vec<String> {
         let moves = position.legal_moves().into_iter().filter(|&m| includes(m));
         sorted(moves)
@@ -183,10 +176,10 @@ mod tests {
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
-            // Taking en passant would leave both pawns' rank open to the rook.
+            // Capturing en passant would open both pawns' rank to the rook.
             "8/8/8/K2pP2r/8/8/8/4k3 w - d6 0 1",
             "8/8/8/3pP2r/8/8/8/K3k3 w - d6 0 1",
-            // The bishop's pin lets a pawn take its pinner only.
+            // The pin by the bishop lets a pawn capture only its pinner.
             "4k3/8/8/8/8/2b1b3/3P4/4K3 w - - 0 1",
         ] {
             check(&fen::position(text, false).unwrap());

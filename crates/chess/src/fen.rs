@@ -1,28 +1,50 @@
-//! Positions from FEN, as leniently as is safe.
-//!
-//! In: a FEN, of standard chess or Chess960. Out: a position, or one line saying what is wrong with it. GUIs and
-//! old collections write castling rights and en passant squares that the board does not support; these are
-//! dropped. A board on which legal moves make no sense (no king, the side not to move in check) is refused.
+//! Lenient FEN parsing. GUIs and old collections write castling rights and en passant squares that the board
+//! does not support; these are dropped. A board without legal sense (no king, side not to move in check) is
+//! an error.
 
-use shakmaty::fen::Fen;
+use std::fmt;
+
+use shakmaty::fen::{Fen, ParseFenError};
 use shakmaty::{CastlingMode, Chess, FromSetup, PositionError};
 
-/// Parses a FEN.
-///
-/// `chess960` forces the castling rules of Chess960; without it they are used only where the standard ones cannot
+/// Why a text is not a position.
+#[derive(Debug)]
+pub enum FenError {
+    /// Not a FEN; holds the text.
+    Syntax(ParseFenError, String),
+    /// A board without legal sense; holds the text.
+    Position(Box<PositionError<Chess>>, String),
+}
+
+impl fmt::Display for FenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FenError::Syntax(error, text) => write!(f, "{error}: `{text}`"),
+            FenError::Position(error, text) => write!(f, "{error}: `{text}`"),
+        }
+    }
+}
+
+impl std::error::Error for FenError {}
+
+impl From<FenError> for String {
+    fn from(error: FenError) -> String {
+        error.to_string()
+    }
+}
+
+/// Parses a FEN. `chess960` forces Chess960 castling; otherwise it is used only if standard castling cannot
 /// express the rights.
-///
-/// # Errors
-/// What is wrong with the FEN or the position, in one line.
-pub fn position(text: &str, chess960: bool) -> std::result::Result<Chess, String> {
-    let setup = text.trim().parse::<Fen>().map_err(|e| format!("{e}: `{text}`"))?.into_setup();
+pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {
+    let fen: Fen = text.trim().parse().map_err(|error| FenError::Syntax(error, text.to_owned()))?;
+    let setup = fen.into_setup();
     let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::detect(&setup) };
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
-        .map_err(|e| format!("{e}: `{text}`"))
+        .map_err(|error| FenError::Position(Box::new(error), text.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,18 +1,15 @@
-//! Zobrist keys, from scratch and one move at a time.
-//!
-//! In: a position, or a position with its key and the move that was played. Out: a 64-bit key that is equal for
-//! positions that are equal by the rules of repetition: board, side to move, castling rights (by the square of
-//! the rook, so those of Chess960 too), and the en passant file only where a legal capture exists.
-//! Source: Zobrist, "A New Hashing Method with Application for Game Playing" (1970).
+//! Zobrist keys, from scratch and incrementally. Equal for positions that the repetition rule calls equal:
+//! board, side to move, castling rights (by rook square, so Chess960 too), and the en passant file only if a
+//! legal capture exists. Source: Zobrist, "A New Hashing Method with Application for Game Playing" (1970).
 
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
 use crate::rng::mix;
 
-/// Any fixed number: keys have to be the same in every run, and random in their bits.
+/// Any constant: keys must be the same in every run.
 const SEED: u64 = 0x5061_747a_6572;
 
-/// By colour, role and square. There are zeros for no role and for one more, so that whatever three bits say is there.
+/// By colour, role and square. Roles 0 and 7 are zeros, so that three bits always index the table.
 static PIECES: [[[u64; 64]; 8]; 2] = {
     let mut table = [[[0; 64]; 8]; 2];
     let mut index = 0;
@@ -25,9 +22,8 @@ static PIECES: [[[u64; 64]; 8]; 2] = {
     table
 };
 
-/// One number for each square on which a rook with castling rights may stand; squares of other ranks unused.
+/// By square of the castling rook.
 const CASTLING: [u64; 64] = numbers(1000);
-/// One number for each en passant square; squares of other ranks unused.
 const EN_PASSANT: [u64; 64] = numbers(2000);
 const BLACK: u64 = mix(SEED, 3000);
 
@@ -41,7 +37,7 @@ const fn numbers(start: u64) -> [u64; 64] {
     table
 }
 
-/// The key of a position, from scratch.
+/// Computes a key from scratch.
 pub fn of(position: &Chess) -> u64 {
     let mut key = if position.turn() == Color::Black { BLACK } else { 0 };
     for (square, standing) in position.board().iter() {
@@ -50,23 +46,23 @@ pub fn of(position: &Chess) -> u64 {
     key ^ castling(position.castles().castling_rights()) ^ en_passant(position)
 }
 
-/// The key after a legal move, from the key before it. `after` is `before` with `m` played.
+/// Updates a key by a legal move; `after` is `before` with `m` played.
 #[inline]
 pub fn after(before: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
-    completed(nearly_after(before, key, m), before, after)
+    complete_after(approximate_after(before, key, m), before, after)
 }
 
-/// The key after a legal move, from what [`nearly_after`] says it is.
+/// Turns the result of [`approximate_after`] into the exact key, once the move is made.
 #[inline]
-pub fn completed(near: u64, before: &Chess, after: &Chess) -> u64 {
+pub fn complete_after(approximate: u64, before: &Chess, after: &Chess) -> u64 {
     let lost = before.castles().castling_rights() ^ after.castles().castling_rights();
-    near ^ castling(lost) ^ en_passant(after)
+    approximate ^ castling(lost) ^ en_passant(after)
 }
 
-/// The key after a legal move that costs no castling rights and allows no capture en passant: the right one nearly
-/// always, and known before the move is made.
+/// Updates a key by a legal move without lost castling rights or a new en passant square: nearly always
+/// exact, and known before the move is made, early enough to prefetch.
 #[inline]
-pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
+pub fn approximate_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
     let moved = match m {
         Move::Normal { role, from, capture, to, promotion } => {
@@ -80,7 +76,6 @@ pub fn nearly_after(before: &Chess, key: u64, m: Move) -> u64 {
     key ^ moved ^ en_passant(before) ^ BLACK
 }
 
-/// What castling and captures en passant change.
 #[cold]
 fn rarely_moved(us: Color, m: Move) -> u64 {
     match m {
@@ -95,12 +90,11 @@ fn rarely_moved(us: Color, m: Move) -> u64 {
                 ^ piece(us.rook(), rook)
                 ^ piece(us.rook(), side.rook_to(us))
         }
-        // Others are none, or normal.
         Move::Put { .. } | Move::Normal { .. } => 0,
     }
 }
 
-/// The key after passing the turn (see [`super::null`]), from the key before it.
+/// Updates a key by a null move (see [`super::null_move`]).
 #[inline]
 pub fn after_null(before: &Chess, key: u64) -> u64 {
     key ^ en_passant(before) ^ BLACK
@@ -110,7 +104,7 @@ fn piece(piece: Piece, square: Square) -> u64 {
     at(piece.color, piece.role as usize, square)
 }
 
-/// The bits that are kept say again what the types say, where the compiler has lost sight of it.
+/// The masks repeat what the types guarantee, where the compiler has lost sight of it.
 #[inline(always)]
 fn at(color: Color, role: usize, square: Square) -> u64 {
     PIECES[color as usize & 1][role & 7][square as usize & 63]
@@ -126,7 +120,7 @@ fn en_passant(position: &Chess) -> u64 {
     if position.maybe_ep_square().is_some() { legal_en_passant(position) } else { 0 }
 }
 
-/// Almost always there is no such square, so the test for legality behind it costs nothing.
+/// Rarely called, so testing for legality costs nothing.
 #[cold]
 #[inline(never)]
 fn legal_en_passant(position: &Chess) -> u64 {
@@ -166,7 +160,7 @@ mod tests {
         assert_eq!(key(none), key("4k3/8/8/8/3P4/8/8/4K3 b - - 0 1"));
         let legal = "4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1";
         assert_ne!(key(legal), key("4k3/8/8/8/3Pp3/8/8/4K3 b - - 0 1"));
-        // The pawn on e4 is pinned on its file and must not leave it.
+        // The pawn on e4 is pinned on its file.
         let pinned = "4k3/8/8/8/3Pp3/8/8/K3R3 b - d3 0 1";
         assert_eq!(key(pinned), key("4k3/8/8/8/3Pp3/8/8/K3R3 b - - 0 1"));
     }

@@ -1,14 +1,10 @@
-//! Whether a move out of a table can be played, and whether a side is in check.
-//!
-//! In: a position and a move whose pieces stand where it says ([`super::PackedMove::unpack`] makes such). Out: yes or
-//! no, for the most common moves without generating any.
+//! Legality of hash moves and killers, and check detection, without generating moves.
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
-use super::captures::{attackers, pinned, safe};
+use super::captures::{attackers, pin_allows, pinned};
 use super::{quiets, sliders};
 
-/// Whether the side to move is in check.
 #[inline]
 pub fn in_check(position: &Chess) -> bool {
     let board = position.board();
@@ -16,7 +12,7 @@ pub fn in_check(position: &Chess) -> bool {
     king.is_some_and(|king| attackers(board, king, !position.turn(), board.occupied()).any())
 }
 
-/// Whether a move of the side to move is legal, where `in_check` says whether that side is in check.
+/// Tests a move from [`super::PackedMove::unpack`] for legality. `in_check`: the side to move is in check.
 #[inline]
 pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let Move::Normal { role, from, capture, to, promotion } = m else { return position.is_legal(m) };
@@ -26,9 +22,9 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let board = position.board();
     let Some(king) = board.king_of(position.turn()) else { return false };
     let occupied = board.occupied();
-    let reach = match role {
-        Role::Pawn => pawn_reach(position, from),
-        // Not in check, so no slider looks through the king's square.
+    let targets = match role {
+        Role::Pawn => pawn_targets(position, from),
+        // Not in check, so no slider attacks through the king's square.
         Role::King => {
             return promotion.is_none()
                 && attacks::king_attacks(from).contains(to)
@@ -42,14 +38,14 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
         None => !promotes,
     };
     right_promotion
-        && reach.contains(to)
+        && targets.contains(to)
         && capture == board.role_at(to)
-        && safe(from, to, king, pinned(position, king))
+        && pin_allows(from, to, king, pinned(position, king))
 }
 
-/// Where a pawn may push to or take a piece, without en passant.
+/// Pushes and captures of a pawn, without en passant.
 #[inline]
-fn pawn_reach(position: &Chess, from: Square) -> Bitboard {
+fn pawn_targets(position: &Chess, from: Square) -> Bitboard {
     let turn = position.turn();
     let (single, double) = quiets::pushes(turn, from.into(), !position.board().occupied());
     single | double | (attacks::pawn_attacks(turn, from) & position.them())
@@ -66,7 +62,6 @@ mod tests {
         along_random_games(7, 40, 150, |position| assert_eq!(in_check(position), position.is_check()));
     }
 
-    /// Whatever 16 bits say, the answer is that of the rules.
     fn check(position: &Chess) {
         let in_check = position.is_check();
         for bits in 0..=u16::MAX {

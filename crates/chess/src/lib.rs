@@ -1,19 +1,17 @@
 //! What shakmaty leaves open: packed boards and moves, keys, captures, static exchange evaluation, scores.
-//!
-//! In: shakmaty positions and moves. Out: the fixed-size forms that datasets and hash tables store, and the
-//! operations that a search needs millions of times a second. shakmaty stays the only authority on the rules.
+//! shakmaty stays the only authority on the rules.
 
-pub mod attacked;
+pub mod attacks;
 pub mod captures;
 pub mod checks;
 pub mod fen;
+pub mod game_line;
+pub mod huge_pages;
 pub mod key;
 pub mod legal;
-pub mod line;
-pub mod null;
+pub mod move_parts;
+pub mod null_move;
 pub mod packed;
-pub mod pages;
-pub mod parts;
 pub mod perft;
 pub mod prefetch;
 pub mod quiets;
@@ -23,31 +21,31 @@ pub mod see;
 pub mod sliders;
 pub mod testing;
 
-pub use line::Line;
+pub use game_line::Line;
+pub use move_parts::MoveParts;
 pub use packed::{PackedBoard, PackedMove};
-pub use parts::Parts;
 
 use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
 
 /// The position after a legal move.
 #[inline]
 pub fn played(position: &Chess, m: Move) -> Chess {
-    let mut after = copied(position);
+    let mut after = copy_position(position);
     after.play_unchecked(m);
     after
 }
 
-/// A copy of a position, to play a move in where it lies. `clone` copies field by field and puts the castling rights
-/// together on the way, out of memory that it has just written, for which the processor waits; so it does where a
-/// position is played in one place and handed to another, as by [`played`].
+/// Copies a position for copy-make. `clone` copies field by field and stalls on store forwarding when it
+/// reassembles the castling rights it has just written; so does returning a position by value, as [`played`]
+/// does.
 #[inline(always)]
-pub fn copied(position: &Chess) -> Chess {
+pub fn copy_position(position: &Chess) -> Chess {
     const { assert!(!std::mem::needs_drop::<Chess>(), "plain numbers, of which a copy is a copy") };
-    // SAFETY: a position that lives is read, and it holds nothing that two copies could not hold at once.
+    // SAFETY: reads a live position without destructor, so two copies cannot conflict.
     unsafe { std::ptr::read(position) }
 }
 
-/// The start position of Chess960 with this number, 0 to 959.
+/// The Chess960 start position of a number from 0 to 959.
 pub fn chess960(number: u32) -> Chess {
     let board = Board::chess960(number);
     let castling_rights = board.rooks();

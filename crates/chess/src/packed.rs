@@ -1,7 +1,5 @@
-//! Boards in 24 bytes and moves in 16 bits.
-//!
-//! In: a shakmaty position or move. Out: fixed-size records that compare, hash and store cheaply, and the way
-//! back. The encoding is part of the dataset format, so it never changes meaning.
+//! Boards in 24 bytes and moves in 16 bits. The encoding is part of the dataset format, so it never changes
+//! meaning.
 
 use std::num::NonZeroU32;
 
@@ -10,7 +8,7 @@ use shakmaty::{
     Move, Piece, Position, PositionError, Role, Setup, Square,
 };
 
-use super::Parts;
+use super::MoveParts;
 
 /// A board in 24 bytes: occupancy (u64, little-endian), then one 4-bit piece for each occupied square in square
 /// order (a1, b1, … h8), low half of a byte first.
@@ -23,11 +21,10 @@ pub struct PackedBoard(pub [u8; 24]);
 
 const CASTLING_ROOK: u8 = 6;
 
-/// En passant square of a record that has none.
+/// The en passant code of a record without an en passant square.
 pub const NO_EP: u8 = 255;
 
 impl PackedBoard {
-    /// Packs the pieces and castling rights of a legal position.
     pub fn pack(position: &Chess) -> PackedBoard {
         let board = position.board();
         let unmoved = position.castles().castling_rights();
@@ -36,14 +33,14 @@ impl PackedBoard {
         bytes[..8].copy_from_slice(&occupied.0.to_le_bytes());
         let roles =
             [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
-        // The code's four bits as four bitboards, so that a square needs four bit tests and no search.
+        // Split the four code bits into four bitboards: four bit tests a square, no search.
         let bit0 = roles[1] | roles[3] | roles[5];
         let bit1 = roles[2] | roles[3] | unmoved;
         let bit2 = roles[4] | roles[5] | unmoved;
         let bit0 = bit0.without(unmoved);
         let mut left = occupied.0;
         for half in bytes[8..].chunks_exact_mut(8) {
-            // Sixteen codes gather in a register; writing each to memory would wait for the one before.
+            // Gather sixteen codes in a register; writing each to memory would wait for the previous store.
             let mut codes = 0u64;
             for shift in (0..64).step_by(4) {
                 if left == 0 {
@@ -59,7 +56,6 @@ impl PackedBoard {
         PackedBoard(bytes)
     }
 
-    /// The occupied squares.
     #[inline]
     pub fn occupied(&self) -> Bitboard {
         Bitboard(u64::from_le_bytes([
@@ -67,10 +63,10 @@ impl PackedBoard {
         ]))
     }
 
-    /// Every piece with its square, in square order. A code that no board has is skipped.
+    /// Every piece with its square, in square order; invalid codes are skipped.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> + '_ {
-        // The codes as one number, so that each step is a shift and a look-up.
+        // All codes as one number: each step is a shift and a lookup.
         let mut codes = [0; 16];
         codes.copy_from_slice(&self.0[8..]);
         let mut codes = u128::from_le_bytes(codes);
@@ -86,21 +82,20 @@ impl PackedBoard {
         (self.0[8 + index / 2] >> (4 * (index % 2))) & 15
     }
 
-    /// The board with left and right exchanged; `None` if a rook may still castle, since the mirror image of that
-    /// has other moves.
+    /// The horizontal mirror image; `None` with castling rights, whose mirror image has other moves.
     pub fn mirrored(&self) -> Option<PackedBoard> {
         let occupied = self.occupied().0;
         let mut codes = [0; 16];
         codes.copy_from_slice(&self.0[8..]);
         let codes = u128::from_le_bytes(codes);
-        // Bit 0 of each code where role 6 stands: bits 2 and 1, but not 0.
+        // Bit 0 of every code that is role 6: bits 2 and 1, but not 0.
         let unmoved = (codes >> 2) & (codes >> 1) & !codes & (u128::MAX / 15);
         if unmoved != 0 || occupied.count_ones() > 32 {
             return None;
         }
         let (mut mirrored, mut from) = (0u128, 0);
         for rank in occupied.to_le_bytes() {
-            // The pieces of a rank stand together; their order turns round.
+            // Reverse the order of a rank's pieces.
             let count = rank.count_ones();
             for index in 0..count {
                 let code = codes >> (4 * (from + index)) & 15;
@@ -115,13 +110,12 @@ impl PackedBoard {
         Some(PackedBoard(bytes))
     }
 
-    /// How many pieces stand on the board, kings and pawns included.
     #[inline]
     pub fn count(&self) -> u32 {
         self.occupied().0.count_ones()
     }
 
-    /// The pieces without castling rights; `None` if a code is not one of a piece.
+    /// The pieces without castling rights; `None` if a code is invalid.
     pub fn board(&self) -> Option<Board> {
         let occupied = self.occupied();
         let (mut by_role, mut black) = ([0u64; 8], 0);
@@ -148,9 +142,7 @@ impl PackedBoard {
         none.is_empty().then(|| Board::try_from_bitboards(roles, colors).ok()).flatten()
     }
 
-    /// The whole position again, or `None` if the record is not a legal one.
-    ///
-    /// `ep` is a square index, or [`NO_EP`].
+    /// Restores the position; `None` if the record is not legal. `ep` is a square index or [`NO_EP`].
     pub fn unpack(&self, turn: Color, ep: u8, halfmoves: u32, fullmoves: u32) -> Option<Chess> {
         let mut setup = Setup::empty();
         setup.board = self.board()?;
@@ -164,7 +156,8 @@ impl PackedBoard {
         setup.halfmoves = halfmoves;
         setup.fullmoves = NonZeroU32::new(fullmoves)?;
         let mode = castling_mode(&setup);
-        // What no game can reach may still be judged and played on: generators of positions make such boards.
+        // Accept positions that no game reaches: data generators make them, and they can be evaluated and
+        // played.
         Chess::from_setup(setup, mode)
             .or_else(PositionError::ignore_impossible_check)
             .or_else(PositionError::ignore_too_much_material)
@@ -172,28 +165,17 @@ impl PackedBoard {
     }
 }
 
-/// Chess960 only where the standard squares cannot say it, so that moves print in the usual notation.
+/// Chess960 only if standard squares cannot express the rights, so that moves print in standard notation.
 fn castling_mode(setup: &Setup) -> CastlingMode {
     let standard = setup.castling_rights.is_subset(Bitboard::CORNERS)
         && Color::ALL.iter().all(|&color| {
             let home = Bitboard::from_rank(color.relative_rank(shakmaty::Rank::First));
             setup.castling_rights.is_disjoint(home)
-                || setup.board.king_of(color) == Some(Square::E1.flip_to(color))
+                || setup.board.king_of(color) == Some(color.fold_wb(Square::E1, Square::E8))
         });
     CastlingMode::from_standard(standard)
 }
 
-trait FlipTo {
-    fn flip_to(self, color: Color) -> Self;
-}
-
-impl FlipTo for Square {
-    fn flip_to(self, color: Color) -> Square {
-        if color.is_white() { self } else { self.flip_vertical() }
-    }
-}
-
-/// The piece of each code.
 const PIECES: [Option<Piece>; 16] = {
     const ROLES: [Role; 7] =
         [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King, Role::Rook];
@@ -207,7 +189,7 @@ const PIECES: [Option<Piece>; 16] = {
     pieces
 };
 
-/// The en passant square of a position if a pawn can take there legally, else [`NO_EP`].
+/// The en passant square of a position if a legal capture exists, else [`NO_EP`].
 pub fn ep_code(position: &Chess) -> u8 {
     position.ep_square(EnPassantMode::Legal).map_or(NO_EP, u8::from)
 }
@@ -220,30 +202,26 @@ pub fn ep_code(position: &Chess) -> u8 {
 pub struct PackedMove(pub u16);
 
 impl PackedMove {
-    /// No move.
     pub const NONE: PackedMove = PackedMove(0);
 
-    /// Packs a move of standard chess or Chess960.
     #[inline]
     pub fn pack(m: Move) -> PackedMove {
-        let Parts { from, to, promotion, .. } = Parts::of(m);
+        let MoveParts { from, to, promotion, .. } = MoveParts::new(m);
         let promotion = promotion.map_or(0, |role| role as u16 - 1);
         PackedMove(from as u16 | (to as u16) << 6 | promotion << 12 | u16::from(m.is_castle()) << 15)
     }
 
-    /// Where the piece comes from.
     #[inline]
     pub fn from(self) -> Square {
         Square::new(u32::from(self.0 & 63))
     }
 
-    /// Where it goes; for castling, the rook's square.
+    /// The target; the rook's square for castling.
     #[inline]
     pub fn to(self) -> Square {
         Square::new(u32::from(self.0 >> 6 & 63))
     }
 
-    /// The piece that a pawn becomes.
     #[inline]
     pub fn promotion(self) -> Option<Role> {
         match self.0 >> 12 & 7 {
@@ -252,8 +230,8 @@ impl PackedMove {
         }
     }
 
-    /// The move again, with what it captures read off the board. `None` if no piece of the mover stands on its
-    /// square. The result is only as legal as the packed move was: check with `is_legal` where that is unsure.
+    /// Restores the move, reading the captured piece off the board; `None` if the mover has no piece on the
+    /// from-square. Only as legal as the packed move was: check with `is_legal` if unsure.
     #[inline]
     pub fn unpack(self, position: &Chess) -> Option<Move> {
         if self == PackedMove::NONE {
@@ -276,7 +254,6 @@ impl PackedMove {
     }
 }
 
-/// The side on which a castling move castles.
 pub fn castling_side(king: Square, rook: Square) -> CastlingSide {
     CastlingSide::from_king_side(king < rook)
 }

@@ -1,6 +1,4 @@
-//! Counting the leaves of the tree of legal moves, the usual proof that moves are generated right.
-//!
-//! In: a position and a depth in plies. Out: the number of leaves, in all or below each move.
+//! Perft: counts leaf nodes of the legal move tree.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -9,17 +7,13 @@ use shakmaty::{Chess, Move, Position};
 
 use super::played;
 
-/// The number of move sequences of this length. At depth 1 moves are counted without being made.
+/// Counts move sequences of a length. At depth 1 moves are counted without being made.
 pub fn perft(position: &Chess, depth: u32) -> u64 {
-    let moves = position.legal_moves();
-    match depth {
-        0 => 1,
-        1 => moves.len() as u64,
-        _ => moves.iter().map(|&m| perft(&played(position, m), depth - 1)).sum(),
-    }
+    perft_until(position, depth, &AtomicBool::new(false))
 }
 
-/// Leaves below each legal move, in the order of generation, counted on several threads. `None` once `stop` is set.
+/// Counts leaves below each legal move, in order of generation, on several threads; `None` once `stop` is
+/// set.
 pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -> Option<Vec<(Move, u64)>> {
     let moves = position.legal_moves();
     let mut jobs = Vec::new();
@@ -28,7 +22,7 @@ pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -
         if depth < 4 {
             jobs.push((index, child, depth.saturating_sub(1)));
         } else {
-            // Two plies give enough jobs to keep all threads busy to the end.
+            // Splitting at two plies gives enough jobs to keep all threads busy.
             jobs.extend(child.legal_moves().iter().map(|&reply| (index, played(&child, reply), depth - 2)));
         }
     }
@@ -49,16 +43,15 @@ pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -
     (!stop.load(Relaxed)).then(|| counted.collect())
 }
 
-/// As [`perft`], but too small once `stop` is set.
 fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> u64 {
-    if stop.load(Relaxed) {
-        return 0;
+    let moves = position.legal_moves();
+    match depth {
+        0 => 1,
+        1 => moves.len() as u64,
+        // Smaller trees finish before `stop` matters.
+        4.. if stop.load(Relaxed) => 0,
+        _ => moves.iter().map(|&m| perft_until(&played(position, m), depth - 1, stop)).sum(),
     }
-    // A smaller tree is done before anyone notices.
-    if depth < 4 {
-        return perft(position, depth);
-    }
-    position.legal_moves().iter().map(|&m| perft_until(&played(position, m), depth - 1, stop)).sum()
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
-//! Asking the processor for memory before it is needed.
-//!
-//! In: a place in memory. Out: nothing that a program can see; on x86-64 the cache line is on its way. Elsewhere
-//! this does nothing.
-
-/// Begins to load the cache line at which a value starts.
+/// Prefetches the cache line at which a value starts; a no-op outside x86-64.
 #[inline(always)]
 pub fn prefetch<T>(at: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and the address is that of a live reference; a prefetch reads nothing.
+        // SAFETY: SSE is part of x86-64, and the address is that of a live reference; a prefetch reads
+        // nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

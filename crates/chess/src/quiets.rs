@@ -1,16 +1,12 @@
-//! The legal moves that leave the material as it is: neither captures nor promotions.
-//!
-//! In: a position whose side to move is not in check. Out: exactly those of its legal moves. Together with
-//! [`super::captures`] these are all legal moves but promotions to lesser pieces. A search that has tried the
-//! captures generates these only when none of them was good enough.
+//! Generates legal quiet moves. With [`super::captures`] these are all legal moves but under-promotions.
 
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
 
-use super::captures::{king_moves, pieces, pinned, safe};
-use super::checks::Checks;
+use super::captures::{king_moves, pieces, pin_allows, pinned};
+use super::checks::CheckInfo;
 
-/// Appends the legal moves of a side that is not in check that neither capture nor promote. `attacked` are the squares
-/// that the other side attacks, see [`attacked`](super::attacked::attacked).
+/// Appends the legal quiet moves of a side that is not in check. `attacked`: the enemy's
+/// [`attacked`](super::attacks::attacked) squares.
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -22,7 +18,7 @@ pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     }
     if position.castles().has_color(position.turn()) {
         for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
-            // Few positions have the way clear, and only these pay for a list of moves.
+            // Few positions have the path clear; only these pay for shakmaty's move list.
             let path = position.castles().path(position.turn(), side);
             if (path & !empty).is_empty() {
                 moves.extend(position.castling_moves(side));
@@ -31,19 +27,19 @@ pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     }
 }
 
-/// Appends those of them that give check, but castling.
+/// Appends the legal quiet checks, castling excepted.
 pub fn checking(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
-    let checks = Checks::of(position);
+    let checks = CheckInfo::new(position);
     let empty = !position.board().occupied();
-    let wanted = |role, from| empty & checks.targets(role, from);
-    pawns(position, king, wanted, pinned, moves);
-    pieces(position, king, wanted, pinned, moves);
-    king_moves(position, king, wanted(Role::King, king), moves);
+    let targets = |role, from| empty & checks.targets(role, from);
+    pawns(position, king, targets, pinned, moves);
+    pieces(position, king, targets, pinned, moves);
+    king_moves(position, king, targets(Role::King, king), moves);
 }
 
-/// Where pawns get by one step and by two.
+/// Targets of single and double pawn pushes.
 #[inline]
 pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
     let forward = turn.fold_wb(8, -8);
@@ -52,12 +48,11 @@ pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard
     (single, double)
 }
 
-/// The legal pushes to the squares that are wanted of each pawn, short of promotion.
 #[inline]
 fn pawns(
     position: &Chess,
     king: Square,
-    wanted: impl Fn(Role, Square) -> Bitboard,
+    targets: impl Fn(Role, Square) -> Bitboard,
     pinned: Bitboard,
     moves: &mut MoveList,
 ) {
@@ -65,10 +60,10 @@ fn pawns(
     let forward = turn.fold_wb(8, -8);
     let pawns = position.our(Role::Pawn) & !Bitboard::from_rank(turn.relative_rank(Rank::Seventh));
     let (single, double) = pushes(turn, pawns, !position.board().occupied());
-    for (targets, back) in [(single, -forward), (double, -2 * forward)] {
-        for to in targets {
+    for (pushed, back) in [(single, -forward), (double, -2 * forward)] {
+        for to in pushed {
             let Some(from) = to.offset(back) else { continue };
-            if wanted(Role::Pawn, from).contains(to) && safe(from, to, king, pinned) {
+            if targets(Role::Pawn, from).contains(to) && pin_allows(from, to, king, pinned) {
                 moves.push(Move::Normal { role: Role::Pawn, from, capture: None, to, promotion: None });
             }
         }
@@ -78,7 +73,7 @@ fn pawns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacked::attacked;
+    use crate::attacks::attacked;
     use crate::fen;
     use crate::testing::along_random_games;
 
@@ -96,8 +91,8 @@ mod tests {
         let mut moves = MoveList::new();
         generate(position, attacked(position.board(), !position.turn()), &mut moves);
         assert_eq!(sorted(moves), sorted(expected.clone()), "{position:?}");
-        let checks = Checks::of(position);
-        expected.retain(|&mut m| !m.is_castle() && checks.gives(position, m));
+        let checks = CheckInfo::new(position);
+        expected.retain(|&mut m| !m.is_castle() && checks.gives_check(position, m));
         let mut moves = MoveList::new();
         checking(position, &mut moves);
         assert_eq!(sorted(moves), sorted(expected), "checks of {position:?}");
@@ -108,7 +103,8 @@ mod tests {
         for text in [
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
-            // Chess960: rooks inside, a king that castles onto its own square, a rook that shields it from a rook.
+            // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king
+            // from a rook.
             "1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1",
             "6kr/8/8/8/8/8/8/R5KR w HAh - 0 1",
             "k7/8/8/8/8/8/8/rRK5 w B - 0 1",

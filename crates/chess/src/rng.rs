@@ -1,10 +1,7 @@
-//! Reproducible random numbers.
-//!
-//! In: a seed, and for [`mix`] a counter. Out: the same stream on every machine, for every version of every
-//! dependency. [`mix`] gives each position its own random number from its place in the data, so that sampling
-//! does not depend on the number of threads.
+//! Reproducible random numbers: the same stream on every machine, independent of dependency versions.
 
-/// A good 64-bit mix of a seed and a counter (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
+/// Mixes a seed and a counter into 64 bits (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
+/// Sampling by record index makes the sample independent of the number of threads.
 #[inline]
 pub const fn mix(seed: u64, counter: u64) -> u64 {
     let mut z = seed.wrapping_add(counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -13,7 +10,7 @@ pub const fn mix(seed: u64, counter: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A small generator: [`mix`] over a running counter.
+/// Counter-based generator over [`mix`].
 #[derive(Debug, Clone)]
 pub struct Rng {
     seed: u64,
@@ -21,35 +18,32 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Starts the stream that belongs to this seed.
     pub const fn new(seed: u64) -> Rng {
         Rng { seed, counter: 0 }
     }
 
-    /// The next 64 random bits.
     pub const fn next_u64(&mut self) -> u64 {
         let value = mix(self.seed, self.counter);
         self.counter += 1;
         value
     }
 
-    /// A whole number in `0..bound`, without noticeable bias (Lemire's multiplication).
+    /// A number in `0..bound`, without noticeable bias (Lemire's multiplication).
     pub const fn below(&mut self, bound: usize) -> usize {
         ((self.next_u64() as u128 * bound as u128) >> 64) as usize
     }
 
-    /// A real number in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         unit(self.next_u64())
     }
 
-    /// A sample of the normal distribution with mean 0 and variance 1 (Box and Muller).
+    /// A standard normal variate (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Puts a slice into random order (Fisher and Yates).
+    /// Shuffles a slice (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
@@ -57,7 +51,7 @@ impl Rng {
     }
 }
 
-/// Maps 64 random bits to a real number in `[0, 1)`.
+/// Maps 64 random bits to `[0, 1)`.
 #[inline]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64

@@ -1,15 +1,12 @@
-//! Scores in centipawns, with mates at the end of the scale.
-//!
-//! In: an evaluation, or a distance to mate. Out: one ordered integer. A mate in `n` plies is `MATE - n`, so a
-//! quicker mate is a higher score, and everything at or beyond [`MATE_IN_MAX`] is a mate.
+//! Scores in centipawns; a mate in `n` plies is `MATE - n`, so that a quicker mate scores higher.
 
-/// A score in centipawns, from the point of view of the side to move unless a name says otherwise.
+/// Centipawns from the point of view of the side to move, unless a name says otherwise.
 pub type Score = i32;
 
-/// The score of being checkmated now, negated: the end of the scale.
+/// The score of giving mate at once.
 pub const MATE: Score = 32_000;
 
-/// The longest game line the search looks at, in plies.
+/// The longest line of the search, in plies.
 pub const MAX_PLY: usize = 128;
 
 /// The lowest score that is a forced mate.
@@ -18,22 +15,21 @@ pub const MATE_IN_MAX: Score = MATE - 1_000;
 /// Beyond every score.
 pub const INFINITE: Score = 32_500;
 
-/// A score that giving mate in this many plies has.
+/// The score of giving mate in this many plies.
 pub const fn mate_in(plies: i32) -> Score {
     MATE - plies
 }
 
-/// A score that being mated in this many plies has.
+/// The score of being mated in this many plies.
 pub const fn mated_in(plies: i32) -> Score {
     plies - MATE
 }
 
-/// Whether a score is a forced mate for either side.
 pub const fn is_mate(score: Score) -> bool {
     score >= MATE_IN_MAX || score <= -MATE_IN_MAX
 }
 
-/// The mate distance in whole moves as UCI counts them: positive for giving, negative for receiving mate.
+/// Mate distance in moves as UCI counts them: positive for giving, negative for receiving mate.
 pub const fn mate_moves(score: Score) -> Option<i32> {
     if score >= MATE_IN_MAX {
         Some((MATE - score + 1) / 2)

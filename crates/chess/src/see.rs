@@ -1,46 +1,41 @@
-//! Static exchange evaluation: what a series of captures on one square wins or loses.
-//!
-//! In: a position, a move and a threshold in centipawns. Out: whether the exchange that the move begins, with both
-//! sides taking with their least valuable piece and free to stop, wins at least the threshold. Pins are ignored.
-//! Source: the swap algorithm (Chess Programming Wiki, "SEE - The Swap Algorithm"), in its threshold form.
+//! Static exchange evaluation, threshold form of the swap algorithm; ignores pins (Chess Programming Wiki,
+//! "SEE - The Swap Algorithm").
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 
 use super::score::Score;
 use super::sliders;
 
-/// By role, after that of none. They are looked up: where the next step depends on the role, a choice between roles
-/// becomes a jump that nothing foretells.
+/// Indexed by role, 0 for none. A lookup: a branch on the role is unpredictable here.
 const VALUES: [Score; 7] = [0, 100, 300, 300, 500, 900, 20_000];
 
-/// The exchange value of a piece in centipawns. A king is worth more than anything that could be gained by it.
+/// The exchange value of a piece in centipawns; the king's exceeds any possible gain.
 #[inline]
 pub const fn value(role: Role) -> Score {
     VALUES[role as usize]
 }
 
-/// The same of a piece that need not be there.
 #[inline]
-pub fn worth(role: Option<Role>) -> Score {
+pub fn value_or_zero(role: Option<Role>) -> Score {
     VALUES[role.map_or(0, |role| role as usize)]
 }
 
-/// Whether the exchange on the move's target square wins at least `threshold` centipawns for the mover.
+/// Tests whether the exchange on the target square wins at least `threshold` centipawns for the mover, if
+/// both sides capture with their least valuable piece and may stop.
 pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
-    let (from, to, gain, mut at_stake) = match m {
+    let (from, to, gain, mut next_victim) = match m {
         Move::Normal { role, from, capture, to, promotion } => {
-            (from, to, worth(capture) + gained_by(promotion), value(promotion.unwrap_or(role)))
+            (from, to, value_or_zero(capture) + promotion_gain(promotion), value(promotion.unwrap_or(role)))
         }
         Move::EnPassant { from, to } => (from, to, value(Role::Pawn), value(Role::Pawn)),
-        // Castling never exchanges anything.
         Move::Castle { .. } | Move::Put { .. } => return threshold <= 0,
     };
-    // Even if nothing is taken back, is it enough? And if the piece is lost for nothing, is it still enough?
+    // Enough even if the moved piece is lost? Too little even if it is not?
     let mut balance = gain - threshold;
     if balance < 0 {
         return false;
     }
-    balance -= at_stake;
+    balance -= next_victim;
     if balance >= 0 {
         return true;
     }
@@ -52,55 +47,53 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     }
     let mover = position.turn();
     let mut side = !mover;
-    // Nothing takes back before a pawn, and where that is already too much, nothing else needs to be found.
+    // A pawn recaptures first; if that already costs too much, no other attacker matters.
     let pawns = attacks::pawn_attacks(mover, to) & board.pawns() & board.by_color(side) & occupied;
     if pawns.any() && -balance - 1 - value(Role::Pawn) >= 0 {
         return false;
     }
     let mut attackers = sliders::attackers(board, to, occupied);
-    // Invariant: `side` is to recapture, and the side that is not `side` stands at `balance` < 0 from the
-    // view of the one who must improve it.
+    // Invariant: `side` is to recapture; the other side's `balance` is negative.
     loop {
         attackers &= occupied;
         let ours = attackers & board.by_color(side);
         let Some((square, role)) = least_valuable(board, ours) else { break };
         if role == Role::King && (attackers & board.by_color(!side)).any() {
-            // The king may not take a defended piece.
+            // The king may not capture a defended piece.
             break;
         }
         occupied = occupied.without(square);
-        attackers |= uncovered(board, to, role, occupied);
+        attackers |= x_ray_sliders(board, to, role, occupied);
         side = !side;
-        at_stake = value(role);
-        balance = -balance - 1 - at_stake;
+        next_victim = value(role);
+        balance = -balance - 1 - next_victim;
         if balance >= 0 {
             break;
         }
     }
-    // The side to move when the series ended has lost it.
+    // The side to move at the end of the series has lost it.
     side != mover
 }
 
-/// The same where it is known what the other side attacks, see [`attacked`](super::attacked::attacked): where nothing
-/// takes back, there is nothing to exchange, and most quiet moves go to such squares.
+/// [`see_ge`] given the enemy's [`attacked`](super::attacks::attacked) squares: without a recapture there is
+/// no exchange, and most quiet moves go to such squares.
 #[inline]
-pub fn see_ge_if_attacked(position: &Chess, m: Move, threshold: Score, attacked: Bitboard) -> bool {
+pub fn see_ge_with_attacks(position: &Chess, m: Move, threshold: Score, attacked: Bitboard) -> bool {
     if let Move::Normal { from, to, capture, promotion, .. } = m
         && !attacked.contains(to)
     {
         let board = position.board();
         let sliders = board.bishops_and_queens() | board.rooks_and_queens();
-        // Behind the piece that moves there may be one that takes it as soon as it has left its square.
+        // An enemy slider behind the moving piece attacks the target once the piece has left.
         if (attacks::ray(from, to) & sliders & position.them()).is_empty() {
-            return worth(capture) + gained_by(promotion) >= threshold;
+            return value_or_zero(capture) + promotion_gain(promotion) >= threshold;
         }
     }
     see_ge(position, m, threshold)
 }
 
-/// What a pawn gains by becoming something else.
 #[inline]
-fn gained_by(promotion: Option<Role>) -> Score {
+fn promotion_gain(promotion: Option<Role>) -> Score {
     promotion.map_or(0, |piece| value(piece) - value(Role::Pawn))
 }
 
@@ -112,9 +105,9 @@ fn least_valuable(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> 
     Role::ALL.into_iter().find_map(|role| Some(((attackers & board.by_role(role)).first()?, role)))
 }
 
-/// The sliders that see the square once a piece of this role has left the board.
+/// Sliders that attack the square once a piece of this role has left the board.
 #[inline]
-fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitboard {
+fn x_ray_sliders(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitboard {
     let mut sliders = Bitboard(0);
     if matches!(left, Role::Pawn | Role::Bishop | Role::Queen) {
         sliders |= sliders::diagonal(to, occupied) & board.bishops_and_queens();
@@ -128,12 +121,12 @@ fn uncovered(board: &Board, to: Square, left: Role, occupied: Bitboard) -> Bitbo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacked::attacked;
+    use crate::attacks::attacked;
     use crate::fen;
     use crate::testing::along_random_games;
     use shakmaty::san::San;
 
-    /// The exact value, found by asking for every threshold.
+    /// The exact value, by testing every threshold.
     fn see(position: &Chess, m: Move) -> Score {
         (-25..=25).rev().map(|pawns| 100 * pawns).find(|&threshold| see_ge(position, m, threshold)).unwrap()
     }
@@ -146,7 +139,7 @@ mod tests {
 
     #[test]
     fn known_exchanges_have_their_known_value() {
-        // The two examples of the Chess Programming Wiki's page on the swap algorithm.
+        // Both examples of the Chess Programming Wiki's page on the swap algorithm.
         assert_eq!(exchange("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "Rxe5"), 100);
         assert_eq!(exchange("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -", "Nxe5"), -200);
         // A hanging knight; a defended pawn taken by a queen; an even trade.
@@ -164,7 +157,7 @@ mod tests {
                 for threshold in [-900, -500, -75, 0, 1, 100, 300] {
                     let expected = see_ge(position, m, threshold);
                     assert_eq!(
-                        see_ge_if_attacked(position, m, threshold, attacked),
+                        see_ge_with_attacks(position, m, threshold, attacked),
                         expected,
                         "{position:?} {m:?}"
                     );
@@ -173,16 +166,16 @@ mod tests {
             }
         });
         assert!(kinds.iter().all(|&count| count > 0));
-        // A queen that flees along the file of the rook that attacks it is taken where it goes.
+        // A queen that flees along the file of the attacking rook is lost.
         let position = fen::position("3r4/8/8/8/3Q4/8/8/4K2k w - -", false).unwrap();
         let m = "Qd2".parse::<San>().unwrap().to_move(&position).unwrap();
         let attacked = attacked(position.board(), !position.turn());
-        assert!(!attacked.contains(m.to()) && !see_ge_if_attacked(&position, m, 0, attacked));
+        assert!(!attacked.contains(m.to()) && !see_ge_with_attacks(&position, m, 0, attacked));
     }
 
     #[test]
     fn batteries_join_the_exchange_when_they_are_uncovered() {
-        // Rook behind rook: the second one pays for the first.
+        // Rook behind rook: the second recaptures for the first.
         assert_eq!(exchange("3r3k/8/8/3p4/8/8/3R4/3R3K w - -", "Rxd5"), 100);
         assert_eq!(exchange("3r3k/8/8/3p4/8/8/8/3R3K w - -", "Rxd5"), -400);
     }

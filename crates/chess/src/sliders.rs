@@ -1,13 +1,10 @@
-//! What bishops and rooks see, without large tables.
-//!
-//! In: a square and what is occupied. Out: the squares up to and including the first pieces on the lines. Magic
-//! tables take fewer instructions, but 700 KB of memory, and whoever looks at thirty lines of an ever different board,
-//! as an evaluation does, waits for it. Source: hyperbola quintessence (Chess Programming Wiki, "Hyperbola Quintessence"),
-//! with a table of one rank for ranks.
+//! Attacks of bishops, rooks and queens by hyperbola quintessence, with a rank table (Chess Programming Wiki,
+//! "Hyperbola Quintessence"). Magic bitboards take fewer instructions but 700 KB, and an evaluation that
+//! looks up thirty lines of changing boards waits for that memory.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
-/// The lines through a square, without the square itself.
+/// Rays through a square, without the square itself.
 struct Lines {
     file: u64,
     rank: u64,
@@ -31,7 +28,6 @@ static LINES: [Lines; 64] = {
     lines
 };
 
-/// The squares in one direction up to the edge.
 const fn ray(square: usize, files: i32, ranks: i32) -> u64 {
     let (mut file, mut rank) = (square as i32 % 8 + files, square as i32 / 8 + ranks);
     let mut squares = 0;
@@ -42,7 +38,7 @@ const fn ray(square: usize, files: i32, ranks: i32) -> u64 {
     squares
 }
 
-/// What is seen on a rank, by file and by what stands on files b to g.
+/// Rank attacks by file and by the occupancy of files b to g.
 static RANKS: [[u8; 64]; 8] = {
     let mut ranks = [[0; 64]; 8];
     let mut index = 0;
@@ -68,10 +64,10 @@ static RANKS: [[u8; 64]; 8] = {
     ranks
 };
 
-/// Subtracting a square from the pieces beyond it turns over all bits up to the first of them; bytes swapped, the same
-/// finds those before it. Works on lines that have at most one square on each rank.
+/// o ^ (o - 2r): subtracting the slider flips all bits up to the first blocker; byte-swapped, the same for
+/// the other direction. For lines with at most one square on each rank.
 #[inline(always)]
-fn seen(occupied: Bitboard, line: u64, square: Square) -> u64 {
+fn line_attacks(occupied: Bitboard, line: u64, square: Square) -> u64 {
     let bit = 1u64 << square as u32;
     let pieces = occupied.0 & line;
     let up = pieces.wrapping_sub(bit);
@@ -79,22 +75,24 @@ fn seen(occupied: Bitboard, line: u64, square: Square) -> u64 {
     (up ^ down.swap_bytes()) & line
 }
 
-/// What a bishop sees.
+/// Bishop attacks.
 #[inline(always)]
 pub fn diagonal(square: Square, occupied: Bitboard) -> Bitboard {
     let lines = &LINES[square as usize];
-    Bitboard(seen(occupied, lines.diagonal, square) | seen(occupied, lines.anti_diagonal, square))
+    Bitboard(
+        line_attacks(occupied, lines.diagonal, square) | line_attacks(occupied, lines.anti_diagonal, square),
+    )
 }
 
-/// What a rook sees.
+/// Rook attacks.
 #[inline(always)]
 pub fn straight(square: Square, occupied: Bitboard) -> Bitboard {
     let (file, first) = (square as usize & 7, square as u32 & 56);
     let rank = RANKS[file][(occupied.0 >> (first + 1)) as usize & 63];
-    Bitboard(seen(occupied, LINES[square as usize].file, square) | u64::from(rank) << first)
+    Bitboard(line_attacks(occupied, LINES[square as usize].file, square) | u64::from(rank) << first)
 }
 
-/// What a knight, bishop, rook or queen sees; no other role is asked for.
+/// Attacks of a knight, bishop, rook or queen.
 #[inline(always)]
 pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
     match role {
@@ -105,22 +103,21 @@ pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// The diagonals through a square, without the square itself.
+/// Bishop attacks on an empty board.
 #[inline(always)]
 pub fn diagonals(square: Square) -> Bitboard {
     let lines = &LINES[square as usize];
     Bitboard(lines.diagonal | lines.anti_diagonal)
 }
 
-/// The file and rank of a square, without the square itself.
+/// Rook attacks on an empty board.
 #[inline(always)]
 pub fn file_and_rank(square: Square) -> Bitboard {
     let lines = &LINES[square as usize];
     Bitboard(lines.file | lines.rank)
 }
 
-/// The pieces of both sides that attack a square, as if the board were occupied so. Pieces that are no longer among
-/// the occupied squares are listed too.
+/// Pieces of both sides that attack a square, given an occupancy; pieces outside the occupancy are included.
 #[inline(always)]
 pub fn attackers(board: &Board, square: Square, occupied: Bitboard) -> Bitboard {
     let pawns = (attacks::pawn_attacks(Color::White, square) & board.black())

@@ -1,12 +1,8 @@
-//! Positions for tests: those of random games, where pieces hang and kings stand in check as in no other games.
-//!
-//! In: a seed. Out: one position after another, the same ones for the same seed.
-
 use shakmaty::{Chess, Position};
 
 use crate::rng::Rng;
 
-/// Looks at every position of random games from the start position, each up to this many plies long.
+/// Visits every position of random games, where pieces hang and kings stand in check as in no other games.
 pub fn along_random_games(seed: u64, games: usize, plies: usize, mut look: impl FnMut(&Chess)) {
     let mut rng = Rng::new(seed);
     for _ in 0..games {

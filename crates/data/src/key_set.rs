@@ -8,7 +8,7 @@
 //! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
 //! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
 
-use patzer_chess::pages::written;
+use patzer_chess::huge_pages::prefaulted;
 use patzer_chess::prefetch::prefetch;
 
 /// A set of keys.
@@ -169,7 +169,7 @@ impl Part {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = written(self.lines.len() * 2, Line([0; LINE]));
+        let larger = prefaulted(self.lines.len() * 2, Line([0; LINE]));
         let old = std::mem::replace(&mut self.lines, larger);
         for key in old.into_iter().flat_map(|line| line.0).filter(|key| *key != 0) {
             self.place(key);

@@ -1,7 +1,5 @@
-//! A fixed workload: the number of nodes is a fingerprint of the search, the speed a measure of the machine.
-//!
-//! In: an engine and a depth. Out: nodes and time over fixed positions, from which OpenBench and anyone who changes
-//! the search see at once whether it still does the same.
+//! `bench`: node count and speed over fixed positions. The node count is a fingerprint of the search that
+//! OpenBench compares.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,21 +9,18 @@ use shakmaty::Chess;
 use super::{Engine, Limits};
 use patzer_chess::{Line, fen};
 
-/// The depth that `bench` searches to without being told.
+/// Default depth of `bench`, in plies.
 pub const DEPTH: i32 = 12;
 
-/// Positions of all phases, one FEN a line: openings, the perft positions of the Chess Programming Wiki, the
-/// Bratko-Kopec test, endings, Chess960.
+/// One FEN a line: openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings,
+/// Chess960.
 const POSITIONS: &str = include_str!("../../../fixtures/bench.epd");
 
-/// What a run came to. Its text form is the line that OpenBench reads.
+/// The result of a run; its `Display` is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Outcome {
-    /// Nodes over all positions; the same in every run.
     pub nodes: u64,
-    /// Nodes per second.
     pub nps: u64,
-    /// Time spent searching.
     pub seconds: f64,
 }
 
@@ -35,7 +30,7 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// Searches every position to a depth in plies, each as a new game. Setting `stop` cuts that short.
+/// Searches every position to a depth in plies, each as a new game, until `stop` is set.
 pub fn run(
     engine: &mut dyn Engine,
     depth: i32,
@@ -55,7 +50,6 @@ pub fn run(
     Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds }
 }
 
-/// The positions that are searched.
 pub fn positions() -> impl Iterator<Item = Chess> {
     POSITIONS.lines().filter_map(|text| fen::position(text, false).ok())
 }

@@ -1,38 +1,33 @@
-//! How far the evaluation has been off in positions like this one.
-//!
-//! In: a position, its static evaluation and what a search found it to be worth. Out: a correction in centipawns for
-//! positions with the same pawns, and with the same pieces of one side. Source: "correction history", as
-//! Caissa (W. Waltos, 2023) introduced it and Stockfish took it up.
+//! Correction history: corrects the static evaluation by the average error that searches found in positions
+//! with the same pawns, or with the same pieces of one side. Source: Caissa (W. Waltos, 2023), then
+//! Stockfish.
 
 use shakmaty::{Bitboard, Chess, Color, Position};
 
+use super::history_table::HistoryTable;
 use super::params::Params;
-use super::tallies::Tallies;
 use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
 /// Entries count in 1/GRAIN centipawn.
 const GRAIN: i32 = 256;
-/// Entries stay within this.
-const MAX: i32 = 96 * GRAIN;
-/// No correction is greater, in centipawns.
-const MOST: i32 = 150;
+const MAX_ENTRY: i32 = 96 * GRAIN;
+/// In centipawns.
+const MAX_CORRECTION: i32 = 150;
 
-/// Averages of what searches found beyond the evaluation.
 #[derive(Debug)]
-pub struct Correction {
-    /// For each side to move, by pawns; by White's pieces; by Black's pieces.
-    tables: [Tallies; 3],
+pub struct CorrectionHistory {
+    /// By pawns, White's pieces and Black's pieces, each for both sides to move.
+    tables: [HistoryTable; 3],
 }
 
-/// Where a position's corrections are.
+/// The table entries of a position.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place([usize; 3]);
+pub struct CorrectionIndex([usize; 3]);
 
-impl Place {
-    /// The place of a position.
+impl CorrectionIndex {
     #[inline]
-    pub fn of(position: &Chess) -> Place {
+    pub fn new(position: &Chess) -> CorrectionIndex {
         let board = position.board();
         let side = usize::from(position.turn() == Color::Black);
         let pawns = hash(board.pawns() & board.white(), 0) ^ hash(board.pawns() & board.black(), 1);
@@ -42,43 +37,41 @@ impl Place {
                 .zip(2..)
                 .fold(0, |sum, (squares, salt)| sum ^ hash(squares & ours, salt))
         };
-        let index = |bits: u64| 2 * ((bits ^ bits >> 32) as usize % ENTRIES) + side;
-        Place([index(pawns), index(pieces(board.white())), index(pieces(board.black()))])
+        let entry = |bits: u64| 2 * ((bits ^ bits >> 32) as usize % ENTRIES) + side;
+        CorrectionIndex([entry(pawns), entry(pieces(board.white())), entry(pieces(board.black()))])
     }
 }
 
-/// Multiplication by a number without pattern, another one for each kind of piece. Both halves of the product are
-/// taken, since the low bits of each half depend on few squares and the high bits on all.
+/// Multiplicative hash with a rotated constant for each kind of piece. Folds both halves of the product: the
+/// low bits of each half depend on few squares, the high bits on all.
 #[inline(always)]
 fn hash(squares: Bitboard, salt: u32) -> u64 {
     let product = u128::from(squares.0) * u128::from(0x9e37_79b9_7f4a_7c15_u64.rotate_left(7 * salt));
     (product >> 64) as u64 ^ product as u64
 }
 
-impl Correction {
-    /// Nothing known yet.
-    pub fn new() -> Correction {
-        Correction { tables: std::array::from_fn(|_| Tallies::new(2 * ENTRIES)) }
+impl CorrectionHistory {
+    pub fn new() -> CorrectionHistory {
+        CorrectionHistory { tables: std::array::from_fn(|_| HistoryTable::new(2 * ENTRIES)) }
     }
 
-    /// Forgets everything.
     pub fn clear(&mut self) {
-        self.tables.iter_mut().for_each(Tallies::clear);
+        self.tables.iter_mut().for_each(HistoryTable::clear);
     }
 
-    /// What to add to the evaluation of a position at this place, in centipawns.
+    /// The correction in centipawns, to be added to the evaluation.
     #[inline]
-    pub fn at(&self, place: Place, params: &Params) -> Score {
-        let of = |i: usize| i32::from(self.tables[i][place.0[i]]);
+    pub fn get(&self, index: CorrectionIndex, params: &Params) -> Score {
+        let of = |i: usize| i32::from(self.tables[i][index.0[i]]);
         let sum = of(0) * params.correct_pawns + (of(1) + of(2)) * params.correct_pieces;
-        (sum / (128 * GRAIN)).clamp(-MOST, MOST)
+        (sum / (128 * GRAIN)).clamp(-MAX_CORRECTION, MAX_CORRECTION)
     }
 
-    /// Learns that a search of this depth found `difference` centipawns beyond the evaluation.
-    pub fn learn(&mut self, place: Place, difference: Score, depth: i32) {
-        let bonus = (difference * depth * 3).clamp(-MAX / 4, MAX / 4);
-        for (table, at) in self.tables.iter_mut().zip(place.0) {
-            table.nudge(at, bonus, MAX);
+    /// Learns that a search of this depth scored `difference` centipawns above the evaluation.
+    pub fn update(&mut self, index: CorrectionIndex, difference: Score, depth: i32) {
+        let bonus = (difference * depth * 3).clamp(-MAX_ENTRY / 4, MAX_ENTRY / 4);
+        for (table, at) in self.tables.iter_mut().zip(index.0) {
+            table.update(at, bonus, MAX_ENTRY);
         }
     }
 }
@@ -90,20 +83,20 @@ mod tests {
 
     #[test]
     fn a_correction_is_for_positions_with_the_same_pawns_or_pieces() {
-        let place = |text: &str| Place::of(&fen::position(text, false).unwrap());
-        let here = place("4k3/pp6/8/8/8/8/PP6/R3K3 w - - 0 1");
-        let same_pawns = place("4k3/pp6/8/8/8/8/PP6/3RK3 w - - 0 1");
-        let nothing = place("3k4/1p6/8/8/8/8/P7/1R4K1 w - - 0 1");
-        let (mut correction, params) = (Correction::new(), Params::default());
+        let index = |text: &str| CorrectionIndex::new(&fen::position(text, false).unwrap());
+        let here = index("4k3/pp6/8/8/8/8/PP6/R3K3 w - - 0 1");
+        let same_pawns = index("4k3/pp6/8/8/8/8/PP6/3RK3 w - - 0 1");
+        let nothing = index("3k4/1p6/8/8/8/8/P7/1R4K1 w - - 0 1");
+        let (mut correction, params) = (CorrectionHistory::new(), Params::default());
         for _ in 0..1000 {
-            correction.learn(here, 60, 8);
+            correction.update(here, 60, 8);
         }
-        let full = correction.at(here, &params);
-        assert!((1..=MOST).contains(&full), "{full}");
-        let half = correction.at(same_pawns, &params);
+        let full = correction.get(here, &params);
+        assert!((1..=MAX_CORRECTION).contains(&full), "{full}");
+        let half = correction.get(same_pawns, &params);
         assert!(0 < half && half < full);
-        assert_eq!(correction.at(nothing, &params), 0);
+        assert_eq!(correction.get(nothing, &params), 0);
         correction.clear();
-        assert_eq!(correction.at(here, &params), 0);
+        assert_eq!(correction.get(here, &params), 0);
     }
 }

@@ -1,70 +1,68 @@
-//! What the search looks at more deeply.
-//!
-//! In: a node, or its first move. Out: by how many plies its search is to be deeper, or a score that makes the
-//! search unnecessary.
+//! Singular extensions and multi-cut.
 
 use shakmaty::Move;
 
-use super::search::{Prospect, Search};
+use super::search::{NodeContext, Search};
 use super::stack::Node;
-use super::table::Bound;
+use super::transposition_table::Bound;
 use patzer_chess::score::{Score, is_mate};
 use patzer_eval::Evaluator;
 
-/// Extensions by two plies on one line; more would let a line grow without end.
-const MOST_DOUBLES: u8 = 6;
+/// Bounds double extensions on one line, or the line could grow without end.
+const MAX_DOUBLE_EXTENSIONS: u8 = 6;
 
-/// What an extension search finds.
+/// The outcome of a singular search.
 pub(super) enum Extension {
-    /// How many plies deeper, or less deep, to search the move.
+    /// Extends the move by this many plies, possibly negative.
     Plies(i32),
-    /// Several moves cut off: the node's score.
+    /// Multi-cut: several moves fail high; the node's score.
     Cut(Score),
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Singular extension: the table's move is searched deeper if all others are clearly worse, as a shallower
-    /// search without it shows (Anantharaman, Campbell and Hsu, "Singular Extensions: Adding Selectivity to Brute-Force
-    /// Searching", 1990; in the form of Stockfish). If instead the others too would cut off, so does the node
-    /// (Bjornsson and Marsland's "Multi-Cut", 1998).
-    pub(super) fn extension<const PV: bool>(
+    /// Singular extension: extends the hash move if a shallower search without it shows all other moves
+    /// clearly worse (Anantharaman, Campbell and Hsu, "Singular Extensions: Adding Selectivity to Brute-Force
+    /// Searching", 1990; in the form of Stockfish). Multi-cut: if another move would fail high too, so does
+    /// the node (Bjornsson and Marsland, 1998).
+    pub(super) fn singular_extension<const PV: bool>(
         &mut self,
         node: &Node,
-        prospect: &Prospect,
+        ctx: &NodeContext,
         m: Move,
     ) -> Extension {
         const NONE: Extension = Extension::Plies(0);
         let params = self.params;
-        if prospect.depth < params.singular_depth {
+        if ctx.depth < params.singular_depth {
             return NONE;
         }
-        let Some(entry) = prospect.entry.filter(|_| prospect.first == Some(m)) else { return NONE };
+        let Some(entry) = ctx.entry.filter(|_| ctx.tt_move == Some(m)) else { return NONE };
         let singular = self.selective
             && node.ply > 0
             && (node.ply as i32) < 2 * self.root_depth
-            && entry.depth >= prospect.depth - 3
+            && entry.depth >= ctx.depth - 3
             && entry.bound != Bound::Upper
             && !is_mate(entry.score)
             && self.stack.frame(node.ply).excluded.is_none();
         if !singular {
             return NONE;
         }
-        let target = entry.score - params.singular_margin * prospect.depth / 16;
+        let target = entry.score - params.singular_margin * ctx.depth / 16;
         self.stack.frame(node.ply).excluded = Some(m);
-        let depth = (prospect.depth - 1) / 2;
-        let score = self.node::<false>(node, target - 1, target, depth, prospect.cut);
+        let depth = (ctx.depth - 1) / 2;
+        let score = self.node::<false>(node, target - 1, target, depth, ctx.cut);
         self.stack.frame(node.ply).excluded = None;
-        if self.budget.stopped() {
+        if self.time.stopped() {
             return NONE;
         }
-        let doubles = self.stack.frame(node.ply).doubles;
+        let double_extensions = self.stack.frame(node.ply).double_extensions;
         if score < target {
-            let twice = !PV && score < target - params.double_margin && doubles < MOST_DOUBLES;
+            let twice =
+                !PV && score < target - params.double_margin && double_extensions < MAX_DOUBLE_EXTENSIONS;
             return Extension::Plies(1 + i32::from(twice));
         }
-        if target >= prospect.beta {
+        if target >= ctx.beta {
             return Extension::Cut(target);
         }
-        Extension::Plies(-i32::from(entry.score >= prospect.beta || prospect.cut))
+        Extension::Plies(-i32::from(entry.score >= ctx.beta || ctx.cut))
     }
 }

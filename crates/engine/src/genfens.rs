@@ -1,9 +1,7 @@
-//! Openings for data generation, as OpenBench asks an engine for them.
-//!
-//! In: `N seed S book <None|path>`, and what else OpenBench may pass on. Out: N positions a few random plies away
-//! from the start position or from the book, of which the engine itself thinks that neither side has won yet.
-//! The same seed gives the same positions. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
+//! `genfens`: random balanced openings for OpenBench's data generation workloads. The same seed gives the
+//! same positions. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -11,52 +9,70 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use super::{Engine, Limits};
-use patzer_chess as chess;
 use patzer_chess::rng::{Rng, mix};
-use patzer_chess::{Line, fen};
+use patzer_chess::{Line, chess960, fen};
 
-/// Random plies from the start position. Half of the openings get one more, so that each side begins as often.
+/// Random plies from the start position. Half of the openings get one more, so that both sides move first
+/// equally often.
 const PLIES: usize = 8;
-/// Random plies from a book's position, likewise.
+/// Random plies from a book position, likewise.
 const BOOK_PLIES: usize = 2;
-/// Beyond this many centipawns for either side the opening is given up.
+/// Rejects openings beyond this many centipawns for either side.
 const BALANCE: i32 = 600;
-/// Nodes to find that out.
+/// Nodes of the search that judges the balance.
 const NODES: u64 = 2_000;
 
-/// What is asked for.
+/// Why no openings were generated.
+#[derive(Debug)]
+pub enum GenfensError {
+    Usage,
+    NotANumber(&'static str),
+    Book(PathBuf, std::io::Error),
+    EmptyBook(PathBuf),
+    /// No balanced opening was found; holds its index.
+    NoOpening(usize),
+}
+
+impl fmt::Display for GenfensError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GenfensError::Usage => f.write_str("genfens needs: N seed S book <None|FILE> [plies N] [frc]"),
+            GenfensError::NotANumber(word) => write!(f, "genfens {word}: not a number"),
+            GenfensError::Book(path, error) => write!(f, "{}: {error}", path.display()),
+            GenfensError::EmptyBook(path) => write!(f, "{}: holds no position", path.display()),
+            GenfensError::NoOpening(index) => write!(f, "genfens: no opening {index} could be found"),
+        }
+    }
+}
+
+/// The arguments of `genfens`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
-    /// How many positions.
     pub count: usize,
-    /// Which ones.
     pub seed: u64,
-    /// Positions to begin from, a FEN or EPD a line; the start position without one.
+    /// A file of FEN or EPD lines to start from; the start position without one.
     pub book: Option<PathBuf>,
-    /// Plies to play at random, if not the usual number.
+    /// Random plies, in place of the default.
     pub plies: Option<usize>,
-    /// Begin with the start positions of Chess960.
+    /// Start from Chess960 start positions.
     pub chess960: bool,
 }
 
 impl Request {
-    /// Reads what follows `genfens`. Words that are not known are another engine's business.
-    ///
-    /// # Errors
-    /// Which number is missing.
-    pub fn parse(arguments: &str) -> Result<Request, String> {
+    /// Parses the arguments; skips unknown words, which are for other engines.
+    pub fn parse(arguments: &str) -> Result<Request, GenfensError> {
         let mut words = arguments.split_whitespace();
         let count = words.next().and_then(|word| word.parse().ok());
-        let count = count.ok_or("genfens needs: N seed S book <None|FILE> [plies N] [frc]")?;
+        let count = count.ok_or(GenfensError::Usage)?;
         let mut request = Request { count, seed: 0, book: None, plies: None, chess960: false };
         while let Some(word) = words.next() {
-            let mut number = || words.next().and_then(|text| text.parse::<u64>().ok());
+            let mut number = |word| {
+                let number = words.next().and_then(|text| text.parse::<u64>().ok());
+                number.ok_or(GenfensError::NotANumber(word))
+            };
             match word {
-                "seed" => request.seed = number().ok_or("genfens seed: not a number")?,
-                "plies" => {
-                    let plies = number().ok_or("genfens plies: not a number")?;
-                    request.plies = Some(plies.min(100) as usize);
-                }
+                "seed" => request.seed = number("seed")?,
+                "plies" => request.plies = Some(number("plies")?.min(100) as usize),
                 "book" => request.book = words.next().filter(|name| *name != "None").map(PathBuf::from),
                 "frc" => request.chess960 = true,
                 _ => {}
@@ -66,26 +82,23 @@ impl Request {
     }
 }
 
-/// Makes the positions and hands each to `found` as a FEN.
-///
-/// # Errors
-/// If the book cannot be read or holds no position, or if no opening can be found.
+/// Generates the openings and hands each to `found` as a FEN.
 pub fn generate(
     request: &Request,
     engine: &mut dyn Engine,
     stop: &AtomicBool,
     found: &mut dyn FnMut(&str),
-) -> Result<(), String> {
+) -> Result<(), GenfensError> {
     let starts = starts(request)?;
     let plies = request.plies.unwrap_or(if request.book.is_some() { BOOK_PLIES } else { PLIES });
     for index in 0..request.count {
-        // A number of its own for each, so that none depends on how often another was tried.
+        // A separate stream for each opening, independent of rejected attempts.
         let mut rng = Rng::new(mix(request.seed, index as u64));
         let opening = (0..10_000).find_map(|_| {
             let start = start(&starts, request.chess960, &mut rng)?;
             opening(start, plies + rng.below(2), &mut rng).filter(|position| balanced(position, engine, stop))
         });
-        let opening = opening.ok_or_else(|| format!("genfens: no opening {index} could be found"))?;
+        let opening = opening.ok_or(GenfensError::NoOpening(index))?;
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Ok(());
         }
@@ -94,31 +107,31 @@ pub fn generate(
     Ok(())
 }
 
-fn starts(request: &Request) -> Result<Vec<Chess>, String> {
+fn starts(request: &Request) -> Result<Vec<Chess>, GenfensError> {
     let Some(path) = &request.book else { return Ok(Vec::new()) };
-    let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let bytes = std::fs::read(path).map_err(|error| GenfensError::Book(path.clone(), error))?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let starts: Vec<Chess> = lines.filter_map(|line| fen::position(&four_fields(line), false).ok()).collect();
-    if starts.is_empty() { Err(format!("{}: holds no position", path.display())) } else { Ok(starts) }
+    if starts.is_empty() { Err(GenfensError::EmptyBook(path.clone())) } else { Ok(starts) }
 }
 
-/// An EPD line's position; what follows it is operations, or a FEN's counters.
+/// Keeps the position of an EPD or FEN line, without operations and counters.
 fn four_fields(line: &str) -> String {
     line.split_whitespace().take(4).collect::<Vec<_>>().join(" ")
 }
 
-fn start(starts: &[Chess], chess960: bool, rng: &mut Rng) -> Option<Chess> {
+fn start(starts: &[Chess], frc: bool, rng: &mut Rng) -> Option<Chess> {
     if !starts.is_empty() {
         return Some(starts[rng.below(starts.len())].clone());
     }
-    if !chess960 {
+    if !frc {
         return Some(Chess::default());
     }
-    Some(chess::chess960(rng.below(960) as u32))
+    Some(chess960(rng.below(960) as u32))
 }
 
-/// Random legal moves; `None` if the game is over after them.
+/// Plays random legal moves; `None` if they end the game.
 fn opening(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let moves = position.legal_moves();
@@ -138,16 +151,24 @@ fn balanced(position: &Chess, engine: &mut dyn Engine, stop: &AtomicBool) -> boo
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use shakmaty::{CastlingMode, FromSetup};
+
     use super::*;
     use crate::searcher::Searcher;
-    use crate::table::Table;
     use crate::testing::Simple;
+    use crate::transposition_table::TranspositionTable;
+    use patzer_chess::{key, played};
+
+    fn engine() -> Searcher<Simple> {
+        Searcher::new(Simple, TranspositionTable::smallest())
+    }
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();
         let mut fens = Vec::new();
-        let mut engine = Searcher::new(Simple, Table::least());
-        generate(&request, &mut engine, &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned()))
+        generate(&request, &mut engine(), &AtomicBool::new(false), &mut |fen| fens.push(fen.to_owned()))
             .unwrap();
         fens
     }
@@ -163,26 +184,87 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_same_seed_gives_the_same_positions_and_another_one_others() {
-        let first = fens("5 seed 7 book None");
-        assert_eq!(first.len(), 5);
-        assert_eq!(first, fens("5 seed 7 book None"));
-        assert!(first.iter().all(|fen| !fens("5 seed 8 book None").contains(fen)));
-        for text in first.iter().chain(&fens("3 seed 7 book None frc plies 0")) {
-            assert!(!fen::position(text, false).unwrap().is_game_over());
+    /// Every position that legal moves reach from one in exactly this many plies.
+    fn reached(start: &Chess, plies: u32) -> HashSet<u64> {
+        let mut reached = HashSet::from([start.clone()]);
+        for _ in 0..plies {
+            let moves = |p: &Chess| p.legal_moves().into_iter().map(|m| played(p, m)).collect::<Vec<_>>();
+            reached = reached.iter().flat_map(moves).collect();
         }
+        reached.iter().map(key::of).collect()
+    }
+
+    /// Checks that every FEN is a legal, balanced position that goes on, and returns the positions.
+    fn openings(fens: &[String], engine: &mut dyn Engine) -> Vec<Chess> {
+        let parse = |text: &String| {
+            let setup = text.parse::<Fen>().unwrap().into_setup();
+            let position = Chess::from_setup(setup.clone(), CastlingMode::detect(&setup)).unwrap();
+            assert!(!position.is_game_over(), "{text}");
+            assert_eq!(&Fen::from_position(&position, EnPassantMode::Legal).to_string(), text);
+            assert!(balanced(&position, engine, &AtomicBool::new(false)), "{text}");
+            position
+        };
+        fens.iter().map(parse).collect()
+    }
+
+    #[test]
+    fn openings_are_balanced_and_eight_or_nine_plies_from_the_start() {
+        let first = fens("12 seed 7 book None");
+        assert_eq!(first, fens("12 seed 7 book None"), "a seed reproduces its openings");
+        assert!(first.iter().all(|fen| !fens("5 seed 8 book None").contains(fen)));
+        let openings = openings(&first, &mut engine());
+        assert_eq!(openings.iter().map(key::of).collect::<HashSet<_>>().len(), 12);
+        let plies = |p: &Chess| 2 * (p.fullmoves().get() - 1) + u32::from(p.turn().is_black());
+        let plies: HashSet<u32> = openings.iter().map(plies).collect();
+        assert_eq!(plies, HashSet::from([8, 9]));
+    }
+
+    #[test]
+    fn two_random_plies_are_legal_moves_from_the_start() {
+        let within = [reached(&Chess::default(), 2), reached(&Chess::default(), 3)];
+        for opening in openings(&fens("20 seed 3 book None plies 2"), &mut engine()) {
+            let odd = usize::from(opening.turn().is_black());
+            assert!(within[odd].contains(&key::of(&opening)), "{opening:?}");
+        }
+    }
+
+    #[test]
+    fn frc_starts_from_chess960() {
+        let openings = openings(&fens("8 seed 7 book None frc plies 0"), &mut engine());
+        let starts: HashSet<u64> =
+            (0..960).flat_map(|n| [0, 1].map(|plies| reached(&chess960(n), plies))).flatten().collect();
+        assert!(openings.iter().all(|opening| starts.contains(&key::of(opening))));
+        assert!(openings.iter().any(|opening| opening.castles().mode().is_chess960()));
+    }
+
+    #[test]
+    fn a_lopsided_position_is_no_opening() {
+        let position = |text: &str| fen::position(text, false).unwrap();
+        let balanced = |text: &str| balanced(&position(text), &mut engine(), &AtomicBool::new(false));
+        assert!(balanced("4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1"));
+        assert!(!balanced("4k3/4p3/8/8/8/8/4P3/3QK3 w - - 0 1"));
+        assert!(!balanced("4k3/4p3/8/8/8/8/4P3/3QK3 b - - 0 1"));
     }
 
     #[test]
     fn a_book_is_begun_from() {
         let folder = tempfile::tempdir().unwrap();
         let book = folder.path().join("book.epd");
-        std::fs::write(&book, "4k3/8/8/8/8/8/4P3/4K3 w - - id \"pawn\";\n").unwrap();
-        let fens = fens(&format!("2 seed 1 book {} plies 0", book.display()));
-        assert!(fens.iter().all(|fen| fen.contains('P') || fen.contains('k')), "{fens:?}");
-        let missing = Request::parse("2 seed 1 book no-such.epd").unwrap();
-        let mut engine = Searcher::new(Simple, Table::least());
-        assert!(generate(&missing, &mut engine, &AtomicBool::new(false), &mut |_| ()).is_err());
+        std::fs::write(&book, "# a comment\n4k3/8/8/8/8/8/4P3/4K3 w - - id \"pawn\";\n").unwrap();
+        let start = fen::position("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", false).unwrap();
+        let within = [reached(&start, 0), reached(&start, 1)];
+        let openings = openings(&fens(&format!("6 seed 1 book {} plies 0", book.display())), &mut engine());
+        assert_eq!(openings.len(), 6);
+        for opening in openings {
+            assert!(within[usize::from(opening.turn().is_black())].contains(&key::of(&opening)));
+        }
+        std::fs::write(&book, "junk\n").unwrap();
+        for (file, reason) in
+            [(book.to_str().unwrap(), "holds no position"), ("no-such.epd", "no-such.epd: ")]
+        {
+            let request = Request::parse(&format!("2 seed 1 book {file}")).unwrap();
+            let error = generate(&request, &mut engine(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+            assert!(error.to_string().contains(reason), "{error}");
+        }
     }
 }

@@ -1,34 +1,29 @@
-//! The bundled engine: one search, generic over the evaluation that it is given.
-//!
-//! In: a game so far and limits. Out: a move with its score, or the quiet position in which a position's exchanges
-//! end. The arena, the labelling and UCI know only [`Engine`]; which evaluation stands behind it is decided once,
-//! by [`engine`].
+//! The bundled engine: a principal variation search, generic over the evaluation.
 
 pub mod bench;
-mod budget;
 mod correction;
 mod extensions;
 pub mod genfens;
 mod history;
-mod known;
+mod history_table;
+mod history_update;
 mod mate;
-mod ordering;
-pub mod params;
+mod move_picker;
+mod params;
 mod pruning;
 mod quiescence;
-pub mod resolve;
-mod rewards;
+mod quiescence_cache;
+pub mod quiescence_leaf;
 mod root;
 mod search;
 mod searcher;
 mod stack;
-mod stages;
-mod table;
-mod tallies;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod time_manager;
+mod transposition_table;
 pub mod uci;
 
 use std::sync::Arc;
@@ -38,70 +33,72 @@ use std::time::Duration;
 use shakmaty::{Chess, Move};
 
 use self::searcher::Searcher;
-use self::table::Table;
+use self::transposition_table::TranspositionTable;
+pub use params::Params;
 use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
+pub use transposition_table::OutOfMemory;
+pub use uci::{OptionError, PlayerSettings};
 
-/// The stack of a thread that searches: enough for the deepest line that may be looked at, several times over.
+/// Stack size of a search thread, several times what the deepest line needs.
 pub const STACK_BYTES: usize = 32 << 20;
 
 /// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// Time left for the moves up to the next time control.
+    /// Time left up to the next time control.
     pub time: Duration,
     /// Time added after each move.
     pub increment: Duration,
-    /// Moves to the next time control; `None` if the time is for the rest of the game.
+    /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u32>,
 }
 
-/// When a search ends. The default sets no limit: it then runs to the greatest depth or until it is stopped.
+/// Search limits. The default sets none: the search runs to the maximum depth or until it is stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Iterations of iterative deepening, in plies.
     pub depth: Option<i32>,
-    /// Nodes that are never exceeded.
+    /// Hard node limit, never exceeded.
     pub nodes: Option<u64>,
-    /// Nodes after which no further iteration begins.
+    /// Soft node limit: no further iteration begins beyond it.
     pub soft_nodes: Option<u64>,
-    /// A mate in this many moves, whoever gives it: once one is proven, no further iteration begins. One that the side
-    /// to move gives is also looked for without any pruning, the shortest first.
+    /// Ends the search once a mate in this many moves is proven for either side. A mate by the side to move
+    /// is also searched for without pruning, the shortest first.
     pub mate: Option<u32>,
-    /// The moves to choose from; empty for all. Those that are not legal are left out.
+    /// UCI `searchmoves`: root moves to choose from, empty for all; illegal ones are ignored.
     pub only: Vec<Move>,
-    /// How many different first moves to report, best first; 0 counts as 1.
+    /// UCI `MultiPV`: the number of best lines to report; 0 counts as 1.
     pub lines: usize,
-    /// While this holds, no time counts: the opponent is still thinking.
+    /// Suspends all time limits during the opponent's turn.
     pub ponder: Option<Ponder>,
     /// Time for this move, to be used up.
     pub movetime: Option<Duration>,
-    /// A clock to play by: the search decides how much of it this move is worth.
+    /// The clock from which the search allots time to this move.
     pub clock: Option<Clock>,
-    /// Time to keep back for the way to the GUI and back, of [`Limits::movetime`] and [`Limits::clock`] alike.
+    /// Time reserved for communication, of [`Limits::movetime`] and [`Limits::clock`] alike.
     pub overhead: Duration,
 }
 
-/// A flag for a search on the opponent's time: true until the opponent has made the expected move. Equal to itself
-/// and its clones.
+/// Ponder flag: true until the opponent plays the expected move. Equal to its clones.
 #[derive(Debug, Clone)]
 pub struct Ponder(Arc<AtomicBool>);
 
 impl Ponder {
-    /// A search that begins on the opponent's time.
+    /// A flag that is set.
     pub fn new() -> Ponder {
         Ponder(Arc::new(AtomicBool::new(true)))
     }
 
-    /// From here on the time is the engine's own.
+    /// `ponderhit`: the engine's own time begins.
     pub fn hit(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether it is still the opponent's time.
+    /// Reports whether the opponent is still to move.
     pub fn holds(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -121,22 +118,22 @@ impl PartialEq for Ponder {
 
 impl Eq for Ponder {}
 
-/// What a search found, after each iteration and at its end.
-#[derive(Debug, Clone)]
+/// The result of a search, reported after each iteration and at the end.
+#[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The best move; `None` if there is no legal one.
+    /// The best move; `None` without a legal move.
     pub best: Option<Move>,
-    /// Its worth in centipawns from the side to move, or a mate score.
+    /// Centipawns from the side to move, or a mate score.
     pub score: Score,
     /// The last completed iteration, in plies.
     pub depth: i32,
-    /// The longest line looked at, in plies.
+    /// The longest line searched, in plies.
     pub seldepth: i32,
-    /// Which of the best lines this is, from 1.
+    /// The rank of this line for UCI `MultiPV`, from 1.
     pub rank: usize,
-    /// How full the transposition table is with what this search stored, in thousandths.
+    /// Share of the transposition table filled by this search, in permille.
     pub hashfull: u32,
-    /// Positions visited, by all threads.
+    /// Nodes of all threads.
     pub nodes: u64,
     /// Time since the search began.
     pub time: Duration,
@@ -144,16 +141,16 @@ pub struct Report {
     pub pv: Vec<Move>,
 }
 
-/// Something that searches, whatever it evaluates with.
+/// A chess engine, independent of its evaluation.
 pub trait Engine: Send {
-    /// Forgets table and histories, so that the next search depends on nothing before it.
+    /// Clears transposition table and histories.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line until a limit or `stop` ends it, calling `info` after each iteration,
-    /// once for each of the lines asked for.
+    /// Searches the last position of a line until a limit or `stop` ends it, and calls `info` after each
+    /// iteration for each of the best lines.
     ///
-    /// With one thread, a node or depth limit and after [`Engine::new_game`] the result is always the same. A legal move is
-    /// returned whatever the limits, if there is one.
+    /// Deterministic with one thread, a node or depth limit and a preceding [`Engine::new_game`]. Returns a
+    /// legal move under any limits, if there is one.
     fn search(
         &mut self,
         line: &Line,
@@ -162,39 +159,38 @@ pub trait Engine: Send {
         info: &mut dyn FnMut(&Report),
     ) -> Report;
 
-    /// The static evaluation in centipawns from the side to move, without any search.
+    /// The static evaluation in centipawns from the side to move.
     fn evaluate(&mut self, position: &Chess) -> Score;
 
-    /// The position at the end of the quiescence search's principal variation, and its static evaluation in
-    /// centipawns from the side to move there. `None` if that is a stalemate, which no evaluation describes.
-    fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)>;
+    /// The position at the end of the quiescence search's principal variation, with its static evaluation in
+    /// centipawns from its side to move; `None` if it is a stalemate.
+    fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
-    /// Changes the size of the transposition table, in MiB, and empties it.
-    ///
-    /// # Errors
-    /// If there is not so much memory; the table then has the least size.
-    fn resize(&mut self, hash_mb: usize) -> std::result::Result<(), String>;
+    /// Resizes and clears the transposition table. On an error the table has the minimum size.
+    fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
-    /// Changes the numbers that the search works with.
-    fn set_params(&mut self, params: &params::Params);
+    /// Replaces the search parameters.
+    fn set_params(&mut self, params: &Params);
 
-    /// Changes the number of threads that a search uses, at least one. Only with one are results reproducible.
+    /// Sets the number of search threads, at least one. Only one thread gives reproducible results.
     fn set_threads(&mut self, threads: usize);
 }
 
-/// An engine with this evaluation and a transposition table of this many MiB. Without the memory for that, the table has
-/// the least size.
+/// Creates an engine with a transposition table in MiB, or of minimum size if memory does not suffice.
 pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
-    with_table(evaluation, Table::new(hash_mb).unwrap_or_else(|_| Table::least()))
+    with_table(
+        evaluation,
+        TranspositionTable::new(hash_mb).unwrap_or_else(|_| TranspositionTable::smallest()),
+    )
 }
 
-/// An engine for searches of at most so many nodes, each from nothing: its table holds all that such a search finds out,
-/// up to a MiB, and is soon cleared.
+/// Creates an engine for independent searches of at most this many nodes: its table holds all their results,
+/// up to a MiB, and is cheap to clear.
 pub fn engine_for(evaluation: &Evaluation, nodes: u64) -> Box<dyn Engine> {
-    with_table(evaluation, Table::for_nodes(nodes))
+    with_table(evaluation, TranspositionTable::for_nodes(nodes))
 }
 
-fn with_table(evaluation: &Evaluation, table: Table) -> Box<dyn Engine> {
+fn with_table(evaluation: &Evaluation, table: TranspositionTable) -> Box<dyn Engine> {
     match evaluation {
         Evaluation::Hce(weights) => Box::new(Searcher::new(Hce::new(weights.clone()), table)),
         Evaluation::Nnue(network) => Box::new(Searcher::new(Nnue::new(network.clone()), table)),

@@ -1,146 +1,143 @@
-//! Proving a mate of a given length, for `go mate`.
-//!
-//! In: a root and a number of moves. Out: the line of such a mate, if the side to move can force one. The search that
-//! plays gives up moves that look bad, and the key of a mate often looks worst of all; here nothing is given up, and
-//! nothing is evaluated. The attacker needs one move that works against every reply, the defender one reply that helps
-//! against what follows (an and/or tree; Nilsson, "Problem-Solving Methods in Artificial Intelligence", 1971), so
-//! a reply that has helped is tried first against the attacker's next move.
+//! Mate search for `go mate`: an unpruned AND/OR search without evaluation, since the key move of a mate
+//! often looks worst (Nilsson, "Problem-Solving Methods in Artificial Intelligence", 1971).
 
 use std::collections::HashMap;
 
 use shakmaty::{Chess, Move, MoveList, Position};
 
 use super::search::Search;
-use super::searcher::stuck;
+use super::searcher::has_no_moves;
 use super::stack::Node;
 use patzer_chess::score::mate_in;
-use patzer_chess::{key, legal, played};
+use patzer_chess::{key, played};
 use patzer_eval::Evaluator;
 
-/// Positions without mate that are remembered; beyond that, proofs only take longer.
-const MOST_KNOWN: usize = 1 << 20;
+/// Beyond this many remembered positions, proofs only take longer.
+const MAX_NO_MATE: usize = 1 << 20;
 
-/// What a proof has found out on its way.
 #[derive(Default)]
 pub(super) struct Proof {
-    /// By a position's key, in how many moves there is no mate.
-    hopeless: HashMap<u64, u32>,
-    /// By moves left, the reply that last helped the defender.
-    helpful: Vec<Option<Move>>,
+    /// By position key, the number of moves within which there is no mate.
+    no_mate: HashMap<u64, u32>,
+    /// Killer replies by moves left: the reply that last refuted an attempt.
+    refutations: Vec<Option<Move>>,
 }
 
 impl Proof {
     fn new(moves: u32) -> Proof {
-        Proof { hopeless: HashMap::new(), helpful: vec![None; moves as usize + 1] }
+        Proof { no_mate: HashMap::new(), refutations: vec![None; moves as usize + 1] }
     }
 }
 
-/// The length of the mate to look for before an iteration, if any: before the first one a mate in one, and one more
-/// every four plies, so that a long mate, which takes long to exclude, does not keep the search that plays from finding
-/// it.
-pub(super) fn due(depth: i32, most: u32) -> Option<u32> {
+/// The mate length to try before an iteration, if any: one move more every four plies, so that excluding a
+/// long mate, which takes long, does not keep the normal search from finding it.
+pub(super) fn length_to_try(depth: i32, most: u32) -> Option<u32> {
     let moves = (depth + 3) as u32 / 4;
     (depth % 4 == 1 && moves <= most).then_some(moves)
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Whether one of the moves at the root forces mate in exactly this many moves, given that none does in fewer. That
-    /// move then is the first, with its score and line. A search that is ended meanwhile has proven nothing.
+    /// Proves a mate in exactly this many moves, given that there is no shorter one, and puts it first among
+    /// the root moves. An aborted search proves nothing.
     pub(super) fn prove_mate(&mut self, root: &Node, moves: u32) -> bool {
         let mut proof = Proof::new(moves);
-        let choices: MoveList = self.moves.iter().map(|known| known.m).collect();
-        let Some(m) = self.mating_move(root, &choices, moves, &mut proof) else { return false };
+        let moves_to_try: MoveList = self.moves.iter().map(|root_move| root_move.m).collect();
+        let Some(m) = self.mating_move(root, &moves_to_try, moves, &mut proof) else { return false };
         let mut line = vec![m];
         let (mut position, mut left) = (played(root.position, m), moves);
-        while let Some((reply, answer)) = self.longest(&position, left, &mut proof) {
+        while let Some((reply, answer)) = self.longest_defence(&position, left, &mut proof) {
             position = played(&played(&position, reply), answer);
             line.extend([reply, answer]);
             left -= 1;
         }
-        if let Some(at) = self.moves.iter().position(|known| known.m == m) {
+        if let Some(at) = self.moves.iter().position(|root_move| root_move.m == m) {
             self.moves[..=at].rotate_right(1);
             let first = &mut self.moves[0];
             (first.score, first.line) = (mate_in(2 * moves as i32 - 1), line);
             first.seldepth = 2 * moves as usize - 1;
         }
-        !self.budget.stopped()
+        !self.time.stopped()
     }
 
-    /// A move of these that forces mate in this many moves, at least one.
-    fn mating_move(&mut self, node: &Node, choices: &[Move], moves: u32, proof: &mut Proof) -> Option<Move> {
-        // A position that is drawn by the fifty-move rule is never mate any more.
+    /// Finds a move that forces mate in this many moves, at least one.
+    fn mating_move(
+        &mut self,
+        node: &Node,
+        moves_to_try: &[Move],
+        moves: u32,
+        proof: &mut Proof,
+    ) -> Option<Move> {
+        // The fifty-move rule has already drawn.
         if self.visit() || node.position.halfmoves() >= 100 {
             return None;
         }
-        if proof.hopeless.get(&node.key).is_some_and(|&known| known >= moves) {
+        if proof.no_mate.get(&node.key).is_some_and(|&root_move| root_move >= moves) {
             return None;
         }
-        // Checks leave the fewest replies, and only they can be the last move.
+        // Checks leave the fewest replies, and only a check can be the last move.
         for checks in [true, false] {
             if moves == 1 && !checks {
                 break;
             }
-            for &m in choices {
+            for &m in moves_to_try {
                 let after = played(node.position, m);
-                let in_check = legal::in_check(&after);
-                if in_check == checks {
-                    let key = key::after(node.position, node.key, m, &after);
-                    let child = Node { position: &after, key, ply: node.ply + 1, in_check };
-                    if self.no_escape(&child, moves, proof) {
-                        return Some(m);
-                    }
+                let key = key::after(node.position, node.key, m, &after);
+                let child = node.child(&after, key);
+                if child.in_check == checks && self.all_replies_mated(&child, moves, proof) {
+                    return Some(m);
                 }
-                if self.budget.stopped() {
+                if self.time.stopped() {
                     return None;
                 }
             }
         }
-        if moves > 1 && proof.hopeless.len() < MOST_KNOWN {
-            proof.hopeless.insert(node.key, moves);
+        if moves > 1 && proof.no_mate.len() < MAX_NO_MATE {
+            proof.no_mate.insert(node.key, moves);
         }
         None
     }
 
-    /// Whether every reply to the attacker's move, after which the position stands, ends in mate within what is left of
-    /// this many moves.
-    fn no_escape(&mut self, node: &Node, moves: u32, proof: &mut Proof) -> bool {
+    /// Tests whether every reply to the attacker's move ends in mate within this many moves, that move
+    /// included.
+    fn all_replies_mated(&mut self, node: &Node, moves: u32, proof: &mut Proof) -> bool {
         if self.visit() {
             return false;
         }
         if moves == 1 {
-            return node.in_check && stuck(node.position);
+            return node.in_check && has_no_moves(node.position);
         }
         let mut replies = node.position.legal_moves();
         if replies.is_empty() {
             return node.in_check;
         }
-        let helpful = proof.helpful[moves as usize];
-        if let Some(at) = replies.iter().position(|&m| Some(m) == helpful) {
+        let refutations = proof.refutations[moves as usize];
+        if let Some(at) = replies.iter().position(|&m| Some(m) == refutations) {
             replies.swap(0, at);
         }
         for reply in replies {
             let after = played(node.position, reply);
             let key = key::after(node.position, node.key, reply, &after);
-            let in_check = legal::in_check(&after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check };
+            let child = node.child(&after, key);
             if self.mating_move(&child, &after.legal_moves(), moves - 1, proof).is_none() {
-                proof.helpful[moves as usize] = Some(reply);
+                proof.refutations[moves as usize] = Some(reply);
                 return false;
             }
         }
         true
     }
 
-    /// The reply that puts off a proven mate longest, and the attacker's answer; `None` if it is mate.
-    fn longest(&mut self, position: &Chess, moves: u32, proof: &mut Proof) -> Option<(Move, Move)> {
+    /// The reply that delays a proven mate longest, and the attacker's answer; `None` if it is mate.
+    fn longest_defence(&mut self, position: &Chess, moves: u32, proof: &mut Proof) -> Option<(Move, Move)> {
         let mut found = None;
         for reply in position.legal_moves() {
             let after = played(position, reply);
-            let node = Node { position: &after, key: key::of(&after), ply: 0, in_check: false };
-            let choices = after.legal_moves();
-            let sooner = (1..moves - 1).any(|left| self.mating_move(&node, &choices, left, proof).is_some());
+            let node = Node::root(&after, key::of(&after));
+            let moves_to_try = after.legal_moves();
+            let sooner =
+                (1..moves - 1).any(|left| self.mating_move(&node, &moves_to_try, left, proof).is_some());
             if found.is_none() || !sooner {
-                found = self.mating_move(&node, &choices, moves - 1, proof).map(|answer| (reply, answer));
+                found =
+                    self.mating_move(&node, &moves_to_try, moves - 1, proof).map(|answer| (reply, answer));
                 if !sooner {
                     break;
                 }
@@ -149,9 +146,9 @@ impl<E: Evaluator> Search<'_, E> {
         found
     }
 
-    /// Counts a position; true if the search has to end.
+    /// Counts a node; true if the search must stop.
     fn visit(&mut self) -> bool {
-        let spent = self.budget.spent(self.nodes);
+        let spent = self.time.should_stop(self.nodes);
         self.nodes += u64::from(!spent);
         spent
     }
@@ -165,8 +162,8 @@ mod tests {
     use shakmaty::{CastlingMode, Color, Piece, Setup, Square};
 
     use super::*;
-    use crate::table::Table;
     use crate::testing::Simple;
+    use crate::transposition_table::TranspositionTable;
     use crate::{Engine, Limits, Report, Searcher};
     use patzer_chess::rng::Rng;
     use patzer_chess::score::Score;
@@ -175,7 +172,7 @@ mod tests {
     fn go_mate(position: &Chess, moves: u32) -> Report {
         let limits = Limits { mate: Some(moves), depth: Some(4 * moves as i32 - 3), ..Limits::default() };
         let stop = AtomicBool::new(false);
-        Searcher::new(Simple, Table::least()).search(
+        Searcher::new(Simple, TranspositionTable::smallest()).search(
             &Line::new(position.clone()),
             &limits,
             &stop,
@@ -197,9 +194,9 @@ mod tests {
             ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2, "a1a6"),
             // The smothered mate of Lucena, 1497.
             ("5r1k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1", 2, "c4g8"),
-            // Two rooks, and a first move without check.
+            // Two rooks, with a quiet first move.
             ("8/7k/8/8/8/R7/1R6/6K1 w - - 0 1", 2, "b2g2"),
-            // The king first: a pawn that promotes at once takes longer.
+            // The king first: promoting at once takes longer.
             ("8/5P1k/8/5K2/8/8/8/8 w - - 0 1", 4, "f5f6"),
         ] {
             let position = fen::position(text, false).unwrap();
@@ -216,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_mate_is_proven_exactly_where_a_full_search_sees_one() {
-        // A king and a knight against a queen and a rook, anywhere.
+        // King and knight against queen and rook, at random squares.
         let (mut rng, mut mates) = (Rng::new(11), 0);
         for _ in 0..120 {
             let mut setup = Setup { turn: Color::White, ..Setup::empty() };

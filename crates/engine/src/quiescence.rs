@@ -1,35 +1,29 @@
-//! Quiescence: plays out captures, promotions, checks and replies to them until the evaluation can be trusted.
-//!
-//! In: a node with no depth left. Out: its score; with an open window also the line by which it comes about. The
-//! labelling resolves positions by this same function, only without what a selective search leaves out, so a position
-//! is judged in training where it is judged in play. Source: Shannon (1950), "Programming a Computer for Playing
-//! Chess"; for stand pat and pruning by static exchange, any engine since Crafty; for checks at the first ply alone,
-//! Fruit.
+//! Quiescence search: captures, promotions, checks and evasions until the evaluation can be trusted.
+//! Labelling uses the same function, only without its selective parts, so training judges positions as play
+//! does. Sources: Shannon, "Programming a Computer for Playing Chess" (1950); stand pat and SEE pruning as in
+//! engines since Crafty; checks at the first ply alone as in Fruit.
 
 use shakmaty::{Move, Position};
 
-use super::ordering::{Picker, is_noisy};
+use super::move_picker::{QuiescencePicker, is_noisy};
 use super::search::Search;
 use super::stack::Node;
-use super::table::{Bound, Entry, SHALLOWEST};
+use super::transposition_table::{Bound, DEPTH_QS_NO_CHECKS, Entry};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mated_in};
 use patzer_chess::see::{see_ge, value};
-use patzer_chess::{PackedMove, copied, key, legal};
+use patzer_chess::{PackedMove, copy_position, key};
 use patzer_eval::Evaluator;
 
-/// The depth, in plies, at which the main search hands over: quiet checks are tried too. All below are
-/// [`SHALLOWEST`].
-pub(super) const FIRST: i32 = 0;
+/// The depth at which the main search hands over, with quiet checks. Deeper plies use [`DEPTH_QS_NO_CHECKS`].
+pub(super) const DEPTH_QS_CHECKS: i32 = 0;
 
 impl<E: Evaluator> Search<'_, E> {
-    /// The score of a node, fail-soft, by captures and queen promotions that do not lose material, at the first ply also
-    /// by such quiet checks, or by all moves of a side in check. `depth` is [`FIRST`] or [`SHALLOWEST`]. A side that is
-    /// not in check may also stand pat, so every line ends in a position that is not a check, unless it is mate or
-    /// [`MAX_PLY`] long.
+    /// The fail-soft score of a node by captures and queen promotions that do not lose material, at
+    /// [`DEPTH_QS_CHECKS`] also by quiet checks that do not, or by all evasions. A side not in check may
+    /// stand pat, so every line ends in a quiet position, in mate or at [`MAX_PLY`].
     ///
-    /// With an open window (`PV`) no score of the table ends the line. A search that is not selective neither reads nor
-    /// writes the table, tries no quiet checks and looks at every other move: its line is complete, and depends on
-    /// nothing but the position.
+    /// `PV` nodes take no score from the table. A search that is not selective ignores the table, tries no
+    /// quiet checks and prunes nothing: its line is complete and depends on the position alone.
     pub(super) fn quiesce<const PV: bool>(
         &mut self,
         node: &Node,
@@ -40,7 +34,7 @@ impl<E: Evaluator> Search<'_, E> {
         if PV {
             self.stack.clear_line(node.ply);
         }
-        if self.budget.spent(self.nodes) {
+        if self.time.should_stop(self.nodes) {
             return 0;
         }
         self.nodes += 1;
@@ -48,8 +42,8 @@ impl<E: Evaluator> Search<'_, E> {
         if node.ply >= MAX_PLY {
             return self.evaluator.evaluate(node.position, node.ply);
         }
-        let correction = self.correction_of(node);
-        let entry = if self.selective { self.table.probe(node.key, node.ply) } else { None };
+        let correction = self.eval_correction(node);
+        let entry = if self.selective { self.tt.probe(node.key, node.ply) } else { None };
         if let Some(entry) = entry
             && !PV
             && entry.depth >= depth
@@ -69,8 +63,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
         let mut best_move = PackedMove::NONE;
         if best < beta {
-            (best, best_move) = self.play_out::<PV>(node, best, alpha, beta, depth, entry);
-            if self.budget.stopped() {
+            (best, best_move) = self.search_captures::<PV>(node, best, alpha, beta, depth, entry);
+            if self.time.stopped() {
                 return 0;
             }
         }
@@ -80,7 +74,7 @@ impl<E: Evaluator> Search<'_, E> {
                 _ if PV && best > start => Bound::Exact,
                 _ => Bound::Upper,
             };
-            self.table.store(
+            self.tt.store(
                 node.key,
                 node.ply,
                 Entry {
@@ -96,8 +90,8 @@ impl<E: Evaluator> Search<'_, E> {
         best
     }
 
-    /// The best of standing pat (`best`, or minus infinity in check) and the moves of a quiescence node.
-    fn play_out<const PV: bool>(
+    /// The better of `best` (stand pat, or minus infinity in check) and the moves.
+    fn search_captures<const PV: bool>(
         &mut self,
         node: &Node,
         mut best: Score,
@@ -106,23 +100,23 @@ impl<E: Evaluator> Search<'_, E> {
         depth: i32,
         entry: Option<Entry>,
     ) -> (Score, PackedMove) {
-        let checks = depth == FIRST && self.selective && self.params.quiescence_checks > 0;
-        let mut picker = Picker::empty();
-        picker.quiescence(node, entry.map_or(PackedMove::NONE, |entry| entry.best), checks);
+        let checks = depth == DEPTH_QS_CHECKS && self.selective && self.params.quiescence_checks > 0;
+        let mut picker = QuiescencePicker::empty();
+        picker.fill(node, entry.map_or(PackedMove::NONE, |entry| entry.best), checks);
         if node.in_check && picker.is_empty() {
             return (mated_in(node.ply as i32), PackedMove::NONE);
         }
         if self.selective {
-            // They are few, and what the table knows of the positions behind them takes long to come.
-            for &m in picker.left() {
-                self.table.prefetch(key::nearly_after(node.position, node.key, m));
+            // The moves are few, and their table entries take long to arrive.
+            for &m in picker.remaining() {
+                self.tt.prefetch(key::approximate_after(node.position, node.key, m));
             }
         }
         let mut best_move = PackedMove::NONE;
-        let futile = self.futility_in_quiescence(node, best);
+        let futile = self.delta_limit(node, best);
         let mut replies = 0;
         while let Some(m) = picker.next(node) {
-            // Of the quiet replies to a check, ordered after the captures, few are enough to tell that it is no mate.
+            // Quiet evasions come after the captures; a few suffice to show that it is not mate.
             if self.selective && node.in_check && best > -MATE_IN_MAX && !is_noisy(m) {
                 replies += 1;
                 if replies > self.params.quiescence_replies {
@@ -135,18 +129,18 @@ impl<E: Evaluator> Search<'_, E> {
                     best = best.max(most);
                     continue;
                 }
-                if limit <= alpha && !self.worth_a_try(node, m) {
+                if limit <= alpha && !self.may_gain(node, m) {
                     best = best.max(limit);
                     continue;
                 }
             }
-            let mut after = copied(node.position);
+            let mut after = copy_position(node.position);
             after.play_unchecked(m);
             let key = key::after(node.position, node.key, m, &after);
-            let child = Node { position: &after, key, ply: node.ply + 1, in_check: legal::in_check(&after) };
-            // Nothing here asks for the line, so it is not kept.
-            let score = -self.quiesce::<PV>(&child, -beta, -alpha, SHALLOWEST);
-            if self.budget.stopped() {
+            let child = node.child(&after, key);
+            // Not pushed on the stack: quiescence needs no repetition keys.
+            let score = -self.quiesce::<PV>(&child, -beta, -alpha, DEPTH_QS_NO_CHECKS);
+            if self.time.stopped() {
                 break;
             }
             if score > best {
@@ -166,16 +160,15 @@ impl<E: Evaluator> Search<'_, E> {
         (best, best_move)
     }
 
-    /// Whether a capture can help where an even exchange does not.
-    fn worth_a_try(&self, node: &Node, m: Move) -> bool {
+    /// A capture that only breaks even cannot help here.
+    fn may_gain(&self, node: &Node, m: Move) -> bool {
         self.params.quiescence_winning == 0 || see_ge(node.position, m, 1)
     }
 
-    /// The most that a capture can be expected to lift the position to, short of the captured piece (delta pruning;
-    /// Schaeffer's "futility cut-off" in quiescence). `None` where everything is to be looked at: for labels, and in
-    /// check.
+    /// Delta pruning: the most that a capture can raise the score to, without the captured piece (Schaeffer's
+    /// "futility cut-off" in quiescence). `None` in check and for labels.
     #[inline]
-    fn futility_in_quiescence(&self, node: &Node, standing: Score) -> Option<Score> {
+    fn delta_limit(&self, node: &Node, standing: Score) -> Option<Score> {
         (self.selective && !node.in_check).then_some(standing + self.params.quiescence_margin)
     }
 }

@@ -1,99 +1,89 @@
-//! The search below the root: principal variation search.
-//!
-//! In: a node, a window and a depth. Out: its score. Each technique is a function with its reason, here, in
-//! [`super::pruning`] or in [`super::extensions`]; iterative deepening is in [`super::root`], quiescence in
-//! [`super::quiescence`]. Source of the whole: Knuth and Moore, "An Analysis of Alpha-Beta Pruning" (1975); Marsland
-//! and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982), for the principal variation search.
+//! Principal variation search below the root. Each technique is a function with its reason, here, in
+//! [`super::pruning`] or in [`super::extensions`]. Sources: Knuth and Moore, "An Analysis of Alpha-Beta
+//! Pruning" (1975); Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982).
 
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Move, Position};
 
-use super::budget::Budget;
-use super::correction::{Correction, Place};
+use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
-use super::history::{Before, History, NO_MOVE, piece_to};
-use super::ordering::is_noisy;
+use super::history::{ContinuationContext, History, NO_MOVE, piece_to};
+use super::move_picker::is_noisy;
+use super::move_picker::{Hints, MovePicker};
 use super::params::Params;
-use super::pruning::Reductions;
-use super::quiescence::FIRST;
+use super::pruning::LmrTable;
+use super::quiescence::DEPTH_QS_CHECKS;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
-use super::stages::{Hints, Stages};
-use super::table::{Bound, Entry, Table};
-use patzer_chess::attacked::attacked;
-use patzer_chess::checks::Checks;
+use super::time_manager::TimeManager;
+use super::transposition_table::{Bound, Entry, TranspositionTable};
+use patzer_chess::attacks::attacked;
+use patzer_chess::checks::CheckInfo;
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
-use patzer_chess::{PackedMove, Parts, copied, key, legal};
+use patzer_chess::{MoveParts, PackedMove, copy_position, key, legal};
 use patzer_eval::Evaluator;
 
-/// One search, with the memory that it works on.
 pub struct Search<'a, E> {
     pub(super) evaluator: &'a mut E,
-    pub(super) table: &'a Table,
+    pub(super) tt: &'a TranspositionTable,
     pub(super) history: &'a mut History,
-    pub(super) correction: &'a mut Correction,
+    pub(super) correction: &'a mut CorrectionHistory,
     pub(super) stack: &'a mut Stack,
     pub(super) params: &'a Params,
-    pub(super) reductions: &'a Reductions,
-    pub(super) budget: Budget<'a>,
-    /// Whether to prune, reduce and cut off by the table. Without that a search of depth `n` is exactly an
-    /// alpha-beta search of depth `n`, which tests compare with plain negamax.
+    pub(super) lmr: &'a LmrTable,
+    pub(super) time: TimeManager<'a>,
+    /// Enables pruning, reductions and table cut-offs. Without them a search is plain alpha-beta, which tests
+    /// compare with negamax.
     pub(super) selective: bool,
     pub(super) nodes: u64,
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
-    /// The moves at the root, best first.
+    /// Root moves, best first.
     pub(super) moves: Vec<RootMove>,
-    /// The line that is being searched: the moves before it are already placed.
+    /// The current MultiPV line, from 0.
     pub(super) rank: usize,
-    /// Whether some legal moves are not to be played.
+    /// `searchmoves` excludes some legal moves.
     pub(super) restricted: bool,
 }
 
-/// A move that is about to be made at a node.
-pub(super) struct Tried {
+/// A move about to be searched.
+pub(super) struct MoveContext {
     pub m: Move,
-    /// The key behind it, but for what [`key::completed`] adds.
-    pub near: u64,
+    /// The key after the move, see [`key::approximate_after`].
+    pub approximate_key: u64,
     pub quiet: bool,
-    /// A capture or promotion that loses material by static exchange.
+    /// A capture or promotion with negative SEE.
     pub losing: bool,
     pub gives_check: bool,
-    /// How many moves were tried before it.
-    pub earlier: usize,
-    /// Whether it is a killer or the counter move.
-    pub hinted: bool,
-    /// What the histories say of it.
+    /// Moves tried before this one.
+    pub move_count: usize,
+    /// A killer or the counter move.
+    pub refutation: bool,
     pub history: i32,
-    /// The reduction that depth, number and history call for, in 1/1024 of a ply.
+    /// The base reduction in 1/1024 ply.
     pub reduction: i32,
 }
 
-/// Moves that did not cut off.
-type Vain = ArrayVec<Move, 48>;
+type FailedMoves = ArrayVec<Move, 48>;
 
-/// What a node's move loop works with.
-pub(super) struct Prospect {
+pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
     pub depth: i32,
-    /// The static evaluation, refined by the table.
+    /// The static evaluation, refined by the table's score.
     pub eval: Score,
-    /// Whether the node is or has been part of a principal variation.
+    /// The node is or has been part of a principal variation.
     pub pv: bool,
     pub improving: bool,
-    /// Whether the node is expected to be cut off by its first move (Knuth and Moore's type 2).
+    /// An expected cut node (Knuth and Moore's type 2).
     pub cut: bool,
-    /// What the table knows.
     pub entry: Option<Entry>,
-    /// The table's move.
-    pub first: Option<Move>,
+    pub tt_move: Option<Move>,
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// The score of a node, fail-soft, to a depth in plies. `PV` nodes have an open window and their exact score
-    /// matters; all others have a window of one centipawn and are only to be shown wrong, `cut` ones by their first
-    /// move.
+    /// The fail-soft score of a node to a depth in plies. `PV` nodes have an open window; all others have a
+    /// zero window, and `cut` nodes are expected to fail high on the first move.
     pub(super) fn node<const PV: bool>(
         &mut self,
         node: &Node,
@@ -106,13 +96,13 @@ impl<E: Evaluator> Search<'_, E> {
         if PV {
             self.stack.clear_line(node.ply);
         }
-        if node.ply > 0 && self.drawn(node) {
+        if node.ply > 0 && self.is_draw(node) {
             return 0;
         }
         if depth <= 0 {
-            return self.quiesce::<PV>(node, alpha, beta, FIRST);
+            return self.quiesce::<PV>(node, alpha, beta, DEPTH_QS_CHECKS);
         }
-        if self.budget.spent(self.nodes) {
+        if self.time.should_stop(self.nodes) {
             return 0;
         }
         self.nodes += 1;
@@ -121,7 +111,7 @@ impl<E: Evaluator> Search<'_, E> {
             if node.ply >= MAX_PLY {
                 return self.evaluator.evaluate(node.position, node.ply);
             }
-            // Mate distance pruning: once a mate is found, only a quicker one is of interest.
+            // Mate distance pruning.
             alpha = alpha.max(mated_in(node.ply as i32));
             beta = beta.min(mate_in(node.ply as i32 + 1));
             if alpha >= beta {
@@ -129,15 +119,15 @@ impl<E: Evaluator> Search<'_, E> {
             }
         }
 
-        let correction = self.correction_of(node);
-        let entry = self.table.probe(node.key, node.ply);
+        let correction = self.eval_correction(node);
+        let entry = self.tt.probe(node.key, node.ply);
         if let Some(entry) = entry
             && !PV
             && self.selective
             && excluded.is_none()
             && entry.depth >= depth
             && entry.decides(alpha, beta)
-            // Near the fifty-move rule a position's past matters, which the table does not know.
+            // The table ignores the path, which matters near the fifty-move rule.
             && node.position.halfmoves() < 90
         {
             return entry.score;
@@ -151,35 +141,34 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.frame(node.ply + 1).killers = [None; 2];
         self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
-        let first = self.first_move(node, entry);
-        let mut prospect = Prospect { alpha, beta, depth, eval, pv, improving, cut, entry, first };
+        let tt_move = self.tt_move(node, entry);
+        let mut ctx = NodeContext { alpha, beta, depth, eval, pv, improving, cut, entry, tt_move };
         if !PV
             && !node.in_check
             && self.selective
             && excluded.is_none()
-            && let Some(score) = self.cut_off(node, &prospect)
+            && let Some(score) = self.prune_node(node, &ctx)
         {
             return score;
         }
-        // Internal iterative reduction: without a move to try first, a deep search here is costly and probably of
-        // little interest; a shallower one finds that move for the next time (Rebel's "IIR").
-        if self.selective && depth >= self.params.iir_depth && first.is_none() && (PV || cut) {
-            prospect.depth -= 1;
+        // Internal iterative reduction: without a hash move a deep search is costly and probably of little
+        // interest; a shallower one finds a hash move for the next time (Rebel).
+        if self.selective && depth >= self.params.iir_depth && tt_move.is_none() && (PV || cut) {
+            ctx.depth -= 1;
         }
-        self.expand::<PV>(node, prospect)
+        self.move_loop::<PV>(node, ctx)
     }
 
-    /// The move to try first: that of the line being searched at the root, elsewhere the table's. A table may hold
-    /// another position's move, if only by an accident that never happens, so it is looked at whether it is legal.
-    fn first_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
+    /// The move to search first: the current line's at the root, elsewhere the table's, checked for legality
+    /// in case of a key collision.
+    fn tt_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
         if node.ply == 0 {
             return self.moves.get(self.rank).map(|known| known.m);
         }
         entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
 
-    /// The static evaluation of a node, from the table where it has it, corrected by what searches found in
-    /// positions like it; meaningless in check.
+    /// The corrected static evaluation, meaningless in check.
     fn static_eval(&mut self, node: &Node, entry: Option<Entry>, correction: Score) -> Score {
         if self.stack.frame(node.ply).excluded.is_some() {
             return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
@@ -187,12 +176,12 @@ impl<E: Evaluator> Search<'_, E> {
         let (raw, eval) =
             if node.in_check { (None, None) } else { Some(self.evaluate(node, entry, correction)).unzip() };
         let frame = self.stack.frame(node.ply);
-        (frame.raw, frame.eval) = (raw, eval);
-        self.reward_gain(node, eval);
+        (frame.raw_eval, frame.eval) = (raw, eval);
+        self.update_by_evaluation_gain(node, eval);
         eval.unwrap_or(-INFINITE)
     }
 
-    /// The evaluation of a node that is not in check, from the table where it has it; and the same with its correction.
+    /// The raw and the corrected evaluation of a node not in check.
     #[inline]
     pub(super) fn evaluate(
         &mut self,
@@ -205,81 +194,78 @@ impl<E: Evaluator> Search<'_, E> {
         (raw, (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1))
     }
 
-    /// What searches found beyond the evaluation in positions like this one, in centipawns. A node looks it up before the
-    /// table: both take long to come, and this one does not wait for that.
+    /// The correction in centipawns. Looked up before the table, so that both memory accesses overlap.
     #[inline(always)]
-    pub(super) fn correction_of(&self, node: &Node) -> Score {
-        if self.selective { self.correction.at(Place::of(node.position), self.params) } else { 0 }
+    pub(super) fn eval_correction(&self, node: &Node) -> Score {
+        if self.selective { self.correction.get(CorrectionIndex::new(node.position), self.params) } else { 0 }
     }
 
-    /// Draws by repetition, by the fifty-move rule unless it is mate first, and by lack of material.
-    fn drawn(&self, node: &Node) -> bool {
+    /// Draws by repetition, by the fifty-move rule unless it is mate, and by insufficient material.
+    fn is_draw(&self, node: &Node) -> bool {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
-            || self.stack.repeated(node)
+            || self.stack.is_repetition(node)
             || (position.board().occupied().count() <= 4 && position.is_insufficient_material())
     }
 
-    /// Tries the moves of a node.
-    fn expand<const PV: bool>(&mut self, node: &Node, mut prospect: Prospect) -> Score {
+    fn move_loop<const PV: bool>(&mut self, node: &Node, mut ctx: NodeContext) -> Score {
         let excluded = self.stack.frame(node.ply).excluded;
-        // What the table knows of the position after the first move is on its way while the node is made ready, of the
-        // others while they are judged.
-        if let Some(m) = prospect.first {
-            self.table.prefetch(key::nearly_after(node.position, node.key, m));
+        // Prefetch the first move's entry while the node is set up, the others' while they are scored.
+        if let Some(m) = ctx.tt_move {
+            self.tt.prefetch(key::approximate_after(node.position, node.key, m));
         }
         let attacked = attacked(node.position.board(), !node.position.turn());
         if self.params.threats > 0 {
             self.stack.frame(node.ply).attacked = attacked;
         }
-        let hints = self.hints(node, prospect.first, attacked);
-        let mut stages = Stages::new(node, &hints);
-        let (start, beta) = (prospect.alpha, prospect.beta);
+        let hints = self.hints(node, ctx.tt_move, attacked);
+        let mut picker = MovePicker::new(node, &hints);
+        let (start, beta) = (ctx.alpha, ctx.beta);
         let mut best = -INFINITE;
         let mut best_move = None;
-        let (mut quiets, mut noisy) = (Vain::new(), Vain::new());
-        let mut earlier = 0;
-        let mut no_quiets = false;
-        while let Some((m, losing)) = stages.next(node, self.history, no_quiets) {
-            if Some(m) == excluded || (node.ply == 0 && !self.considers(m)) {
+        let (mut failed_quiets, mut failed_captures) = (FailedMoves::new(), FailedMoves::new());
+        let mut move_count = 0;
+        let mut skip_quiets = false;
+        while let Some((m, losing)) = picker.next(node, self.history, skip_quiets) {
+            if Some(m) == excluded || (node.ply == 0 && !self.is_root_candidate(m)) {
                 continue;
             }
-            let near = key::nearly_after(node.position, node.key, m);
-            self.table.prefetch(near);
-            let tried = self.tried(node, &prospect, &hints, (m, losing, near), earlier);
-            earlier += 1;
-            let dispensable = node.ply > 0
+            let approximate_key = key::approximate_after(node.position, node.key, m);
+            self.tt.prefetch(approximate_key);
+            let mv = self.move_context(node, &ctx, &hints, (m, losing, approximate_key), move_count);
+            move_count += 1;
+            let may_prune = node.ply > 0
                 && self.selective
                 && best > -MATE_IN_MAX
                 && (!node.in_check || self.params.prune_replies > 0);
-            if dispensable && self.hopeless(node, &prospect, &tried) {
-                // Killers come first whatever their history; behind any other move none is more promising.
-                no_quiets |= !tried.hinted || self.too_late(&prospect, &tried);
+            if may_prune && self.prunes_quiet(node, &ctx, &mv) {
+                // Killers come first whatever their history; no move after another is more promising.
+                skip_quiets |= !mv.refutation || self.late_move_pruning(&ctx, &mv);
                 continue;
             }
-            if dispensable && self.loses_too_much(node, &prospect, &tried, attacked) {
-                no_quiets |= tried.quiet && self.too_late(&prospect, &tried);
+            if may_prune && self.fails_exchange(node, &ctx, &mv, attacked) {
+                skip_quiets |= mv.quiet && self.late_move_pruning(&ctx, &mv);
                 continue;
             }
-            let extension = match self.extension::<PV>(node, &prospect, m) {
+            let extension = match self.singular_extension::<PV>(node, &ctx, m) {
                 Extension::Plies(plies) => plies,
                 Extension::Cut(score) => return score,
             };
-            if self.budget.stopped() {
+            if self.time.stopped() {
                 return 0;
             }
             let nodes = self.nodes;
-            let score = self.child::<PV>(node, &prospect, &tried, best, extension);
-            if self.budget.stopped() {
+            let score = self.search_move::<PV>(node, &ctx, &mv, best, extension);
+            if self.time.stopped() {
                 return 0;
             }
             if node.ply == 0 {
-                self.judge(m, score, prospect.alpha, self.nodes - nodes);
+                self.record_root_move(m, score, ctx.alpha, self.nodes - nodes);
             }
             if score > best {
                 best = score;
-                if score > prospect.alpha {
-                    prospect.alpha = score;
+                if score > ctx.alpha {
+                    ctx.alpha = score;
                     best_move = Some(m);
                     if PV {
                         self.stack.extend_line(node.ply, m);
@@ -288,19 +274,19 @@ impl<E: Evaluator> Search<'_, E> {
                         self.stack.frame(node.ply).cutoffs += 1;
                         break;
                     }
-                    // A second move that is better still is not worth so much.
-                    if self.selective && node.ply > 0 && (3..14).contains(&prospect.depth) {
-                        prospect.depth -= self.params.raised;
+                    // A second improvement deserves less depth.
+                    if self.selective && node.ply > 0 && (3..14).contains(&ctx.depth) {
+                        ctx.depth -= self.params.raised;
                     }
                 }
             }
-            let vain = if tried.quiet { &mut quiets } else { &mut noisy };
-            // So many moves of a kind are rarely tried, and what is said of the last of them matters little.
-            let _ = vain.try_push(m);
+            let failed = if mv.quiet { &mut failed_quiets } else { &mut failed_captures };
+            // More failed moves than this are rare, and the last ones matter little.
+            let _ = failed.try_push(m);
         }
-        if earlier == 0 {
+        if move_count == 0 {
             return match excluded {
-                // All that is known is that nothing else is there.
+                // Only the excluded move is legal.
                 Some(_) => start,
                 None if node.in_check => mated_in(node.ply as i32),
                 None => 0,
@@ -312,21 +298,21 @@ impl<E: Evaluator> Search<'_, E> {
             _ => Bound::Upper,
         };
         match best_move {
-            Some(m) => self.reward(node, prospect.depth, m, &quiets, &noisy),
-            None if excluded.is_none() => self.reward_before(node, prospect.depth),
+            Some(m) => self.update_histories(node, ctx.depth, m, &failed_quiets, &failed_captures),
+            None if excluded.is_none() => self.update_previous_move(node, ctx.depth),
             None => {}
         }
         if excluded.is_none() {
-            self.remember(node, &prospect, best, best_move, bound);
+            self.store_result(node, &ctx, best, best_move, bound);
         }
         best
     }
 
-    /// Stores what was found about a node, in the table and as a correction of the evaluation.
-    fn remember(
+    /// Stores the result in the transposition table and the correction history.
+    fn store_result(
         &mut self,
         node: &Node,
-        prospect: &Prospect,
+        ctx: &NodeContext,
         best: Score,
         best_move: Option<Move>,
         bound: Bound,
@@ -338,97 +324,93 @@ impl<E: Evaluator> Search<'_, E> {
             && !(bound == Bound::Lower && best <= eval)
             && !(bound == Bound::Upper && best >= eval)
         {
-            self.correction.learn(Place::of(node.position), best - eval, prospect.depth);
+            self.correction.update(CorrectionIndex::new(node.position), best - eval, ctx.depth);
         }
-        // With some moves left out, the score is not that of the position.
+        // With excluded root moves the score is not the position's.
         if node.ply > 0 || self.rank == 0 && !self.restricted {
             let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
-            let (depth, pv) = (prospect.depth, prospect.pv);
-            let entry = Entry { best: best_move, score: best, eval: frame.raw, depth, bound, pv };
-            self.table.store(node.key, node.ply, entry);
+            let (depth, pv) = (ctx.depth, ctx.pv);
+            let entry = Entry { best: best_move, score: best, eval: frame.raw_eval, depth, bound, pv };
+            self.tt.store(node.key, node.ply, entry);
         }
     }
 
-    /// What is known about the moves of a node before they are generated.
-    fn hints(&mut self, node: &Node, first: Option<Move>, attacked: Bitboard) -> Hints {
+    fn hints(&mut self, node: &Node, tt_move: Option<Move>, attacked: Bitboard) -> Hints {
         let killers = self.stack.frame(node.ply).killers;
-        let counter = self.history.counter(self.stack.moved(node.ply, 1));
-        let checks = Checks::of(node.position);
-        let before = self.before(node.ply);
-        Hints::new(first, killers, counter, before, attacked, checks, self.params.order_checks)
+        let counter = self.history.counter_move(self.stack.moved(node.ply, 1));
+        let checks = CheckInfo::new(node.position);
+        let continuation = self.continuation_context(node.ply);
+        Hints::new(tt_move, killers, counter, continuation, attacked, checks, self.params.order_checks)
     }
 
-    /// What the moves of a ply answer.
-    pub(super) fn before(&self, ply: usize) -> Before {
-        let before = self.stack.before(ply);
-        if self.params.follow > 0 { before } else { Before { moves: [NO_MOVE; 3], ..before } }
+    pub(super) fn continuation_context(&self, ply: usize) -> ContinuationContext {
+        let context = self.stack.continuation_context(ply);
+        if self.params.follow > 0 { context } else { ContinuationContext { moves: [NO_MOVE; 3], ..context } }
     }
 
-    /// What there is to know of a move before it is made.
     #[inline(always)]
-    fn tried(
+    fn move_context(
         &self,
         node: &Node,
-        prospect: &Prospect,
+        ctx: &NodeContext,
         hints: &Hints,
-        (m, losing, near): (Move, bool, u64),
-        earlier: usize,
-    ) -> Tried {
-        let (turn, parts) = (node.position.turn(), Parts::of(m));
+        (m, losing, approximate_key): (Move, bool, u64),
+        move_count: usize,
+    ) -> MoveContext {
+        let (turn, parts) = (node.position.turn(), MoveParts::new(m));
         let quiet = !parts.is_noisy();
         let history = if quiet {
-            self.history.score(turn, parts, &hints.before)
+            self.history.score(turn, parts, &hints.continuation)
         } else {
             self.history.capture_score(turn, parts)
         };
-        let hinted = quiet && hints.rank(m, parts) > 0;
-        let reduction = self.reduction(prospect, earlier, history);
-        Tried {
+        let refutation = quiet && hints.refutation_rank(m, parts) > 0;
+        let reduction = self.reduction(ctx, move_count, history);
+        MoveContext {
             m,
-            near,
+            approximate_key,
             quiet,
             losing,
-            gives_check: hints.checks.gives(node.position, m),
-            earlier,
-            hinted,
+            gives_check: hints.checks.gives_check(node.position, m),
+            move_count,
+            refutation,
             history,
             reduction,
         }
     }
 
-    /// The score of one move. Principal variation search: after the first move the others are expected to be worse,
-    /// which a search with an empty window shows more cheaply; late ones at reduced depth.
-    fn child<const PV: bool>(
+    /// Principal variation search of one move: late moves at reduced depth, all but the first with a zero
+    /// window, re-searched if they fail high.
+    fn search_move<const PV: bool>(
         &mut self,
         node: &Node,
-        prospect: &Prospect,
-        tried: &Tried,
+        ctx: &NodeContext,
+        mv: &MoveContext,
         best: Score,
         extension: i32,
     ) -> Score {
-        let mut after = copied(node.position);
-        after.play_unchecked(tried.m);
-        let key = key::completed(tried.near, node.position, &after);
-        let (alpha, beta) = (prospect.alpha, prospect.beta);
-        let full = prospect.depth - 1 + extension;
-        let child = Node { position: &after, key, ply: node.ply + 1, in_check: tried.gives_check };
-        let reduction =
-            if self.selective { self.late_move_reduction::<PV>(node, prospect, tried) } else { 0 };
-        self.stack.push(node.ply, piece_to(node.position.turn(), Parts::of(tried.m)), key);
-        self.stack.frame(node.ply + 1).doubles += u8::from(extension > 1);
-        self.stack.frame(node.ply).quiet = Some(tried.m).filter(|_| tried.quiet);
+        let mut after = copy_position(node.position);
+        after.play_unchecked(mv.m);
+        let key = key::complete_after(mv.approximate_key, node.position, &after);
+        let (alpha, beta) = (ctx.alpha, ctx.beta);
+        let full = ctx.depth - 1 + extension;
+        let child = Node { position: &after, key, ply: node.ply + 1, in_check: mv.gives_check };
+        let reduction = if self.selective { self.late_move_reduction::<PV>(node, ctx, mv) } else { 0 };
+        self.stack.push(node.ply, piece_to(node.position.turn(), MoveParts::new(mv.m)), key);
+        self.stack.frame(node.ply + 1).double_extensions += u8::from(extension > 1);
+        self.stack.frame(node.ply).quiet = Some(mv.m).filter(|_| mv.quiet);
         let (mut score, mut depth, mut reduced) = (alpha + 1, full, i32::MIN);
         if reduction > 0 {
             reduced = (full - reduction).max(1);
             score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced, true);
-            // Much better than expected: look deeper. Hardly better than the best so far: not so deep.
+            // Much better than expected: search deeper. Barely better than the best: not so deep.
             let (deeper, shallower) = (score > best + self.params.deeper_margin, score < best + 8);
             depth += i32::from(deeper) - i32::from(shallower);
         }
-        if score > alpha && depth > reduced && (!PV || tried.earlier > 0) {
-            score = -self.node::<false>(&child, -alpha - 1, -alpha, depth, !prospect.cut);
+        if score > alpha && depth > reduced && (!PV || mv.move_count > 0) {
+            score = -self.node::<false>(&child, -alpha - 1, -alpha, depth, !ctx.cut);
         }
-        if PV && (tried.earlier == 0 || score > alpha) {
+        if PV && (mv.move_count == 0 || score > alpha) {
             score = -self.node::<true>(&child, -beta, -alpha, depth, false);
         }
         self.stack.pop();

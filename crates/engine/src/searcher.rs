@@ -1,53 +1,56 @@
-//! An engine: the memory that outlives a search, and the searches that work on it.
-//!
-//! In: an evaluation. Out: an [`Engine`].
+//! The engine: state that outlives a search, and its threads.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use shakmaty::{Bitboard, Chess, Position, attacks};
 
-use super::budget::Budget;
-use super::correction::Correction;
+use super::correction::CorrectionHistory;
 use super::history::History;
 use super::params::Params;
-use super::pruning::Reductions;
+use super::pruning::LmrTable;
 use super::search::Search;
 use super::stack::{Node, Stack};
-use super::table::{SHALLOWEST, Table};
+use super::time_manager::TimeManager;
+use super::transposition_table::{DEPTH_QS_NO_CHECKS, OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Report, STACK_BYTES};
 use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
 use patzer_eval::Evaluator;
 
-/// What one searching thread remembers for itself.
+/// The state of one search thread.
 struct Worker<E> {
     evaluator: E,
     history: History,
-    correction: Correction,
+    correction: CorrectionHistory,
     stack: Stack,
 }
 
 impl<E: Evaluator> Worker<E> {
     fn new(evaluator: E) -> Worker<E> {
-        Worker { evaluator, history: History::new(), correction: Correction::new(), stack: Stack::new() }
+        Worker {
+            evaluator,
+            history: History::new(),
+            correction: CorrectionHistory::new(),
+            stack: Stack::new(),
+        }
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.history.clear();
         self.correction.clear();
     }
 
-    fn begin<'a>(&'a mut self, shared: &'a Shared, budget: Budget<'a>) -> Search<'a, E> {
+    fn new_search<'a>(&'a mut self, shared: &'a Shared, time: TimeManager<'a>) -> Search<'a, E> {
         Search {
             evaluator: &mut self.evaluator,
-            table: &shared.table,
+            tt: &shared.tt,
             history: &mut self.history,
             correction: &mut self.correction,
             stack: &mut self.stack,
             params: &shared.params,
-            reductions: &shared.reductions,
-            budget,
+            lmr: &shared.lmr,
+            time,
             selective: shared.selective,
             nodes: 0,
             seldepth: 0,
@@ -59,34 +62,31 @@ impl<E: Evaluator> Worker<E> {
     }
 }
 
-/// What all threads of a search share.
 struct Shared {
-    table: Table,
+    tt: TranspositionTable,
     params: Params,
-    /// By the parameters.
-    reductions: Reductions,
+    lmr: LmrTable,
     selective: bool,
 }
 
-/// A transposition table and the threads that search with it; the first is the one that asks.
+/// A transposition table with the main thread and its helpers.
 pub struct Searcher<E: Evaluator> {
     shared: Shared,
-    first: Worker<E>,
+    main: Worker<E>,
     helpers: Vec<Worker<E>>,
 }
 
 impl<E: Evaluator> Searcher<E> {
-    /// An engine of one thread with this table.
-    pub fn new(evaluator: E, table: Table) -> Searcher<E> {
+    pub fn new(evaluator: E, tt: TranspositionTable) -> Searcher<E> {
         let params = Params::default();
-        let shared = Shared { table, reductions: Reductions::new(&params), params, selective: true };
-        Searcher { shared, first: Worker::new(evaluator), helpers: Vec::new() }
+        let shared = Shared { tt, lmr: LmrTable::new(&params), params, selective: true };
+        Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
-    /// An engine that looks at everything: no pruning, no reductions, no cut-offs by the table.
+    /// An engine without pruning, reductions and table cut-offs.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
-        let mut searcher = Searcher::new(evaluator, Table::least());
+        let mut searcher = Searcher::new(evaluator, TranspositionTable::smallest());
         searcher.shared.selective = false;
         searcher
     }
@@ -94,14 +94,13 @@ impl<E: Evaluator> Searcher<E> {
 
 impl<E: Evaluator> Engine for Searcher<E> {
     fn new_game(&mut self) {
-        self.shared.table.clear();
-        self.first.forget();
-        self.helpers.iter_mut().for_each(Worker::forget);
+        self.shared.tt.clear();
+        self.main.clear();
+        self.helpers.iter_mut().for_each(Worker::clear);
     }
 
-    /// With several threads, each searches the same position with the same table and memory of its own, so that
-    /// they find out different things for each other ("Lazy SMP", as Stockfish has it since 2016). The first one
-    /// decides when to end and what to play.
+    /// Lazy SMP, as in Stockfish since 2016: all threads search the same position with a shared table and
+    /// their own histories. The main thread decides when to stop and what to play.
     fn search(
         &mut self,
         line: &Line,
@@ -110,10 +109,10 @@ impl<E: Evaluator> Engine for Searcher<E> {
         info: &mut dyn FnMut(&Report),
     ) -> Report {
         let shared = &self.shared;
-        shared.table.grow_older();
-        let told = AtomicU64::new(0);
+        shared.tt.new_search();
+        let shared_nodes = AtomicU64::new(0);
         let number = line.position().fullmoves().get();
-        let mut search = self.first.begin(shared, Budget::new(limits, number, stop, &told));
+        let mut search = self.main.new_search(shared, TimeManager::new(limits, number, stop, &shared_nodes));
         if self.helpers.is_empty() {
             return search.run(line, limits, 0, info);
         }
@@ -121,10 +120,11 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
         std::thread::scope(|scope| {
             for (index, helper) in self.helpers.iter_mut().enumerate() {
-                let mut search = helper.begin(shared, Budget::new(&endless, number, &done, &told));
+                let mut search =
+                    helper.new_search(shared, TimeManager::new(&endless, number, &done, &shared_nodes));
                 let (endless, mut ignore) = (&endless, |_: &Report| {});
                 let work = move || search.run(line, endless, index + 1, &mut ignore);
-                // Without one of the helpers the others still search.
+                // If a helper cannot be started, the others still search.
                 let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             }
             let report = search.run(line, limits, 0, info);
@@ -134,50 +134,50 @@ impl<E: Evaluator> Engine for Searcher<E> {
     }
 
     fn evaluate(&mut self, position: &Chess) -> Score {
-        self.first.evaluator.evaluate(position, 0)
+        self.main.evaluator.evaluate(position, 0)
     }
 
-    fn resolve(&mut self, position: &Chess) -> Option<(Chess, Score)> {
+    fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        let told = AtomicU64::new(0);
-        let root = Node { position, key: 0, ply: 0, in_check: position.is_check() };
-        let budget = Budget::new(&Limits::default(), 1, &NEVER, &told);
-        let mut search = self.first.begin(&self.shared, budget);
+        let shared_nodes = AtomicU64::new(0);
+        let root = Node::root(position, 0);
+        let time = TimeManager::new(&Limits::default(), 1, &NEVER, &shared_nodes);
+        let mut search = self.main.new_search(&self.shared, time);
         search.selective = false;
-        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE, SHALLOWEST);
-        let line = self.first.stack.line(0);
+        let value = search.quiesce::<true>(&root, -INFINITE, INFINITE, DEPTH_QS_NO_CHECKS);
+        let line = self.main.stack.line(0);
         let mut leaf = position.clone();
         for &m in line {
             leaf.play_unchecked(m);
         }
-        if stuck(&leaf) {
+        if has_no_moves(&leaf) {
             return leaf.is_check().then(|| (leaf, mated_in(0)));
         }
-        // The value of the search is the evaluation of its leaf, seen from the root.
+        // The search's value is the leaf's evaluation from the root's view.
         let score = if line.len().is_multiple_of(2) { value } else { -value };
         Some((leaf, score))
     }
 
-    fn resize(&mut self, hash_mb: usize) -> Result<(), String> {
-        // The old table goes first, so that the two are never in memory together.
-        self.shared.table = Table::least();
-        self.shared.table = Table::new(hash_mb)?;
+    fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory> {
+        // Free the old table first, so that both never coexist.
+        self.shared.tt = TranspositionTable::smallest();
+        self.shared.tt = TranspositionTable::new(hash_mb)?;
         Ok(())
     }
 
     fn set_params(&mut self, params: &Params) {
         self.shared.params = params.clone();
-        self.shared.reductions = Reductions::new(params);
+        self.shared.lmr = LmrTable::new(params);
     }
 
     fn set_threads(&mut self, threads: usize) {
-        self.helpers.resize_with(threads.saturating_sub(1), || Worker::new(self.first.evaluator.clone()));
+        self.helpers.resize_with(threads.saturating_sub(1), || Worker::new(self.main.evaluator.clone()));
     }
 }
 
-/// Whether a side has no legal move. Generating them all is the last resort: hardly any position is without a pawn,
-/// or a knight off the king's lines, that can simply move.
-pub(super) fn stuck(position: &Chess) -> bool {
+/// Stalemate and mate test. Hardly any position lacks a free pawn step, or a free knight off the king's
+/// lines, so generating moves is the last resort.
+pub(super) fn has_no_moves(position: &Chess) -> bool {
     let free = |king| {
         let board = position.board();
         let lines = attacks::queen_attacks(king, Bitboard::EMPTY);
@@ -197,8 +197,8 @@ pub(super) fn stuck(position: &Chess) -> bool {
 mod tests {
     use super::*;
     use crate::engine;
-    use crate::table::{Bound, Entry};
     use crate::testing::Simple;
+    use crate::transposition_table::{Bound, Entry};
     use patzer_chess::testing::along_random_games;
     use patzer_chess::{fen, key, score};
     use patzer_eval::Evaluation;
@@ -206,30 +206,30 @@ mod tests {
     #[test]
     fn a_side_is_stuck_if_it_has_no_legal_move() {
         along_random_games(5, 30, 200, |position| {
-            assert_eq!(stuck(position), position.legal_moves().is_empty());
+            assert_eq!(has_no_moves(position), position.legal_moves().is_empty());
         });
         for (text, expected) in [
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", true),
             ("7k/5Q2/6K1/8/7p/8/8/8 b - - 0 1", false),
-            // The only pawn is blocked; then also a knight, which is pinned.
+            // The only pawn is blocked; then also a pinned knight.
             ("k7/8/1Q6/8/8/7p/7P/K7 b - - 0 1", true),
             ("k1n4R/8/1Q6/8/8/7p/7P/7K b - - 0 1", true),
         ] {
-            assert_eq!(stuck(&fen::position(text, false).unwrap()), expected, "{text}");
+            assert_eq!(has_no_moves(&fen::position(text, false).unwrap()), expected, "{text}");
         }
     }
 
-    /// What the table knows of a position behind a search of it with an empty window.
+    /// The table entry after a zero-window search of a position.
     fn found(text: &str, alpha: Score, depth: i32) -> Entry {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let position = fen::position(text, false).unwrap();
         let key = key::of(&position);
-        let mut searcher = Searcher::new(Simple, Table::least());
-        let told = AtomicU64::new(0);
-        let budget = Budget::new(&Limits::default(), 1, &NEVER, &told);
-        let node = Node { position: &position, key, ply: 0, in_check: position.is_check() };
-        searcher.first.begin(&searcher.shared, budget).node::<false>(&node, alpha, alpha + 1, depth, true);
-        searcher.shared.table.probe(key, 0).expect("an entry")
+        let mut searcher = Searcher::new(Simple, TranspositionTable::smallest());
+        let shared_nodes = AtomicU64::new(0);
+        let time = TimeManager::new(&Limits::default(), 1, &NEVER, &shared_nodes);
+        let node = Node::root(&position, key);
+        searcher.main.new_search(&searcher.shared, time).node::<false>(&node, alpha, alpha + 1, depth, true);
+        searcher.shared.tt.probe(key, 0).expect("an entry")
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
     fn the_score_of_a_leaf_is_its_evaluation() {
         let mut engine = engine(&Evaluation::default_hce(), 1);
         along_random_games(5, 30, 200, |position| {
-            if let Some((leaf, value)) = engine.resolve(position)
+            if let Some((leaf, value)) = engine.quiescence_leaf(position)
                 && !score::is_mate(value)
             {
                 assert_eq!(value, engine.evaluate(&leaf), "{position:?}");

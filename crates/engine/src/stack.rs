@@ -1,69 +1,63 @@
-//! What the search remembers along the line that it is looking at.
-//!
-//! In: moves made and taken back. Out: the keys for repetitions, the frames of the plies above, and the principal
-//! variation below each ply.
+//! The search stack: one frame a ply, keys for repetition detection, principal variations.
 
 use shakmaty::{Bitboard, Chess, Move, Position};
 
-use super::history::{Before, NO_MOVE, PieceTo};
-use patzer_chess::Line;
+use super::history::{ContinuationContext, NO_MOVE, PieceTo};
 use patzer_chess::score::{MAX_PLY, Score};
+use patzer_chess::{Line, legal};
 
 /// A position in the search tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
-    /// The position.
     pub position: &'a Chess,
-    /// Its Zobrist key.
     pub key: u64,
-    /// Its distance from the root, up to [`MAX_PLY`].
+    /// Distance from the root, up to [`MAX_PLY`].
     pub ply: usize,
-    /// Whether the side to move is in check.
     pub in_check: bool,
 }
 
-/// One ply of the line.
-#[derive(Debug, Clone, Copy)]
-pub struct Frame {
-    /// The static evaluation as the evaluator gave it, `None` in check.
-    pub raw: Option<Score>,
-    /// The same, corrected by what searches found in positions like it.
-    pub eval: Option<Score>,
-    /// The move that a singular extension leaves out.
-    pub excluded: Option<Move>,
-    /// Extensions by two plies on the way here.
-    pub doubles: u8,
-    /// The last two quiet moves that cut off at this distance from the root.
-    pub killers: [Option<Move>; 2],
-    /// The move being looked at.
-    pub moved: PieceTo,
-    /// The same, if it is quiet.
-    pub quiet: Option<Move>,
-    /// Whether the node is or has been part of a principal variation.
-    pub pv: bool,
-    /// How many nodes of this ply were cut off since the node two plies above began.
-    pub cutoffs: u16,
-    /// The squares that the side not to move attacks.
-    pub attacked: Bitboard,
-    /// Plies back to the last null move or the start of the line: no repetition reaches further.
-    reversible: usize,
+impl Node<'_> {
+    /// The root of a tree.
+    pub fn root(position: &Chess, key: u64) -> Node<'_> {
+        Node { position, key, ply: 0, in_check: legal::in_check(position) }
+    }
+
+    /// The node after a move to a position with this key.
+    #[inline(always)]
+    pub fn child<'a>(&self, after: &'a Chess, key: u64) -> Node<'a> {
+        Node { position: after, key, ply: self.ply + 1, in_check: legal::in_check(after) }
+    }
 }
 
-const NEW_FRAME: Frame = Frame {
-    raw: None,
-    eval: None,
-    excluded: None,
-    doubles: 0,
-    killers: [None; 2],
-    moved: NO_MOVE,
-    quiet: None,
-    pv: false,
-    cutoffs: 0,
-    attacked: Bitboard::EMPTY,
-    reversible: 0,
-};
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Frame {
+    /// The uncorrected static evaluation, `None` in check.
+    pub raw_eval: Option<Score>,
+    /// The corrected static evaluation.
+    pub eval: Option<Score>,
+    /// The move that a singular search excludes.
+    pub excluded: Option<Move>,
+    /// Double extensions on the path from the root.
+    pub double_extensions: u8,
+    pub killers: [Option<Move>; 2],
+    /// The move being searched.
+    pub moved: PieceTo,
+    /// The move being searched, if it is quiet.
+    pub quiet: Option<Move>,
+    /// The node is or has been part of a principal variation.
+    pub pv: bool,
+    /// Fail-highs at this ply since the node two plies above began.
+    pub cutoffs: u16,
+    /// The squares that the enemy attacks.
+    pub attacked: Bitboard,
+    /// Plies back to the last null move or the start of the game line.
+    plies_since_null: usize,
+}
 
-/// The line from the root to the position that the search is at.
+fn new_frame() -> Frame {
+    Frame { moved: NO_MOVE, ..Frame::default() }
+}
+
 #[derive(Debug)]
 pub struct Stack {
     frames: Vec<Frame>,
@@ -72,11 +66,10 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// An empty line.
     pub fn new() -> Stack {
-        // More than the longest line: its last node clears what its children and theirs find.
+        // The last node clears the frames of its children and grandchildren.
         Stack {
-            frames: vec![NEW_FRAME; MAX_PLY + 3],
+            frames: vec![new_frame(); MAX_PLY + 3],
             lines: (0..MAX_PLY + 2).map(|_| Vec::with_capacity(MAX_PLY + 2)).collect(),
             keys: Vec::new(),
         }
@@ -86,49 +79,45 @@ impl Stack {
     pub fn start(&mut self, line: &Line) {
         self.keys.clear();
         self.keys.extend_from_slice(line.keys());
-        self.frames.fill(NEW_FRAME);
-        self.frames[0].reversible = line.moves().len();
+        self.frames.fill(new_frame());
+        self.frames[0].plies_since_null = line.moves().len();
     }
 
-    /// The frame of a ply.
     #[inline]
     pub fn frame(&mut self, ply: usize) -> &mut Frame {
         &mut self.frames[ply]
     }
 
-    /// How many nodes of a ply were cut off since the node two plies above began.
     #[inline]
     pub fn cutoffs(&self, ply: usize) -> u16 {
         self.frames[ply].cutoffs
     }
 
-    /// The move made so many plies above this one.
     #[inline]
     pub fn moved(&self, ply: usize, back: usize) -> PieceTo {
         ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved)
     }
 
-    /// What the moves of a ply answer.
     #[inline]
-    pub fn before(&self, ply: usize) -> Before {
+    pub fn continuation_context(&self, ply: usize) -> ContinuationContext {
         // Not `map`, which stays a call.
         let moves = [self.moved(ply, 1), self.moved(ply, 2), self.moved(ply, 4)];
-        Before { moves, attacked: self.frames[ply].attacked }
+        ContinuationContext { moves, attacked: self.frames[ply].attacked }
     }
 
-    /// Whether the side to move stands better than two plies ago.
+    /// The static evaluation is better than two plies ago.
     #[inline]
     pub fn improving(&self, ply: usize) -> bool {
         ply >= 2
             && match (self.frames[ply].eval, self.frames[ply - 2].eval) {
                 (Some(now), Some(then)) => now > then,
-                // It was in check then: better than before that?
+                // In check two plies ago: compare with four plies ago.
                 (Some(now), None) => ply < 4 || self.frames[ply - 4].eval.is_none_or(|earlier| now > earlier),
                 _ => false,
             }
     }
 
-    /// Goes down one ply by a move to the position with this key. [`NO_MOVE`] is a null move.
+    /// Descends a ply by a move, or by a null move as [`NO_MOVE`].
     #[inline]
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
@@ -136,23 +125,23 @@ impl Stack {
         let (here, next) = (&mut above[ply], &mut below[0]);
         here.moved = moved;
         here.quiet = None;
-        next.doubles = here.doubles;
-        next.reversible = if moved == NO_MOVE { 0 } else { here.reversible + 1 };
+        next.double_extensions = here.double_extensions;
+        next.plies_since_null = if moved == NO_MOVE { 0 } else { here.plies_since_null + 1 };
     }
 
-    /// Goes back up.
     #[inline]
     pub fn pop(&mut self) {
         self.keys.pop();
     }
 
-    /// Whether the current position is drawn by repetition: it stood once before in the search, where a player who
-    /// can repeat once can repeat again, or twice before in all.
-    pub fn repeated(&self, node: &Node) -> bool {
-        let reversible = (node.position.halfmoves() as usize).min(self.frames[node.ply].reversible);
+    /// Draw by repetition: once before within the search, where whoever can repeat once can repeat again, or
+    /// twice before in all.
+    pub fn is_repetition(&self, node: &Node) -> bool {
+        let plies_since_null =
+            (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);
         let now = self.keys.len() - 1;
         let mut earlier = 0;
-        for back in (4..=reversible).step_by(2) {
+        for back in (4..=plies_since_null).step_by(2) {
             if self.keys[now - back] == node.key {
                 earlier += 1;
                 if back < node.ply || earlier == 2 {
@@ -163,18 +152,16 @@ impl Stack {
         false
     }
 
-    /// The principal variation below a ply.
     pub fn line(&self, ply: usize) -> &[Move] {
         &self.lines[ply]
     }
 
-    /// Forgets the principal variation below a ply.
     #[inline]
     pub fn clear_line(&mut self, ply: usize) {
         self.lines[ply].clear();
     }
 
-    /// Makes a move, followed by the line below it, the principal variation of a ply.
+    /// Sets the principal variation of a ply: a move and the line below it.
     #[inline]
     pub fn extend_line(&mut self, ply: usize, m: Move) {
         let (upper, lower) = self.lines.split_at_mut(ply + 1);
@@ -184,7 +171,6 @@ impl Stack {
         line.extend_from_slice(&lower[0]);
     }
 
-    /// Remembers a quiet move that cut off.
     pub fn add_killer(&mut self, ply: usize, m: Move) {
         let killers = &mut self.frames[ply].killers;
         if killers[0] != Some(m) {

@@ -1,11 +1,9 @@
-//! An evaluation for tests of the search: material, and a little for the centre and for advanced pawns.
-
 use shakmaty::{Chess, Position, Role};
 
 use patzer_chess::score::Score;
 use patzer_eval::Evaluator;
 
-/// Knows nothing that a test could depend on by accident.
+/// A material and square evaluation for search tests.
 #[derive(Clone)]
 pub struct Simple;
 

@@ -7,8 +7,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::searcher::Searcher;
-use super::table::Table;
 use super::testing::Simple;
+use super::transposition_table::TranspositionTable;
 use super::{Clock, Engine, Limits, Report};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
@@ -33,7 +33,7 @@ fn line(text: &str, moves: &str) -> Line {
 }
 
 fn engine() -> Searcher<Simple> {
-    Searcher::new(Simple, Table::least())
+    Searcher::new(Simple, TranspositionTable::smallest())
 }
 
 fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
@@ -125,7 +125,7 @@ fn mates_are_found_at_their_true_distance() {
         ("5r1k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1", 3),
         ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 3),
     ] {
-        // Reductions and pruning put it off by some iterations, but not for good.
+        // LmrTable and pruning put it off by some iterations, but not for good.
         let report = search(&mut engine(), &Line::new(position(text)), depth(plies + 6));
         assert_eq!(report.score, mate_in(plies), "{text}");
         let mut end = position(text);
@@ -227,7 +227,7 @@ fn the_same_search_finds_the_same() {
 
 #[test]
 fn a_table_made_for_few_nodes_is_as_good_as_a_large_one() {
-    let (mut small, mut large) = (Searcher::new(Simple, Table::for_nodes(300)), engine());
+    let (mut small, mut large) = (Searcher::new(Simple, TranspositionTable::for_nodes(300)), engine());
     along_random_games(9, 4, 80, |position| {
         let [small, large] = [&mut small, &mut large].map(|engine| {
             engine.new_game();
@@ -268,7 +268,7 @@ fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
     let mut engine = engine();
     let mut moved = 0;
     along_random_games(5, 12, 80, |position| {
-        let Some((leaf, score)) = engine.resolve(position) else { return };
+        let Some((leaf, score)) = engine.quiescence_leaf(position) else { return };
         let expected = plain_quiescence(position, -INFINITE, INFINITE, 0);
         let from_root = if leaf.turn() == position.turn() { score } else { -score };
         if leaf.is_checkmate() {
@@ -287,19 +287,19 @@ fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
 #[test]
 fn resolving_depends_on_nothing_before_it() {
     let position = position(KIWIPETE);
-    let fresh = engine().resolve(&position);
+    let fresh = engine().quiescence_leaf(&position);
     let mut used = engine();
     search(&mut used, &Line::new(position.clone()), nodes(20_000));
-    assert_eq!(used.resolve(&position), fresh);
+    assert_eq!(used.quiescence_leaf(&position), fresh);
 }
 
 #[test]
 fn a_quiet_position_is_its_own_leaf_and_a_stalemate_has_none() {
     let start = Chess::default();
-    assert_eq!(engine().resolve(&start), Some((start.clone(), Simple.evaluate(&start, 0))));
+    assert_eq!(engine().quiescence_leaf(&start), Some((start.clone(), Simple.evaluate(&start, 0))));
     let mated = position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1");
-    assert_eq!(engine().resolve(&mated), Some((mated.clone(), mated_in(0))));
-    assert_eq!(engine().resolve(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1")), None);
+    assert_eq!(engine().quiescence_leaf(&mated), Some((mated.clone(), mated_in(0))));
+    assert_eq!(engine().quiescence_leaf(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1")), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A GUI's side of UCI: what is said waits for what was answered, so a program that forgets an answer is caught.
+//! A GUI's side of UCI: each command waits for its answer, so a missing answer fails the test.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -18,7 +18,7 @@ impl Gui {
             Command::new(PATZER_UCI).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let child = std::sync::Arc::new(std::sync::Mutex::new(child));
-        // A program that hangs is ended, and the test that waits for its answer then fails.
+        // A hanging program is killed, and the waiting test then fails.
         let watched = child.clone();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_secs(120));
@@ -31,7 +31,7 @@ impl Gui {
         self.to.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Reads up to the line that begins so.
+    /// Reads up to the line that begins with this text.
     fn hear(&mut self, begin: &str) -> String {
         let mut line = String::new();
         while !line.starts_with(begin) {
@@ -75,7 +75,7 @@ fn a_game_is_played_move_by_move() {
 fn everything_is_heard_while_a_search_runs() {
     let mut gui = Gui::new();
     gui.ask("go infinite\nisready\n", "readyok");
-    // It takes effect once the search is over, which it brings about.
+    // Takes effect after the search, which it ends.
     gui.ask("setoption name Hash value 4\n", "bestmove");
     gui.ask("go depth 99\nisready\n", "readyok");
     gui.ask("position startpos moves e2e4\nsetoption name Threads value 2\nisready\n", "readyok");
@@ -149,22 +149,12 @@ fn the_numbers_of_the_search_are_options_only_when_asked_for() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(output(&["spsa"]).lines().all(|line| line.split(", ").count() == 7));
-    assert!(!output(&["uci"]).contains("reverse_margin"));
+    assert!(!output(&["uci"]).contains("rfp_margin"));
     let mut child =
         Command::new(PATZER_UCI).arg("tunable").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let commands = b"uci\nsetoption name reverse_margin value 70\nsetoption name reverse_margin value x\n";
+    let commands = b"uci\nsetoption name rfp_margin value 70\nsetoption name rfp_margin value x\n";
     child.stdin.take().unwrap().write_all(commands).unwrap();
     let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    assert!(text.contains("option name reverse_margin type spin default "), "{text}");
+    assert!(text.contains("option name rfp_margin type spin default "), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("info string")).count(), 1, "{text}");
-}
-
-#[test]
-fn the_engine_alone_speaks_uci_and_names_a_missing_evaluation() {
-    let mut gui = Gui::new();
-    gui.say("uci\nsetoption name EvalFile value no-such.nnue\nisready\n");
-    assert_eq!(gui.hear("info string no-such"), "info string no-such.nnue: no such file\n");
-    gui.hear("readyok");
-    gui.say("position startpos moves e2e4\ngo depth 4\n");
-    gui.hear("bestmove ");
 }

@@ -14,7 +14,7 @@ use patzer_chess::score;
 use patzer_chess::score::Score;
 use patzer_chess::{Line, PackedBoard};
 use patzer_data::{Leaf, Record, flags};
-use patzer_engine::resolve::{Resolve, resolver};
+use patzer_engine::quiescence_leaf::{LeafSearch, leaf_search};
 use patzer_engine::{Engine, Limits, engine_for};
 use patzer_eval::Evaluation;
 use patzer_io::error::Error;
@@ -108,7 +108,7 @@ struct Labeller<'a> {
     settings: &'a Settings,
     /// Searches before the position is resolved, if that is asked for.
     engine: Option<(Box<dyn Engine>, Limits)>,
-    resolver: Box<dyn Resolve>,
+    resolver: Box<dyn LeafSearch>,
 }
 
 impl Labeller<'_> {
@@ -122,7 +122,7 @@ impl Labeller<'_> {
         // same for any number of threads.
         let engine =
             limits.map(|limits| (engine_for(&settings.evaluation, limits.nodes.unwrap_or(u64::MAX)), limits));
-        Labeller { settings, engine, resolver: resolver(&settings.evaluation) }
+        Labeller { settings, engine, resolver: leaf_search(&settings.evaluation) }
     }
 
     fn label(&mut self, record: &mut Record) -> Result<()> {
@@ -136,7 +136,7 @@ impl Labeller<'_> {
                 searched(record, position, engine.as_mut(), limits, self.settings.rescore)
             }
         };
-        record.leaf = self.resolver.resolve(&end).map(|(leaf, score)| Leaf {
+        record.leaf = self.resolver.quiescence_leaf(&end).map(|(leaf, score)| Leaf {
             board: PackedBoard::pack(&leaf),
             turn: leaf.turn(),
             score: clamp(score),

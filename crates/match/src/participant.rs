@@ -15,7 +15,7 @@ use super::game::Terms;
 use super::player::{Fault, InProcess, Player};
 use super::spec::Spec;
 use super::uci::{Patience, Program, UciPlayer};
-use patzer_engine as engine;
+use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -58,13 +58,12 @@ enum Kind {
 /// An evaluation that plays in this process.
 struct Own {
     evaluation: Evaluation,
-    hash: usize,
-    overhead: Duration,
+    settings: PlayerSettings,
 }
 
 impl Own {
     fn player(&self) -> InProcess {
-        InProcess::new(engine::engine(&self.evaluation, self.hash), self.overhead)
+        InProcess::new(engine::engine(&self.evaluation, self.settings.hash_mb), self.settings.overhead)
     }
 }
 
@@ -105,7 +104,7 @@ impl Participant {
     /// Its transposition table in MiB; `None` if that is left to the program.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
-            Kind::InProcess(own) => Some(own.hash),
+            Kind::InProcess(own) => Some(own.settings.hash_mb),
             Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
         }
     }
@@ -125,7 +124,7 @@ impl Participant {
     /// What decides how it plays, apart from its file and its terms: one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
-            Kind::InProcess(own) => format!("in process, Hash {}", own.hash),
+            Kind::InProcess(own) => format!("in process, Hash {}", own.settings.hash_mb),
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -288,28 +287,9 @@ fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
     if spec.dir.is_some() {
         return refuse("dir=");
     }
-    let (mut hash, mut overhead) = (defaults.hash, defaults.overhead);
+    let mut settings = PlayerSettings { hash_mb: defaults.hash, overhead: defaults.overhead };
     for (name, value) in &spec.options {
-        let number = |most: u64| {
-            let wrong = || {
-                Error::usage(format!(
-                    "{}: option {name} takes a number up to {most}, not `{value}`",
-                    spec.cmd
-                ))
-            };
-            value.parse().ok().filter(|n: &u64| *n <= most).ok_or_else(wrong)
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "hash" => hash = number(65_536)?.max(1) as usize,
-            "threads" => drop(number(1)?),
-            "move overhead" => overhead = Duration::from_millis(number(60_000)?),
-            _ => {
-                return Err(Error::usage(format!(
-                    "{}: players in this process have no option `{name}`; they offer: Hash, Threads, Move Overhead",
-                    spec.cmd
-                )));
-            }
-        }
+        settings.set(name, value).map_err(|error| Error::usage(format!("{}: {error}", spec.cmd)))?;
     }
-    Ok(Kind::InProcess(Own { evaluation: load_evaluation(path)?, hash, overhead }))
+    Ok(Kind::InProcess(Own { evaluation: load_evaluation(path)?, settings }))
 }

@@ -1,10 +1,11 @@
-//! `patzer-uci`: the bundled engine as GUIs and match runners want it: no arguments, UCI on standard input.
+//! `patzer-uci`: the bundled engine for GUIs and match runners, on standard input without arguments.
 //!
-//! Arguments are commands, each one argument, and carried out in place of those of standard input:
-//! `patzer-uci bench` searches the fixed positions of `patzer bench`, which is how OpenBench checks a build, and
-//! `patzer-uci "genfens 100 seed 1 book None" "quit"` is how it asks for openings. `patzer-uci tunable` speaks UCI with
-//! the numbers of the search among its options, and `patzer-uci spsa` prints them as the input of a tuner.
+//! Each argument is a UCI command that runs in place of standard input: `patzer-uci bench` searches the
+//! positions of `patzer bench`, as OpenBench checks a build, and `patzer-uci "genfens 100 seed 1 book None"
+//! "quit"` generates openings. `patzer-uci tunable` serves UCI with the search parameters as options, and
+//! `patzer-uci spsa` prints them as the input of a tuner.
 
+use std::io;
 use std::process::ExitCode;
 
 use patzer_engine::uci;
@@ -14,7 +15,7 @@ fn main() -> ExitCode {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         report(info);
-        // A fault of the program, not of its input.
+        // A bug, not bad input.
         std::process::exit(2);
     }));
     match run() {
@@ -26,28 +27,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), String> {
+fn run() -> io::Result<()> {
     let mut arguments: Vec<String> =
         std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
-    // The only command that is commonly typed with its arguments apart.
+    // The only command commonly typed with separate arguments.
     if arguments.first().is_some_and(|first| first == "bench") {
         arguments = vec![arguments.join(" ")];
     }
     if let Some(flag) = arguments.first().filter(|first| first.starts_with('-')) {
-        return Err(format!(
-            "unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more"
-        ));
+        let reason =
+            format!("unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    if arguments.as_slice() == ["tunable"] {
-        return uci::serve_tunable(Evaluation::default()).map_err(unreadable);
-    }
-    if arguments.is_empty() {
-        return uci::serve(Evaluation::default()).map_err(unreadable);
-    }
-    uci::carry_out(&arguments, Evaluation::default());
-    Ok(())
-}
-
-fn unreadable(error: std::io::Error) -> String {
-    format!("standard input: {error}")
+    let served = match arguments.as_slice() {
+        [] => uci::serve(Evaluation::default()),
+        [only] if only == "tunable" => uci::serve_tunable(Evaluation::default()),
+        commands => {
+            uci::carry_out(commands, Evaluation::default());
+            Ok(())
+        }
+    };
+    served.map_err(|error| io::Error::new(error.kind(), format!("standard input: {error}")))
 }

@@ -1,8 +1,5 @@
-//! The `go` command.
-//!
-//! In: what follows `go`, and the position that it is about. Out: what to do, with its limits, and what was not
-//! understood. A GUI that asked waits for a move, so nothing in here is refused: a word that means nothing is left
-//! out, and a limit without its number becomes the least there is.
+//! The `go` command. A GUI waits for a move, so nothing is refused: unknown words are skipped, and a limit
+//! without a number becomes the least one.
 
 use std::str::SplitWhitespace;
 use std::time::Duration;
@@ -12,21 +9,16 @@ use shakmaty::{Chess, Position};
 
 use crate::{Clock, Limits};
 
-/// What a `go` asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Go {
-    /// Search within these limits.
     Search(Limits),
-    /// Search until `stop`, within these limits.
     Endless(Limits),
-    /// Search on the opponent's time; these limits hold from `ponderhit` on.
     Ponder(Limits),
-    /// Count leaves to this depth in plies.
     Perft(u32),
 }
 
-/// Reads the arguments. Negative times, as GUIs send them for overdrawn clocks, count as nothing left. Second comes
-/// what was not understood, a line each.
+/// Parses the arguments and returns warnings beside the command. Negative times, which GUIs send for
+/// overdrawn clocks, count as 0.
 pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
     let mut reader = Reader { words: arguments.split_whitespace(), held: None, faults: Vec::new() };
     let mut limits = Limits { overhead, ..Limits::default() };
@@ -41,7 +33,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
             "nodes" => limits.nodes = Some(reader.number(word)),
             "mate" => limits.mate = Some(reader.number(word).clamp(1, 1000) as u32),
             "movetime" => limits.movetime = Some(Duration::from_millis(reader.number(word))),
-            // Some runners write 0 where there is no time control ahead.
+            // Some match runners write 0 without a next time control.
             "movestogo" => {
                 moves_to_go = Some(reader.number(word).min(1000) as u32).filter(|&moves| moves > 0)
             }
@@ -50,7 +42,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
             "wtime" | "btime" => {
                 let left = Duration::from_millis(reader.number(word));
                 let own = (word == "wtime") == white;
-                // A clock of the other side alone still means that this one is timed.
+                // The opponent's clock alone still means that the game is timed.
                 time = if own { Some(left) } else { time.or(Some(Duration::ZERO)) };
             }
             "winc" | "binc" => {
@@ -76,7 +68,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
     (go, reader.faults)
 }
 
-/// The words of the command, one of which may have been read too early.
+/// The words of the command, with one word of lookahead.
 struct Reader<'a> {
     words: SplitWhitespace<'a>,
     held: Option<&'a str>,
@@ -88,14 +80,14 @@ impl<'a> Reader<'a> {
         self.held.take().or_else(|| self.words.next())
     }
 
-    /// The number after a word, at least 0; 0 with a fault where there is none.
+    /// The number after a word, at least 0; 0 with a warning if it is missing.
     fn number(&mut self, word: &str) -> u64 {
         let Some(text) = self.next() else {
             self.faults.push(format!("go {word}: the number is missing, taken as the least"));
             return 0;
         };
         match text.parse::<i128>() {
-            // Durations add up, so none may come near the end of what a clock can count.
+            // Clamp, since durations are added up later.
             Ok(number) => number.clamp(0, i128::from(u32::MAX) * 1000) as u64,
             Err(_) => {
                 self.faults.push(format!("go {word} {text}: not a number, taken as the least"));
@@ -104,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All moves that follow. One that cannot be a move ends the list; one that is not legal is a fault.
+    /// Reads `searchmoves` up to the first word that is not a move.
     fn moves(&mut self, position: &Chess, limits: &mut Limits) {
         while let Some(text) = self.next() {
             match text.parse::<UciMove>().map(|uci| uci.to_move(position)) {

@@ -1,8 +1,6 @@
-//! The Universal Chess Interface.
-//!
-//! In: commands, one a line. Out: answers, and searches that run beside the reading of commands, so that `stop`,
-//! `isready` and `quit` are heard at any time. What cannot be understood gets an `info string` line and changes
-//! nothing. Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
+//! The Universal Chess Interface (Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface",
+//! 2006). Searches run beside the reading of commands, so `stop`, `isready` and `quit` take effect at any
+//! time. Invalid input is answered by an `info string` and changes nothing.
 
 mod go;
 mod notation;
@@ -13,27 +11,22 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use options::{OptionError, PlayerSettings};
 use patzer_eval::Evaluation;
 use session::Session;
 
 /// Serves UCI on standard input and output until `quit` or the end of the input.
-///
-/// # Errors
-/// If standard input cannot be read.
 pub fn serve(evaluation: Evaluation) -> std::io::Result<()> {
     serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), evaluation)
 }
 
-/// As [`serve`], with the numbers of the search among the options, for a tuner to set.
-///
-/// # Errors
-/// If standard input cannot be read.
+/// Serves UCI with the search parameters among the options, for a tuner.
 pub fn serve_tunable(evaluation: Evaluation) -> std::io::Result<()> {
     let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
     serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
 }
 
-/// Carries out these commands up to `quit`, each to its end, and answers on standard output. Reads nothing.
+/// Runs these commands up to `quit`, each to its end, without reading standard input.
 pub fn carry_out(commands: &[String], evaluation: Evaluation) {
     let (sender, events) = channel();
     let lines = commands.iter().take_while(|command| command.trim() != "quit");
@@ -43,31 +36,26 @@ pub fn carry_out(commands: &[String], evaluation: Evaluation) {
         let _ = sender.send(event);
     }
     let out = Out::new(std::io::stdout());
-    // Nothing was read, so nothing of that can fail.
+    // Only reading can fail.
     let _ = respond(&events, Session::new(out.clone(), sender, evaluation), &out);
 }
 
-/// What a session is told about.
 enum Event {
-    /// A command, without its line end.
     Line(String),
-    /// The work of this number is done.
     Done(u64),
-    /// There are no more commands.
     End,
-    /// The input cannot be read.
     Broken(std::io::Error),
 }
 
 fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> std::io::Result<()> {
     let (sender, events) = channel();
     let session = Session::new(out.clone(), sender.clone(), evaluation);
-    // On a thread of its own, so that commands are heard while something is waited for. It ends with the program.
+    // Reads on a separate thread, so that commands are handled during a search. It ends with the process.
     std::thread::Builder::new().spawn(move || read(input, &sender))?;
     respond(&events, session, &out)
 }
 
-/// Passes on line after line, ends of Windows and bytes that are not UTF-8 included.
+/// Sends line after line, including Windows line ends and invalid UTF-8.
 fn read(mut input: impl BufRead, events: &Sender<Event>) {
     let mut bytes = Vec::new();
     loop {
@@ -93,7 +81,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io
                 }
             }
             Event::Done(number) => session.finished(number),
-            // Commands from a pipe: what they began is worth finishing, unless it has no end.
+            // Commands from a pipe: finish the work in progress, unless it is endless.
             Event::End => {
                 session.finish();
                 return Ok(());
@@ -108,7 +96,7 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io
     Ok(())
 }
 
-/// Where answers go, from the session and from searches alike: whole lines, at once.
+/// The output, shared by the session and its searches: whole lines, flushed.
 #[derive(Clone)]
 struct Out(Arc<Mutex<Sink>>);
 
@@ -122,14 +110,14 @@ impl Out {
         Out(Arc::new(Mutex::new(Sink { to: Box::new(to), closed: false })))
     }
 
-    /// Writes a line. When nobody listens any more there is nobody to tell, so that is only remembered.
+    /// Writes a line; a broken pipe is only recorded.
     fn say(&self, line: impl std::fmt::Display) {
         let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = writeln!(sink.to, "{line}").and_then(|()| sink.to.flush()).is_err();
         sink.closed |= failed;
     }
 
-    /// Says something that is meant for people.
+    /// Writes an `info string`.
     fn explain(&self, text: impl std::fmt::Display) {
         self.say(format_args!("info string {text}"));
     }
@@ -188,6 +176,39 @@ mod tests {
     }
 
     #[test]
+    fn every_declared_option_takes_what_it_declares_and_refuses_the_rest() {
+        let declared = answers("uci\n");
+        let declared: Vec<&str> =
+            declared.iter().filter_map(|line| line.strip_prefix("option name ")).collect();
+        assert_eq!(declared.len(), options::OPTIONS.len());
+        for option in declared {
+            let (name, rest) = option.split_once(" type ").unwrap();
+            let words: Vec<&str> = rest.split(' ').collect();
+            let after = |word: &str| words.iter().skip_while(|&&other| other != word).nth(1).copied();
+            let number = |word: &str| after(word).unwrap().parse::<i64>().unwrap();
+            let text = |value: &str| value.to_owned();
+            let (good, bad) = match words[0] {
+                // The greatest table and the most threads are too much for a test.
+                "spin" => {
+                    let (min, max) = (number("min"), number("max"));
+                    (vec![min.to_string(), text(after("default").unwrap())], vec![min - 1, max + 1])
+                }
+                "check" => (vec![text("true"), text("false")], vec![2]),
+                "string" | "button" => (vec![text(after("default").unwrap_or_default())], vec![]),
+                kind => panic!("{kind}"),
+            };
+            let set = |value: String| answers(&format!("setoption name {name} value {value}\nisready\n"));
+            for value in good {
+                assert_eq!(set(value), ["readyok"], "{option}");
+            }
+            for value in bad {
+                let said = set(value.to_string());
+                assert!(said[0].starts_with(&format!("info string {name} takes ")), "{said:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_mate_in_one_is_found_and_reported_as_one() {
         let answers = answers("position fen 7k/5K2/8/8/8/8/8/6Q1 w - - 0 1\ngo depth 3\n");
         assert!(answers.iter().any(|line| line.contains(" score mate 1 ")), "{answers:?}");
@@ -220,7 +241,7 @@ mod tests {
         assert!(standard.contains(&"e1g1: 1".to_owned()) && standard.contains(&"e1c1: 1".to_owned()));
         let chess960 = answers(&format!("setoption name UCI_Chess960 value true\n{position}"));
         assert!(chess960.contains(&"e1h1: 1".to_owned()) && chess960.contains(&"e1a1: 1".to_owned()));
-        // A position that only Chess960 can castle in is written that way in either mode.
+        // A position that needs Chess960 castling is written that way in either mode.
         let answers = answers("position fen 4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1\ngo perft 1\n");
         assert!(answers.contains(&"e1g1: 1".to_owned()) && answers.contains(&"e1b1: 1".to_owned()));
     }
@@ -259,7 +280,6 @@ mod tests {
             }
         }
 
-        // Depth 100 would take longer than anyone waits.
         let input = Cursor::new(b"go depth 100\n".to_vec());
         serve_on(input, Out::new(Gone), Evaluation::default_hce()).unwrap();
     }
@@ -328,12 +348,6 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_find_a_move_and_stop() {
-        let commands = "setoption name Threads value 3\ngo nodes 20000\ngo infinite\nstop\n";
-        assert_eq!(best_moves(commands), 2);
-    }
-
-    #[test]
     fn options_do_not_depend_on_case_and_spaces() {
         let answers = answers(
             "setoption   NAME  uci_chess960  VALUE  TRUE\nsetoption name move   OVERHEAD value 20\n\
@@ -341,15 +355,5 @@ mod tests {
         );
         assert!(answers.contains(&"e1h1: 1".to_owned()), "{answers:?}");
         assert!(!answers.iter().any(|line| line.starts_with("info string")), "{answers:?}");
-    }
-
-    #[test]
-    fn commands_of_openbench_are_understood() {
-        let answers = answers("genfens 3 seed 5 book None\nquit\nisready\n");
-        assert!(answers.len() <= 3, "quit ends it: {answers:?}");
-        let answers = super::tests::answers("genfens 3 seed 5 book None\nbench 1\n");
-        assert_eq!(answers.iter().filter(|line| line.starts_with("info string genfens ")).count(), 3);
-        let words: Vec<&str> = answers.last().unwrap().split(' ').collect();
-        assert!(matches!(words[..], [_, "nodes", _, "nps"]), "{words:?}");
     }
 }

@@ -1,6 +1,4 @@
-//! Positions and moves as UCI writes them.
-//!
-//! In: what follows `position`, or a move or report to print. Out: a line, or text.
+//! Positions, moves and search reports in UCI notation.
 
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
@@ -9,24 +7,21 @@ use crate::Report;
 use patzer_chess::score::mate_moves;
 use patzer_chess::{Line, fen};
 
-/// Reads `startpos` or `fen FEN`, each with `moves MOVE...`.
-///
-/// # Errors
-/// What is wrong. With a fault in a move, the line up to it comes with the fault.
+/// Parses `startpos` or `fen FEN`, each with `moves MOVE...`. An illegal move gives the line up to it and an
+/// error.
 pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let end = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
     let setup = words[..end].join(" ");
-    let start = if setup == "startpos" {
-        Ok(Chess::default())
+    let mut line = if setup == "startpos" {
+        Line::new(Chess::default())
     } else if let Some(text) = setup.strip_prefix("fen ") {
-        fen::position(text, chess960)
+        match fen::position(text, chess960) {
+            Ok(start) => Line::new(start),
+            Err(error) => return (None, Some(error.to_string())),
+        }
     } else {
-        Err("position needs: startpos or fen FEN, then moves MOVE...".to_owned())
-    };
-    let mut line = match start {
-        Ok(start) => Line::new(start),
-        Err(reason) => return (None, Some(reason)),
+        return (None, Some("position needs: startpos or fen FEN, then moves MOVE...".to_owned()));
     };
     for &text in words.iter().skip(end + 1) {
         match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
@@ -43,18 +38,15 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
     (Some(line), None)
 }
 
-/// How moves are written from here on: castling as king takes rook where Chess960 is asked for, or where the
-/// position needs it.
+/// The castling notation: king takes rook for Chess960, or if the position needs it.
 pub fn mode(position: &Chess, chess960: bool) -> CastlingMode {
     if chess960 { CastlingMode::Chess960 } else { position.castles().mode() }
 }
 
-/// A move in UCI notation.
 pub fn text(m: Move, mode: CastlingMode) -> String {
     m.to_uci(mode).to_string()
 }
 
-/// The `info` line of a report.
 pub fn info(report: &Report, mode: CastlingMode) -> String {
     let score = match mate_moves(report.score) {
         Some(moves) => format!("mate {moves}"),
@@ -74,7 +66,7 @@ pub fn info(report: &Report, mode: CastlingMode) -> String {
     )
 }
 
-/// The `bestmove` line of a report, with the reply that it expects.
+/// The `bestmove` line of a report, with the ponder move.
 pub fn best_move(report: &Report, mode: CastlingMode) -> String {
     let best = report.best.map_or_else(|| "(none)".to_owned(), |m| text(m, mode));
     match report.pv.get(1) {

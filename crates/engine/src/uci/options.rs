@@ -1,107 +1,98 @@
-//! The options of the engine: one row each.
-//!
-//! In: the name and value of a `setoption`. Out: a changed session, or one line that says what is wrong. The same
-//! table prints the answer to `uci`, so an option is added by adding a row.
+//! The UCI options, one row each. The table answers `uci`, carries out `setoption` and says which options players
+//! in this process take.
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
-use patzer_eval::Evaluation;
+use crate::OutOfMemory;
+use patzer_eval::{EvalError, Evaluation};
 
-/// An option with what it does.
 pub struct UciOption {
     name: &'static str,
     kind: Kind,
+    in_process: Option<InProcess>,
 }
 
-/// The value of an option, its default and its bounds.
 enum Kind {
-    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), String> },
+    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), OptionError> },
     Check { default: bool, set: fn(&mut Session, bool) },
-    Text { default: &'static str, set: fn(&mut Session, &str) -> Result<(), String> },
+    Text { default: &'static str, set: fn(&mut Session, &str) -> Result<(), OptionError> },
     Button { set: fn(&mut Session) },
 }
 
-/// The value of `EvalFile` for the evaluation that the program carries in itself.
+/// A spin option of players in this process.
+struct InProcess {
+    max: u64,
+    set: fn(&mut PlayerSettings, u64),
+}
+
+/// The value of `EvalFile` that selects the embedded evaluation.
 const EMBEDDED: &str = "<embedded>";
 
-/// Transposition table in MiB, unless set.
+/// Default size of the transposition table, in MiB.
 pub const HASH_MB: usize = 16;
-/// Time kept back from every move in milliseconds, unless set.
+const MAX_HASH_MB: u64 = 65_536;
+/// Default time reserved for each move, in milliseconds.
 pub const OVERHEAD_MS: u64 = 10;
 
-/// All options.
 pub const OPTIONS: &[UciOption] = &[
-    UciOption {
-        name: "Hash",
-        kind: Kind::Spin {
-            default: HASH_MB as u64,
-            min: 1,
-            max: 65_536,
-            set: |session, mb| session.set_hash(mb as usize),
-        },
-    },
-    UciOption {
-        name: "Threads",
-        kind: Kind::Spin {
-            default: 1,
-            min: 1,
-            max: 1024,
-            set: |session, threads| {
-                session.set_threads(threads as usize);
-                Ok(())
-            },
-        },
-    },
-    UciOption { name: "Clear Hash", kind: Kind::Button { set: Session::clear_hash } },
-    // Whether to ponder is the GUI's decision; that it is declared says that the engine can.
-    UciOption { name: "Ponder", kind: Kind::Check { default: false, set: |_, _| () } },
-    UciOption {
-        name: "MultiPV",
-        kind: Kind::Spin {
-            default: 1,
-            min: 1,
-            max: 256,
-            set: |session, lines| {
-                session.lines = lines as usize;
-                Ok(())
-            },
-        },
-    },
-    UciOption { name: "EvalFile", kind: Kind::Text { default: EMBEDDED, set: load } },
-    UciOption {
-        name: "UCI_Chess960",
-        kind: Kind::Check { default: false, set: |session, on| session.chess960 = on },
-    },
-    UciOption {
-        name: "Move Overhead",
-        kind: Kind::Spin {
-            default: OVERHEAD_MS,
-            min: 0,
-            max: 5_000,
-            set: |session, ms| {
-                session.overhead = Duration::from_millis(ms);
-                Ok(())
-            },
-        },
-    },
+    UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| Ok(session.set_hash(mb as usize)?))
+        .in_process(MAX_HASH_MB, |player, mb| player.hash_mb = mb.max(1) as usize),
+    UciOption::spin("Threads", 1, 1, 1024, |session, threads| {
+        session.set_threads(threads as usize);
+        Ok(())
+    })
+    .in_process(1, |_, _| ()),
+    UciOption::new("Clear Hash", Kind::Button { set: Session::clear_hash }),
+    // The GUI decides whether to ponder; the declaration says that the engine can.
+    UciOption::new("Ponder", Kind::Check { default: false, set: |_, _| () }),
+    UciOption::spin("MultiPV", 1, 1, 256, |session, lines| {
+        session.lines = lines as usize;
+        Ok(())
+    }),
+    UciOption::new("EvalFile", Kind::Text { default: EMBEDDED, set: load }),
+    UciOption::new("UCI_Chess960", Kind::Check { default: false, set: |session, on| session.chess960 = on }),
+    UciOption::spin("Move Overhead", OVERHEAD_MS, 0, 5_000, |session, ms| {
+        session.overhead = Duration::from_millis(ms);
+        Ok(())
+    })
+    .in_process(60_000, |player, ms| player.overhead = Duration::from_millis(ms)),
 ];
 
-fn load(session: &mut Session, file: &str) -> Result<(), String> {
+fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
     let evaluation = if file.is_empty() || file == EMBEDDED {
         Evaluation::default()
     } else {
-        Evaluation::load(Path::new(file)).map_err(|e| format!("{file}: {e}"))?
+        Evaluation::load(Path::new(file)).map_err(|error| OptionError::EvalFile(file.to_owned(), error))?
     };
     for name in evaluation.missing() {
-        session.explain(&format!("{file} lacks {name}, which counts as 0"));
+        session.out.explain(format_args!("{file} lacks {name}, which counts as 0"));
     }
     session.set_evaluation(evaluation);
     Ok(())
 }
 
 impl UciOption {
+    const fn new(name: &'static str, kind: Kind) -> UciOption {
+        UciOption { name, kind, in_process: None }
+    }
+
+    const fn spin(
+        name: &'static str,
+        default: u64,
+        min: u64,
+        max: u64,
+        set: fn(&mut Session, u64) -> Result<(), OptionError>,
+    ) -> UciOption {
+        UciOption::new(name, Kind::Spin { default, min, max, set })
+    }
+
+    const fn in_process(self, max: u64, set: fn(&mut PlayerSettings, u64)) -> UciOption {
+        UciOption { in_process: Some(InProcess { max, set }), ..self }
+    }
+
     /// The line of the answer to `uci`.
     pub fn declaration(&self) -> String {
         let name = self.name;
@@ -115,41 +106,107 @@ impl UciOption {
         }
     }
 
-    fn set(&self, session: &mut Session, value: &str) -> Result<(), String> {
+    fn set(&self, session: &mut Session, value: &str) -> Result<(), OptionError> {
+        let refuse = |takes: String| Err(OptionError::Value(self.name.to_owned(), takes, value.to_owned()));
         match self.kind {
             Kind::Spin { min, max, set, .. } => match value.parse() {
-                Ok(number) if (min..=max).contains(&number) => return set(session, number),
-                _ => return Err(format!("{} takes a number from {min} to {max}, not `{value}`", self.name)),
+                Ok(number) if (min..=max).contains(&number) => set(session, number)?,
+                _ => return refuse(format!("a number from {min} to {max}")),
             },
-            Kind::Check { set, .. } => match value.to_ascii_lowercase().as_str() {
-                "true" => set(session, true),
-                "false" => set(session, false),
-                _ => return Err(format!("{} takes true or false, not `{value}`", self.name)),
+            Kind::Check { set, .. } => match value.to_ascii_lowercase().parse() {
+                Ok(on) => set(session, on),
+                Err(_) => return refuse("true or false".to_owned()),
             },
-            Kind::Text { set, .. } => return set(session, value),
+            Kind::Text { set, .. } => set(session, value)?,
             Kind::Button { set } => set(session),
         }
         Ok(())
     }
 }
 
-/// Carries out `setoption`, given what follows that word. Names do not depend on case or on the number of spaces.
-///
-/// # Errors
-/// What is wrong with the name or the value.
-pub fn set(session: &mut Session, arguments: &str) -> Result<(), String> {
+/// The options of a player in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayerSettings {
+    /// Transposition table in MiB.
+    pub hash_mb: usize,
+    /// Time reserved for each move.
+    pub overhead: Duration,
+}
+
+impl PlayerSettings {
+    /// Sets one of the UCI options that players in this process take.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
+        let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
+            return Err(OptionError::NotInProcess(name.to_owned()));
+        };
+        match value.parse() {
+            Ok(number) if number <= *max => set(self, number),
+            _ => {
+                let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
+                return Err(OptionError::Value(name, takes, value.to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why an option was not set.
+#[derive(Debug)]
+pub enum OptionError {
+    /// Not `name NAME value VALUE`.
+    Syntax,
+    /// No option of this name.
+    Unknown(String),
+    /// A value of the wrong type or out of range: the name, what the option takes, and the value.
+    Value(String, String, String),
+    /// No memory for the transposition table.
+    OutOfMemory(OutOfMemory),
+    /// The evaluation file cannot be loaded.
+    EvalFile(String, EvalError),
+    /// Players in this process lack this option.
+    NotInProcess(String),
+}
+
+impl From<OutOfMemory> for OptionError {
+    fn from(error: OutOfMemory) -> OptionError {
+        OptionError::OutOfMemory(error)
+    }
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionError::Syntax => f.write_str("setoption needs: name NAME value VALUE"),
+            OptionError::Unknown(name) => write!(f, "no option `{name}`"),
+            OptionError::Value(name, takes, value) => write!(f, "{name} takes {takes}, not `{value}`"),
+            OptionError::OutOfMemory(error) => error.fmt(f),
+            OptionError::EvalFile(file, error) => write!(f, "{file}: {error}"),
+            OptionError::NotInProcess(name) => {
+                let offered = OPTIONS.iter().filter(|option| option.in_process.is_some());
+                let offered = offered.map(|option| option.name).collect::<Vec<_>>().join(", ");
+                write!(f, "players in this process have no option `{name}`; they offer: {offered}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+/// Runs `setoption` with its arguments. Names ignore case and repeated spaces.
+pub fn set(session: &mut Session, arguments: &str) -> Result<(), OptionError> {
     let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
     if !first.eq_ignore_ascii_case("name") {
-        return Err("setoption needs: name NAME value VALUE".to_owned());
+        return Err(OptionError::Syntax);
     }
     let (name, value) = name_and_value(rest);
     match OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(&name)) {
         Some(option) => option.set(session, value),
-        None => session.set_number(&name, value).unwrap_or_else(|| Err(format!("no option `{name}`"))),
+        None => session.set_param(&name, value),
     }
 }
 
-/// The words up to `value`, a space between each, and all that follows it as it is: a path may hold anything.
+/// Splits at `value`: the name with single spaces, and the rest verbatim, since a path may hold anything.
 fn name_and_value(text: &str) -> (String, &str) {
     let mut name = Vec::new();
     let mut rest = text.trim();
@@ -174,5 +231,23 @@ mod tests {
         assert_eq!((name.as_str(), value), ("Eval file", "/a  b/value c.nnue"));
         assert_eq!(name_and_value("Clear Hash"), ("Clear Hash".to_owned(), ""));
         assert_eq!(name_and_value("Hash VALUE"), ("Hash".to_owned(), ""));
+    }
+
+    #[test]
+    fn players_in_this_process_take_three_of_the_options() {
+        let mut player = PlayerSettings { hash_mb: 8, overhead: Duration::ZERO };
+        for (name, value) in [("hash", "0"), ("THREADS", "1"), ("Move Overhead", "60000")] {
+            player.set(name, value).unwrap();
+        }
+        assert_eq!(player, PlayerSettings { hash_mb: 1, overhead: Duration::from_secs(60) });
+        let refused =
+            |name: &str, value: &str| PlayerSettings::set(&mut player.clone(), name, value).unwrap_err();
+        for (name, most) in [("Hash", 65_536), ("Threads", 1), ("Move Overhead", 60_000)] {
+            let expected = format!("option {name} takes a number up to {most}, not `{}`", most + 1);
+            assert_eq!(refused(name, &(most + 1).to_string()).to_string(), expected);
+        }
+        let expected =
+            "players in this process have no option `Ponder`; they offer: Hash, Threads, Move Overhead";
+        assert_eq!(refused("Ponder", "true").to_string(), expected);
     }
 }

@@ -1,8 +1,6 @@
-//! What a UCI session knows, and what each command does to it.
-//!
-//! In: one command at a time. Out: answers, and at most one piece of work at a time, which has the engine while it
-//! runs on a thread of its own. Commands that arrive meanwhile and need the engine wait in line; `stop`, `isready`,
-//! `ponderhit` and `quit` are heard at once.
+//! The state of a UCI session and its commands. At most one job runs at a time, on a separate thread that
+//! borrows the engine. Commands that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit`
+//! are handled at once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,37 +17,34 @@ use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
-use crate::{Engine, Limits, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::{Engine, Limits, OptionError, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
-/// The state between commands.
 pub struct Session {
-    out: Out,
-    /// Where the end of a piece of work is told.
+    pub(super) out: Out,
+    /// Receives the end of each job.
     events: Sender<Event>,
     evaluation: Evaluation,
-    /// Away while something runs, and made anew when it is needed.
+    /// `None` while a job runs; created again if needed.
     engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
-    /// Pieces of work begun so far.
+    /// Jobs started so far.
     begun: u64,
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
     threads: usize,
     params: Params,
-    /// Whether the numbers of the search are declared as options.
+    /// Declares the search parameters as options.
     tunable: bool,
-    /// Whether castling is written as king takes rook.
+    /// Writes castling as king takes rook.
     pub chess960: bool,
-    /// Time kept back from every move.
     pub overhead: Duration,
-    /// How many lines to report.
+    /// UCI `MultiPV`.
     pub lines: usize,
 }
 
-/// Work that is being done.
 struct Running {
     number: u64,
     work: JoinHandle<Box<dyn Engine>>,
@@ -57,14 +52,11 @@ struct Running {
     hold: Hold,
 }
 
-/// How long an answer is kept back.
+/// What delays `bestmove`.
 #[derive(Clone)]
 enum Hold {
-    /// Not at all.
     No,
-    /// Until `stop`.
     Endless,
-    /// Until `ponderhit` or `stop`.
     Ponder(Ponder),
 }
 
@@ -79,7 +71,6 @@ impl Hold {
 }
 
 impl Session {
-    /// A session at the start position.
     pub fn new(out: Out, events: Sender<Event>, evaluation: Evaluation) -> Session {
         Session {
             out,
@@ -100,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Takes a command and carries it out, now or when the work before it is done; false after `quit`.
+    /// Runs or queues a command; false after `quit`.
     pub fn receive(&mut self, text: &str) -> bool {
         let (command, _) = split(text);
         match command {
@@ -112,13 +103,13 @@ impl Session {
             "ponderhit" => self.ponderhit(),
             "stop" => {
                 self.halt();
-                // Meant for everything that was asked for so far.
+                // Applies to everything queued so far.
                 if !self.waiting.is_empty() {
                     self.waiting.push_back(text.to_owned());
                 }
             }
             _ => {
-                // Work without an end gives way to new work; anything else waits for its turn.
+                // Endless work yields to new work; anything else is waited for.
                 let held = self.running.as_ref().is_some_and(|running| running.hold.holds());
                 if held && !matches!(command, "position" | "d" | "eval") {
                     self.halt();
@@ -130,7 +121,7 @@ impl Session {
         true
     }
 
-    /// The work of this number has come to its end: what waited for it is done.
+    /// Handles the end of a job: runs what waited for it.
     pub fn finished(&mut self, number: u64) {
         if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
@@ -138,7 +129,7 @@ impl Session {
         self.proceed();
     }
 
-    /// No command will come any more: does what was asked for, without waiting for a `stop`.
+    /// Handles the end of the input: runs what is queued, without waiting for `stop`.
     pub fn finish(&mut self) {
         self.settle();
         while !self.waiting.is_empty() {
@@ -147,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Carries out what waits, up to the next piece of work.
+    /// Runs queued commands up to the next job.
     fn proceed(&mut self) {
         while let Some(text) = self.waiting.front() {
             let stop = split(text).0 == "stop";
@@ -196,7 +187,7 @@ impl Session {
     }
 
     fn answer_ready(&mut self) {
-        // A large table takes a while to make, which must not come out of the first move's time.
+        // Allocate a large table now, not in the first move's time.
         if self.running.is_none() {
             self.engine();
         }
@@ -242,22 +233,17 @@ impl Session {
             let mut tell = |report: &Report| {
                 out.say(notation::info(report, mode));
                 if out.closed() {
-                    // Whoever asked has gone, perhaps without `quit`.
+                    // The reader is gone, perhaps without `quit`.
                     stop.store(true, Ordering::Relaxed);
                 }
             };
             let report = engine.search(&line, &limits, stop, &mut tell);
-            // Told to go on until it is stopped, an engine may not answer earlier, even with nothing left to do.
+            // UCI forbids answering an infinite search before `stop`.
             while held.holds() && !stop.load(Ordering::Relaxed) {
                 std::thread::park();
             }
             out.say(notation::best_move(&report, mode));
         });
-    }
-
-    /// Says something that is meant for people.
-    pub fn explain(&self, text: &str) {
-        self.out.explain(text);
     }
 
     fn perft(&mut self, depth: u32) {
@@ -299,7 +285,7 @@ impl Session {
         });
     }
 
-    /// Starts work on a thread of its own and lends it the engine.
+    /// Starts a job on a new thread and lends it the engine.
     fn start(&mut self, hold: Hold, work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static) {
         let stop = Arc::new(AtomicBool::new(false));
         let mut engine = self.take_engine();
@@ -308,7 +294,7 @@ impl Session {
         let number = self.begun;
         let job = move || {
             work(engine.as_mut(), &stopped);
-            // With the session gone there is nobody to tell.
+            // The session may be gone.
             let _ = events.send(Event::Done(number));
             engine
         };
@@ -318,7 +304,7 @@ impl Session {
         }
     }
 
-    /// Ends running work at once; its answer is printed before this returns.
+    /// Stops the running job; its answer is printed before this returns.
     pub fn halt(&mut self) {
         if let Some(running) = &self.running {
             running.stop.store(true, Ordering::Relaxed);
@@ -326,14 +312,14 @@ impl Session {
         self.settle();
     }
 
-    /// Waits for running work, and ends it where it has no end of its own.
+    /// Joins the running job, stopping it if it is endless.
     fn settle(&mut self) {
         let Some(running) = self.running.take() else { return };
         if running.hold.holds() {
             running.stop.store(true, Ordering::Relaxed);
         }
         running.work.thread().unpark();
-        // Work that panicked took its engine along; the next command makes another one.
+        // A job that panicked lost its engine; the next command creates another.
         self.engine = running.work.join().ok();
     }
 
@@ -351,37 +337,29 @@ impl Session {
         &mut **self.engine.insert(engine)
     }
 
-    /// Changes the size of the table, in MiB.
-    ///
-    /// # Errors
-    /// If there is not so much memory.
-    pub fn set_hash(&mut self, mb: usize) -> Result<(), String> {
+    pub fn set_hash(&mut self, mb: usize) -> Result<(), OutOfMemory> {
         self.engine().resize(mb)?;
         self.hash_mb = mb;
         Ok(())
     }
 
-    /// Changes the number of threads that search.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
     }
 
-    /// Sets a number of the search; `None` if there is none of this name.
-    pub fn set_number(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
-        let result = self.params.set(name, value)?;
+    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        self.params.set(name, value)?;
         let params = self.params.clone();
         self.engine().set_params(&params);
-        Some(result)
+        Ok(())
     }
 
-    /// Changes the evaluation.
     pub fn set_evaluation(&mut self, evaluation: Evaluation) {
         self.evaluation = evaluation;
         self.engine = None;
     }
 
-    /// Forgets what earlier searches found out.
     pub fn clear_hash(&mut self) {
         self.engine().new_game();
     }
@@ -393,7 +371,6 @@ impl Session {
     }
 }
 
-/// The first word of a command, and what follows it.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let (command, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, Cursor, Entries};
 use super::kernel::{Table, scores};
 use super::plain::{self, RowLoss, Shape, row_loss};
-use patzer_chess::pages::written;
+use patzer_chess::huge_pages::prefaulted;
 
 /// Which second derivative a matrix is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
     let sums: Vec<Vec<[f64; 4]>> = chunks
         .par_chunks(stripes)
         .map(|stripe| {
-            let mut sum = written(cells, [0.0; 4]);
+            let mut sum = prefaulted(cells, [0.0; 4]);
             let mut occurrences = Occurrences::new(count);
             for chunk in stripe {
                 let scores = scores(chunk, &table);

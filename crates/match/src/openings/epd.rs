@@ -48,7 +48,7 @@ fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
         _ => (operand(line, "hmvc"), operand(line, "fmvn")),
     };
     let (halfmoves, fullmoves) = (halfmoves.unwrap_or(0), fullmoves.unwrap_or(1).max(1));
-    fen::position(&format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}"), chess960)
+    Ok(fen::position(&format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}"), chess960)?)
 }
 
 fn operand(line: &str, operation: &str) -> Option<u32> {

@@ -1,124 +1,126 @@
-//! In which order the main search tries moves, generated no sooner than they are needed.
-//!
-//! In: a node and what is known about its moves. Out: one after another, the most promising first: the table's
-//! move, captures that do not lose material by victim and history, killers and the counter move, quiet moves by
-//! history and whether they give check, captures that lose material. Most nodes are cut off by the first move or by a
-//! capture, and then the others are never generated.
+//! Staged move ordering of the main search: hash move, captures that do not lose material by victim and
+//! history, killers and counter move, quiets by history and check, bad captures; evasions in check. Most
+//! nodes fail high on the first move or a capture, so the other moves are never generated.
+
+mod quiescence;
 
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Chess, Move, MoveList, Position, Rank, Role};
 
-use super::history::{Before, History, Rows};
-use super::ordering::{CAPACITY, is_noisy};
+use super::history::{ContinuationContext, History, HistoryRows};
 use super::stack::Node;
-use patzer_chess::checks::Checks;
+use patzer_chess::checks::CheckInfo;
 use patzer_chess::score::Score;
-use patzer_chess::see::{see_ge_if_attacked, worth};
-use patzer_chess::{PackedMove, Parts, captures, quiets};
+use patzer_chess::see::{see_ge_with_attacks, value_or_zero};
+use patzer_chess::{MoveParts, PackedMove, captures, quiets};
 
-/// Beyond any history.
+pub use quiescence::{CAPACITY, QuiescencePicker, is_noisy};
+
+/// Above any history.
 const KILLER: i32 = 1 << 17;
-/// Captures of a side in check come before all quiet replies.
+/// Sorts captures among evasions before all quiet moves.
 const NOISY: i32 = 1 << 18;
-/// A check may cost this much, in centipawns.
-const LITTLE: Score = -75;
-/// Beside its promise a score holds, in its low bits, how early its move stands in the list: then one look for the
-/// greatest number finds the most promising move, of equal ones the first, without branches.
-const PLACES: i32 = 1 << 9;
-/// The score of a move that is handed out, and of none.
+/// Material that a checking move may lose, in centipawns.
+const CHECK_RISK: Score = -75;
+/// A move's sort key is score × INDEX_RANGE + index from the end: one maximum finds the best move, the first
+/// among equals, without branches.
+const INDEX_RANGE: i32 = 1 << 9;
+/// The sort key of moves already picked, and of padding.
 const TAKEN: i32 = i32::MIN;
-/// So many scores are compared at once.
+/// Sort keys compared at once.
 const LANES: usize = 16;
 
-/// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    First,
-    Captures,
+    TtMove,
+    GoodCaptures,
     Quiets,
-    Losing,
-    Replies,
+    BadCaptures,
+    Evasions,
 }
 
-/// What makes a quiet move promising beyond its history.
+/// Everything beyond history that orders the moves of a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
-    /// The move of the table, or none.
-    pub first: Option<Move>,
-    /// The quiet moves that last cut off at this distance from the root, the newer first.
+    pub tt_move: Option<Move>,
+    /// Newer first.
     pub killers: [Option<Move>; 2],
-    /// The quiet move that last answered the opponent's.
     pub counter: PackedMove,
-    /// What was played before.
-    pub before: Before,
-    /// The squares that the other side attacks.
+    pub continuation: ContinuationContext,
     pub attacked: Bitboard,
-    /// Which moves give check.
-    pub checks: Checks,
-    /// What it is worth to a quiet move that it gives check.
-    for_check: i32,
-    /// The first move, packed.
-    known: PackedMove,
-    /// Killers and counter move, packed.
+    pub checks: CheckInfo,
+    /// Added to the score of a quiet check.
+    check_bonus: i32,
+    packed_tt_move: PackedMove,
+    /// Killers and counter move.
     packed: [PackedMove; 3],
-    /// Where those go.
+    /// Target squares of the killers and the counter move.
     targets: Bitboard,
 }
 
 impl Hints {
-    /// Hints with everything that can be known.
     #[inline]
     pub fn new(
-        first: Option<Move>,
+        tt_move: Option<Move>,
         killers: [Option<Move>; 2],
         counter: PackedMove,
-        before: Before,
+        continuation: ContinuationContext,
         attacked: Bitboard,
-        checks: Checks,
-        for_check: i32,
+        checks: CheckInfo,
+        check_bonus: i32,
     ) -> Hints {
         let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
-        let known = packed(first);
+        let packed_tt_move = packed(tt_move);
         let packed = [packed(killers[0]), packed(killers[1]), counter];
         let targets = packed.iter().map(|m| m.to()).collect();
-        Hints { first, killers, counter, before, attacked, checks, for_check, known, packed, targets }
+        Hints {
+            tt_move,
+            killers,
+            counter,
+            continuation,
+            attacked,
+            checks,
+            check_bonus,
+            packed_tt_move,
+            packed,
+            targets,
+        }
     }
 
-    /// Whether a legal move is the one that comes first. Of two moves of a position no number is the same, and numbers
-    /// are compared at once, moves part by part.
+    /// Compares packed moves: distinct legal moves of a position pack differently, and one number compares
+    /// faster than all fields.
     #[inline]
-    pub fn is_first(&self, m: Move) -> bool {
-        PackedMove::pack(m) == self.known
+    pub fn is_tt_move(&self, m: Move) -> bool {
+        PackedMove::pack(m) == self.packed_tt_move
     }
 
-    /// The promise of a quiet move.
     #[inline(always)]
-    fn quiet(&self, position: &Chess, rows: &Rows<'_>, m: Move) -> i32 {
-        match self.rank(m, Parts::of(m)) {
-            0 => rows.score(Parts::of(m)) + self.check(position, m),
+    fn quiet(&self, position: &Chess, rows: &HistoryRows<'_>, m: Move) -> i32 {
+        match self.refutation_rank(m, MoveParts::new(m)) {
+            0 => rows.score(MoveParts::new(m)) + self.check(position, m),
             rank => KILLER + rank,
         }
     }
 
-    /// What it is worth to a quiet move that it gives check, unless the piece is simply lost.
+    /// The bonus for a check that does not simply lose the piece.
     #[inline]
     fn check(&self, position: &Chess, m: Move) -> i32 {
-        let good = self.for_check > 0
-            && self.checks.gives(position, m)
-            && see_ge_if_attacked(position, m, LITTLE, self.attacked);
-        if good { self.for_check } else { 0 }
+        let good = self.check_bonus > 0
+            && self.checks.gives_check(position, m)
+            && see_ge_with_attacks(position, m, CHECK_RISK, self.attacked);
+        if good { self.check_bonus } else { 0 }
     }
 
-    /// Whether a quiet move, of these parts, is a killer or the counter move: the greater, the more promising; 0 if it is
-    /// neither.
+    /// Ranks killers and the counter move: higher is better, 0 is neither.
     #[inline(always)]
-    pub fn rank(&self, m: Move, parts: Parts) -> i32 {
-        // The target tells nearly every move.
-        if self.targets.contains(parts.to) { self.rank_at_target(m) } else { 0 }
+    pub fn refutation_rank(&self, m: Move, parts: MoveParts) -> i32 {
+        // The target square rules out nearly every move.
+        if self.targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
     }
 
-    /// Of the others three numbers tell nearly all. The killers' pieces may have been others.
-    fn rank_at_target(&self, m: Move) -> i32 {
+    /// Compares packed moves first; a killer from another position may match with a different piece, so
+    /// confirm on the full move.
+    fn refutation_rank_at_target(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
         if self.packed.iter().all(|&other| other != packed) {
             0
@@ -132,84 +134,83 @@ impl Hints {
     }
 }
 
-/// The moves of a node, handed out best first.
-pub struct Stages<'a> {
+/// Picks the moves of a node best first.
+pub struct MovePicker<'a> {
     hints: &'a Hints,
     stage: Stage,
-    /// Whether the moves of this stage are generated.
+    /// The moves of this stage are generated.
     filled: bool,
     moves: MoveList,
-    /// Promise × [`PLACES`] + place from the end.
+    /// Sort keys, see [`INDEX_RANGE`].
     scores: Scores,
     next: usize,
-    /// How many captures at the beginning of the list lose material; the quiet moves follow them.
-    losing: usize,
+    /// Losing captures at the beginning of the list; the quiet moves follow them.
+    bad_captures: usize,
 }
 
-impl<'a> Stages<'a> {
-    /// The moves of a node, none of them generated yet.
+impl<'a> MovePicker<'a> {
     #[inline(always)]
-    pub fn new(node: &Node, hints: &'a Hints) -> Stages<'a> {
-        let stage = match hints.first {
-            Some(_) => Stage::First,
-            None => after_first(node),
+    pub fn new(node: &Node, hints: &'a Hints) -> MovePicker<'a> {
+        let stage = match hints.tt_move {
+            Some(_) => Stage::TtMove,
+            None => after_tt_move(node),
         };
-        Stages {
+        MovePicker {
             hints,
             stage,
             filled: false,
             moves: MoveList::new(),
             scores: ArrayVec::new(),
             next: 0,
-            losing: 0,
+            bad_captures: 0,
         }
     }
 
-    /// The next move, and whether it is a capture or promotion that loses material. With `no_quiets`, quiet moves and
-    /// lesser promotions are left out from now on, unless they reply to a check.
+    /// The next move, and whether it is a capture or promotion that loses material. `skip_quiets` drops quiet
+    /// moves and under-promotions from now on, except in check.
     #[inline]
-    pub fn next(&mut self, node: &Node, history: &History, no_quiets: bool) -> Option<(Move, bool)> {
+    pub fn next(&mut self, node: &Node, history: &History, skip_quiets: bool) -> Option<(Move, bool)> {
         loop {
             match self.stage {
-                Stage::First => {
-                    self.stage = after_first(node);
-                    return self.hints.first.map(|m| (m, false));
+                Stage::TtMove => {
+                    self.stage = after_tt_move(node);
+                    return self.hints.tt_move.map(|m| (m, false));
                 }
-                Stage::Captures => {
+                Stage::GoodCaptures => {
                     self.fill(node, history);
                     while let Some(m) = self.take_best() {
-                        if self.hints.is_first(m) {
+                        if self.hints.is_tt_move(m) {
                             continue;
                         }
-                        if see_ge_if_attacked(node.position, m, 0, self.hints.attacked) {
+                        if see_ge_with_attacks(node.position, m, 0, self.hints.attacked) {
                             return Some((m, false));
                         }
-                        self.moves[self.losing] = m;
-                        self.losing += 1;
+                        self.moves[self.bad_captures] = m;
+                        self.bad_captures += 1;
                     }
                     self.go_on(Stage::Quiets);
                 }
                 Stage::Quiets => {
-                    if !no_quiets {
+                    if !skip_quiets {
                         self.fill(node, history);
                         while let Some(m) = self.take_best() {
-                            if !self.hints.is_first(m) {
+                            if !self.hints.is_tt_move(m) {
                                 return Some((m, false));
                             }
                         }
                     }
-                    self.go_on(Stage::Losing);
+                    self.go_on(Stage::BadCaptures);
                 }
-                Stage::Losing => {
-                    let m = *self.moves[..self.losing].get(self.next)?;
+                Stage::BadCaptures => {
+                    let m = *self.moves[..self.bad_captures].get(self.next)?;
                     self.next += 1;
                     return Some((m, true));
                 }
-                Stage::Replies => {
+                Stage::Evasions => {
                     self.fill(node, history);
                     loop {
                         let m = self.take_best()?;
-                        if !self.hints.is_first(m) {
+                        if !self.hints.is_tt_move(m) {
                             return Some((m, false));
                         }
                     }
@@ -232,81 +233,79 @@ impl<'a> Stages<'a> {
         let position = node.position;
         let turn = position.turn();
         let hints = self.hints;
-        // Between equals the least valuable attacker comes first.
+        // Least valuable attacker first among equals.
         let capture = |m: Move| {
-            let parts = Parts::of(m);
-            let most = worth(parts.capture) + worth(parts.promotion);
+            let parts = MoveParts::new(m);
+            let most = value_or_zero(parts.capture) + value_or_zero(parts.promotion);
             6 - parts.role as i32 + 16 * most + history.capture_score(turn, parts)
         };
-        if self.stage == Stage::Captures {
+        if self.stage == Stage::GoodCaptures {
             captures::generate(position, &mut self.moves);
-            rate(&mut self.scores, &self.moves, self.next, capture);
+            score_moves(&mut self.scores, &self.moves, self.next, capture);
             return;
         }
-        let rows = history.rows(turn, &hints.before);
-        if self.stage == Stage::Replies {
+        let rows = history.rows(turn, &hints.continuation);
+        if self.stage == Stage::Evasions {
             self.moves = position.legal_moves();
-            let reply =
+            let evasion =
                 |m: Move| if is_noisy(m) { NOISY + capture(m) } else { hints.quiet(position, &rows, m) };
-            rate(&mut self.scores, &self.moves, self.next, reply);
+            score_moves(&mut self.scores, &self.moves, self.next, evasion);
             return;
         }
-        self.moves.truncate(self.losing);
-        // Promotions to a lesser piece hardly ever matter, and come last.
+        self.moves.truncate(self.bad_captures);
+        // Under-promotions hardly ever matter, and come last.
         if may_promote(position) {
             let promotions = position.promotion_moves().into_iter();
-            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_first(m)));
-            self.losing = self.moves.len();
+            self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_tt_move(m)));
+            self.bad_captures = self.moves.len();
         }
         quiets::generate(position, hints.attacked, &mut self.moves);
-        self.next = self.losing;
-        rate(&mut self.scores, &self.moves, self.next, |m| hints.quiet(position, &rows, m));
+        self.next = self.bad_captures;
+        score_moves(&mut self.scores, &self.moves, self.next, |m| hints.quiet(position, &rows, m));
     }
 
     #[inline]
     fn take_best(&mut self) -> Option<Move> {
         let next = self.next;
-        // From the lanes that hold the next move: what is handed out counts for nothing any more. One plain loop, over
-        // whole lanes: of a loop in a loop compilers make gathers.
+        // Scan from the block that holds the next move; picked moves have the lowest key. One flat loop:
+        // compilers turn a nested one into gathers.
         let lanes = self.scores[next - next % LANES..].as_chunks::<LANES>().0.as_flattened();
         let greatest = lanes.iter().fold(TAKEN, |most, &score| most.max(score));
         if greatest == TAKEN {
             return None;
         }
-        let best = (PLACES - 1 - greatest.rem_euclid(PLACES)) as usize;
-        // Taken before anything is written: to read at once what has just been written takes long.
+        let best = (INDEX_RANGE - 1 - greatest.rem_euclid(INDEX_RANGE)) as usize;
+        // Read before writing: reading back a fresh store stalls.
         let m = self.moves[best];
         self.moves.swap(next, best);
-        self.scores[best] = at(best, self.scores[next].div_euclid(PLACES));
+        self.scores[best] = keyed_score(best, self.scores[next].div_euclid(INDEX_RANGE));
         self.scores[next] = TAKEN;
         self.next += 1;
         Some(m)
     }
 }
 
-/// Scores, in whole lanes: a list never has more.
+/// Sort keys, padded to whole blocks of [`LANES`].
 type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
 
-/// Scores the moves from `next` on, and fills up the last lanes.
+/// Scores the moves from `next` on, and pads the last block.
 #[inline(always)]
-fn rate(scores: &mut Scores, moves: &MoveList, next: usize, promise: impl Fn(Move) -> i32) {
+fn score_moves(scores: &mut Scores, moves: &MoveList, next: usize, score: impl Fn(Move) -> i32) {
     scores.clear();
     scores.extend(std::iter::repeat_n(TAKEN, next));
-    // Not `extend`, which stays a call, and passes through memory what a score is made of.
-    for (place, &m) in moves.iter().enumerate().skip(next) {
-        scores.push(at(place, promise(m)));
+    // Not `extend`, which stays a call and passes the score's inputs through memory.
+    for (index, &m) in moves.iter().enumerate().skip(next) {
+        scores.push(keyed_score(index, score(m)));
     }
     let rest = scores.len().next_multiple_of(LANES) - scores.len();
     scores.extend(std::iter::repeat_n(TAKEN, rest));
 }
 
-/// The score of a move with this promise at this place of the list.
 #[inline]
-fn at(place: usize, promise: i32) -> i32 {
-    promise * PLACES + (PLACES - 1 - place as i32)
+fn keyed_score(index: usize, score: i32) -> i32 {
+    score * INDEX_RANGE + (INDEX_RANGE - 1 - index as i32)
 }
 
-/// Whether a pawn stands on its seventh rank.
 #[inline]
 fn may_promote(position: &Chess) -> bool {
     let seventh = Bitboard::from_rank(position.turn().relative_rank(Rank::Seventh));
@@ -314,15 +313,15 @@ fn may_promote(position: &Chess) -> bool {
 }
 
 #[inline]
-fn after_first(node: &Node) -> Stage {
-    if node.in_check { Stage::Replies } else { Stage::Captures }
+fn after_tt_move(node: &Node) -> Stage {
+    if node.in_check { Stage::Evasions } else { Stage::GoodCaptures }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::NOTHING;
-    use patzer_chess::attacked::attacked;
+    use crate::history::NO_CONTEXT;
+    use patzer_chess::attacks::attacked;
     use patzer_chess::rng::Rng;
     use patzer_chess::see::see_ge;
     use patzer_chess::{fen, key};
@@ -332,20 +331,20 @@ mod tests {
             first,
             [None; 2],
             PackedMove::NONE,
-            NOTHING,
+            NO_CONTEXT,
             attacked(position.board(), !position.turn()),
-            Checks::of(position),
+            CheckInfo::new(position),
             8000,
         )
     }
 
     fn order(node: &Node, hints: &Hints, history: &History) -> Vec<(Move, bool)> {
-        let mut stages = Stages::new(node, hints);
-        std::iter::from_fn(|| stages.next(node, history, false)).collect()
+        let mut picker = MovePicker::new(node, hints);
+        std::iter::from_fn(|| picker.next(node, history, false)).collect()
     }
 
     fn node(position: &Chess) -> Node<'_> {
-        Node { position, key: key::of(position), ply: 0, in_check: position.is_check() }
+        Node::root(position, key::of(position))
     }
 
     #[test]
@@ -357,11 +356,12 @@ mod tests {
         let moves = position.legal_moves();
         let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
         let mut history = History::new();
-        history.learn(position.turn(), quiet[5], &NOTHING, 900);
+        history.update(position.turn(), quiet[5], &NO_CONTEXT, 900);
         let killers = [Some(quiet[3]), Some(quiet[4])];
         let counter = PackedMove::pack(quiet[2]);
         let attacked = attacked(position.board(), !position.turn());
-        let hints = Hints::new(Some(quiet[7]), killers, counter, NOTHING, attacked, Checks::of(&position), 0);
+        let hints =
+            Hints::new(Some(quiet[7]), killers, counter, NO_CONTEXT, attacked, CheckInfo::new(&position), 0);
         let order = order(&node, &hints, &history);
         let at = |m: Move| order.iter().position(|&(o, _)| o == m).unwrap();
         assert_eq!(at(quiet[7]), 0);
@@ -421,10 +421,10 @@ mod tests {
         let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
         let node = node(&position);
         let hints = hints(&position, None);
-        let mut stages = Stages::new(&node, &hints);
+        let mut picker = MovePicker::new(&node, &hints);
         let history = History::new();
         let given: Vec<Move> =
-            std::iter::from_fn(|| stages.next(&node, &history, true)).map(|(m, _)| m).collect();
+            std::iter::from_fn(|| picker.next(&node, &history, true)).map(|(m, _)| m).collect();
         assert!(given.len() >= 5 && given.iter().all(|&m| is_noisy(m)));
     }
 }

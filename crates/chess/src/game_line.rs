@@ -1,13 +1,8 @@
-//! A game so far: where it started, what was played, where it stands.
-//!
-//! In: a start position and legal moves. Out: the current position with its key, and how often it stood before.
-//! The search, the arena and UCI share it, so that all three see the same repetitions.
-
 use shakmaty::{Chess, Move, Position};
 
 use super::{key, played};
 
-/// A start position with the moves played from it.
+/// A start position with the moves played from it, and the keys that repetition detection needs.
 #[derive(Debug, Clone)]
 pub struct Line {
     start: Chess,
@@ -17,7 +12,6 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line of no moves.
     pub fn new(start: Chess) -> Line {
         let keys = vec![key::of(&start)];
         Line { position: start.clone(), start, moves: Vec::new(), keys }
@@ -31,37 +25,33 @@ impl Line {
         self.position = after;
     }
 
-    /// The position after all moves.
     pub fn position(&self) -> &Chess {
         &self.position
     }
 
-    /// The position before the first move.
     pub fn start(&self) -> &Chess {
         &self.start
     }
 
-    /// The moves from the start.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
-    /// The Zobrist key of the current position.
     pub fn key(&self) -> u64 {
         self.keys[self.moves.len()]
     }
 
-    /// The keys of all positions from the start to the current one.
+    /// Keys of all positions, from the start to the current one.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// How often the current position stood before in this line; 2 is a draw by threefold repetition.
+    /// Earlier occurrences of the current position; 2 is a draw by threefold repetition.
     pub fn repetitions(&self) -> usize {
         let now = self.moves.len();
         let reversible = (self.position.halfmoves() as usize).min(now);
         let key = self.key();
-        // The same side was to move two plies ago, four plies ago, and so on.
+        // Only every second ply has the same side to move.
         (2..=reversible).step_by(2).filter(|back| self.keys[now - back] == key).count()
     }
 }
@@ -94,7 +84,7 @@ mod tests {
 
     #[test]
     fn lost_castling_rights_make_another_position() {
-        // Both kings step out and back: same board, same side to move, no castling any more.
+        // Both kings step out and back: same board, same side to move, no castling rights.
         let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8");
         assert_eq!(line.repetitions(), 0);
         let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8 e1e2 e8e7 e2e1 e7e8");

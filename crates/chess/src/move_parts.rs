@@ -1,50 +1,42 @@
-//! The parts of a move, for a search, which asks for them millions of times a second.
-//!
-//! In: a move. Out: its piece, squares, victim and promotion, whatever kind of move it is. Nearly every move is a normal
-//! one, and that it is costs one comparison; shakmaty's own methods each choose between all kinds.
-
 use shakmaty::{Move, Role, Square};
 
-/// What a move does.
+/// The parts of a move for the search's hot paths. Nearly every move is `Normal`, which costs one comparison;
+/// shakmaty's accessors each choose between all kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
-    /// The piece that moves; the king if the move castles.
+pub struct MoveParts {
+    /// The moving piece; the king for castling.
     pub role: Role,
-    /// Where it comes from.
     pub from: Square,
-    /// Where it goes; the rook's square if the move castles.
+    /// The target; the rook's square for castling.
     pub to: Square,
-    /// What it captures.
     pub capture: Option<Role>,
-    /// What a pawn becomes.
     pub promotion: Option<Role>,
 }
 
-impl Parts {
-    /// The parts of a move.
+impl MoveParts {
     #[inline(always)]
-    pub fn of(m: Move) -> Parts {
+    pub fn new(m: Move) -> MoveParts {
         match m {
             Move::Normal { role, from, capture, to, promotion } => {
-                Parts { role, from, to, capture, promotion }
+                MoveParts { role, from, to, capture, promotion }
             }
-            other => rare(other),
+            other => special_move(other),
         }
     }
 
-    /// Whether the move changes the material on the board.
+    /// Captures and promotions change material.
     #[inline]
     pub fn is_noisy(&self) -> bool {
         self.capture.is_some() || self.promotion.is_some()
     }
 }
 
-/// Castling and captures en passant; there are no drops in chess.
+/// Castling and en passant; chess has no drops.
 #[cold]
 #[inline(never)]
-fn rare(m: Move) -> Parts {
+fn special_move(m: Move) -> MoveParts {
     let (role, to, capture, promotion) = (m.role(), m.to(), m.capture(), m.promotion());
-    Parts { role, from: m.from().unwrap_or(to), to, capture, promotion }
+    MoveParts { role, from: m.from().unwrap_or(to), to, capture, promotion }
 }
 
 #[cfg(test)]
@@ -59,7 +51,7 @@ mod tests {
         let mut kinds = [0; 2];
         along_random_games(11, 60, 200, |position| {
             for m in position.legal_moves() {
-                let Parts { role, from, to, capture, promotion } = Parts::of(m);
+                let MoveParts { role, from, to, capture, promotion } = MoveParts::new(m);
                 assert_eq!((role, Some(from), to), (m.role(), m.from(), m.to()));
                 assert_eq!((capture, promotion), (m.capture(), m.promotion()));
                 kinds[0] += usize::from(m.is_en_passant());

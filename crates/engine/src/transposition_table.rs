@@ -1,57 +1,50 @@
-//! The transposition table: what earlier searches found out about positions.
-//!
-//! In: a position's key with what was found. Out: the same again, unless a more useful entry took the place.
-//! Four entries of 16 bytes share a cache line; the whole key is stored, so two positions never share an entry.
-//! All threads of a search share one table.
+//! Transposition table: four entries of 16 bytes to a cache line, with the full key, shared by all threads
+//! without locks.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use patzer_chess::PackedMove;
-use patzer_chess::pages::prefer_large_pages;
+use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
-/// How a stored score relates to the true one.
+/// How a stored score bounds the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bound {
-    /// The score is exact.
     Exact = 1,
-    /// The true score is at least this: a beta cut-off.
+    /// Fail-high: the true score is at least this.
     Lower = 2,
-    /// The true score is at most this: no move raised alpha.
+    /// Fail-low: the true score is at most this.
     Upper = 3,
 }
 
-/// The least depth of an entry, in plies.
-pub const SHALLOWEST: i32 = -1;
+/// Depth of quiescence without quiet checks, the lowest depth of an entry.
+pub const DEPTH_QS_NO_CHECKS: i32 = -1;
 
-/// What the table knows about a position.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The best move found, or [`PackedMove::NONE`].
     pub best: PackedMove,
     /// Centipawns from the side to move; mates count from this position.
     pub score: Score,
     /// The static evaluation, `None` in check.
     pub eval: Option<Score>,
-    /// How deep the score was searched, in plies: 0 is quiescence with quiet checks, [`SHALLOWEST`] without.
+    /// Search depth in plies, or one of the quiescence depths.
     pub depth: i32,
-    /// What the score means.
     pub bound: Bound,
-    /// Whether the position has been part of a principal variation.
+    /// The position has been part of a principal variation.
     pub pv: bool,
 }
 
 impl Entry {
-    /// A static evaluation alone, with a bound that says nothing.
+    /// An entry that holds a static evaluation and an empty bound.
     pub fn evaluated(eval: Score, pv: bool) -> Entry {
         let (best, score, bound) = (PackedMove::NONE, mated_in(0), Bound::Lower);
         Entry { best, score, eval: Some(eval), depth: 0, bound, pv }
     }
 
-    /// Whether the score decides a search with this window.
+    /// Reports whether the score cuts off at this window.
     pub fn decides(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
@@ -60,7 +53,7 @@ impl Entry {
         }
     }
 
-    /// The stored score where it says more about the position than its static evaluation does.
+    /// Improves a static evaluation by the stored score, where the bound allows it.
     pub fn refine(&self, eval: Score) -> Score {
         match self.bound {
             Bound::Exact => self.score,
@@ -70,49 +63,38 @@ impl Entry {
     }
 }
 
-/// A mate score counts from the root in the search, and from the position itself in the table, where it is found
-/// again at another distance from the root.
-fn from_root(score: Score, ply: usize) -> Score {
+/// Mate scores count from the root in the search, but from the position in the table, which is probed at other
+/// plies.
+fn shift_mate(score: Score, plies: Score) -> Score {
     if score >= MATE_IN_MAX {
-        score + ply as Score
+        score + plies
     } else if score <= -MATE_IN_MAX {
-        score - ply as Score
-    } else {
-        score
-    }
-}
-
-fn to_root(score: i16, ply: usize) -> Score {
-    let score = Score::from(score);
-    if score >= MATE_IN_MAX {
-        score - ply as Score
-    } else if score <= -MATE_IN_MAX {
-        score + ply as Score
+        score - plies
     } else {
         score
     }
 }
 
 const NO_EVAL: i16 = i16::MIN;
-/// Less than anything is worth: of the slot that holds the same position. An empty one is worth one more.
-const REPLACED_FIRST: i32 = -1024;
-/// Ages count modulo this; they share a byte with the two bits of the bound and the one of the variation.
-const AGES: u8 = 32;
+/// Below any quality: replaces the slot of the same position first, then empty slots.
+const SAME_POSITION: i32 = -1024;
+/// Ages wrap at this; they share a byte with the bound and the PV flag.
+const AGE_COUNT: u8 = 32;
 
-/// What a slot holds beside the key, as 64 bits: move, score, evaluation, depth, kind.
+/// The data of a slot, as 64 bits.
 #[derive(Debug, Clone, Copy)]
 struct Data {
     best: PackedMove,
     score: i16,
     eval: i16,
-    /// Plies beyond [`SHALLOWEST`].
+    /// Relative to [`DEPTH_QS_NO_CHECKS`].
     depth: u8,
-    /// Age × 8 + variation × 4 + bound; 0 is an empty slot.
-    kind: u8,
+    /// Age × 8 + PV × 4 + bound; 0 is an empty slot.
+    age_pv_bound: u8,
 }
 
 impl Data {
-    const EMPTY: Data = Data { best: PackedMove::NONE, score: 0, eval: 0, depth: 0, kind: 0 };
+    const EMPTY: Data = Data { best: PackedMove::NONE, score: 0, eval: 0, depth: 0, age_pv_bound: 0 };
 
     #[inline]
     fn pack(self) -> u64 {
@@ -120,7 +102,7 @@ impl Data {
             | u64::from(self.score as u16) << 16
             | u64::from(self.eval as u16) << 32
             | u64::from(self.depth) << 48
-            | u64::from(self.kind) << 56
+            | u64::from(self.age_pv_bound) << 56
     }
 
     #[inline]
@@ -130,13 +112,13 @@ impl Data {
             score: (bits >> 16) as i16,
             eval: (bits >> 32) as i16,
             depth: (bits >> 48) as u8,
-            kind: (bits >> 56) as u8,
+            age_pv_bound: (bits >> 56) as u8,
         }
     }
 
     #[inline]
     fn bound(self) -> Option<Bound> {
-        match self.kind & 3 {
+        match self.age_pv_bound & 3 {
             1 => Some(Bound::Exact),
             2 => Some(Bound::Lower),
             3 => Some(Bound::Upper),
@@ -144,20 +126,19 @@ impl Data {
         }
     }
 
-    /// How much this is worth keeping: deep and recent.
+    /// Replacement value: deep and recent entries stay.
     #[inline]
-    fn worth(self, age: u8) -> i32 {
-        if self.kind == 0 {
-            return REPLACED_FIRST + 1;
+    fn quality(self, age: u8) -> i32 {
+        if self.age_pv_bound == 0 {
+            return SAME_POSITION + 1;
         }
-        let searches_ago = (AGES + age - (self.kind >> 3)) % AGES;
+        let searches_ago = (AGE_COUNT + age - (self.age_pv_bound >> 3)) % AGE_COUNT;
         i32::from(self.depth) - 4 * i32::from(searches_ago)
     }
 }
 
-/// One entry, shared by all threads without locks. The key is stored combined with the data by exclusive or, so an
-/// entry of which two threads wrote one half each does not match any key (Hyatt and Mann, "A Lockless Transposition
-/// Table Implementation for Parallel Search", 2002).
+/// A lock-free entry: the key is stored XOR the data, so an entry torn between two threads matches no key
+/// (Hyatt and Mann, "A Lockless Transposition Table Implementation for Parallel Search", 2002).
 #[derive(Debug, Default)]
 struct Slot {
     check: AtomicU64,
@@ -165,7 +146,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// The key and what is known about it.
     #[inline]
     fn load(&self) -> (u64, Data) {
         let data = self.data.load(Relaxed);
@@ -183,52 +163,64 @@ impl Slot {
 #[repr(align(64))]
 struct Cluster([Slot; 4]);
 
-/// Clusters in a MiB.
-const LEAST: usize = (1 << 20) / size_of::<Cluster>();
+const CLUSTERS_PER_MIB: usize = (1 << 20) / size_of::<Cluster>();
 /// Clusters that one thread clears at a time.
-const CLEAR_AT_ONCE: usize = 1 << 16;
+const CLUSTERS_PER_THREAD: usize = 1 << 16;
 
-/// The table.
+/// The memory for a transposition table is not available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// The requested size in MiB.
+    pub mb: usize,
+}
+
+impl std::fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no memory for a table of {} MiB", self.mb)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
 #[derive(Debug)]
-pub struct Table {
+pub struct TranspositionTable {
     clusters: Vec<Cluster>,
     age: AtomicU8,
 }
 
-impl Table {
-    /// A table of this many MiB, at least one.
-    ///
-    /// # Errors
-    /// If there is not so much memory.
-    pub fn new(mb: usize) -> Result<Table, String> {
+impl TranspositionTable {
+    /// Allocates a table of this many MiB, at least one.
+    pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
-        clusters.try_reserve_exact(count).map_err(|_| format!("no memory for a table of {mb} MiB"))?;
-        prefer_large_pages(&mut clusters);
+        clusters.try_reserve_exact(count).map_err(|_| OutOfMemory { mb })?;
+        advise_huge_pages(&mut clusters);
         clusters.resize_with(count, Cluster::default);
-        Ok(Table { clusters, age: AtomicU8::new(0) })
+        Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })
     }
 
-    /// A table of one MiB.
-    pub fn least() -> Table {
-        Table::of(LEAST)
+    pub fn smallest() -> TranspositionTable {
+        TranspositionTable::of(CLUSTERS_PER_MIB)
     }
 
-    /// A table for one search of at most this many nodes: sixteen places for each, so that hardly anything is replaced,
-    /// as far as a MiB goes.
-    pub fn for_nodes(nodes: u64) -> Table {
-        Table::of(nodes.saturating_mul(4).clamp(256, LEAST as u64) as usize)
+    /// A table for one search of at most this many nodes: sixteen slots for each, up to a MiB, so that hardly
+    /// anything is replaced.
+    pub fn for_nodes(nodes: u64) -> TranspositionTable {
+        TranspositionTable::of(nodes.saturating_mul(4).clamp(256, CLUSTERS_PER_MIB as u64) as usize)
     }
 
-    fn of(clusters: usize) -> Table {
-        Table { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU8::new(0) }
+    fn of(clusters: usize) -> TranspositionTable {
+        TranspositionTable {
+            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
+            age: AtomicU8::new(0),
+        }
     }
 
-    /// Forgets everything, on all cores where the table is large.
+    /// Clears the table, with all cores if it is large.
     pub fn clear(&mut self) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = self.clusters.len();
-        let share = count.div_ceil(cores).max(CLEAR_AT_ONCE);
+        let share = count.div_ceil(cores).max(CLUSTERS_PER_THREAD);
         let (first, rest) = self.clusters.split_at_mut(share.min(count));
         std::thread::scope(|scope| {
             for clusters in rest.chunks_mut(share) {
@@ -239,9 +231,9 @@ impl Table {
         self.age = AtomicU8::new(0);
     }
 
-    /// Begins a new search: what is there already becomes older by one.
-    pub fn grow_older(&self) {
-        self.age.store((self.age() + 1) % AGES, Relaxed);
+    /// Ages the entries of earlier searches.
+    pub fn new_search(&self) {
+        self.age.store((self.age() + 1) % AGE_COUNT, Relaxed);
     }
 
     #[inline]
@@ -249,13 +241,13 @@ impl Table {
         self.age.load(Relaxed)
     }
 
-    /// How much of the table this search has filled, in thousandths, judged by its first thousand entries.
+    /// Permille of slots filled by this search, sampled from the first thousand.
     pub fn hashfull(&self) -> u32 {
         let slots = self.clusters.iter().take(250).flat_map(|cluster| &cluster.0);
         let age = self.age();
         let fresh = |slot: &&Slot| {
             let (_, data) = slot.load();
-            data.kind != 0 && data.kind >> 3 == age
+            data.age_pv_bound != 0 && data.age_pv_bound >> 3 == age
         };
         slots.filter(fresh).count() as u32
     }
@@ -265,17 +257,15 @@ impl Table {
         ((u128::from(key) * self.clusters.len() as u128) >> 64) as usize
     }
 
-    /// Begins to fetch what is known about a position, which is asked for soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         prefetch(&self.clusters[self.index(key)]);
     }
 
-    /// What is known about a position that stands `ply` plies from the root.
     #[inline]
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let slots = &self.clusters[self.index(key)].0;
-        // Every slot is looked at: nothing foretells which of them it is, and to jump the wrong way takes longer.
+        // Branchless over all slots: which one matches is unpredictable, and a misprediction costs more.
         let held = slots.iter().rev().map(Slot::load);
         let none = (false, Data::EMPTY);
         let (found, data) = held.fold(none, |known, (at, data)| if at == key { (true, data) } else { known });
@@ -284,42 +274,44 @@ impl Table {
         }
         Some(Entry {
             best: data.best,
-            score: to_root(data.score, ply),
+            score: shift_mate(data.score.into(), -(ply as Score)),
             eval: (data.eval != NO_EVAL).then_some(Score::from(data.eval)),
-            depth: i32::from(data.depth) + SHALLOWEST,
+            depth: i32::from(data.depth) + DEPTH_QS_NO_CHECKS,
             bound: data.bound()?,
-            pv: data.kind & 4 != 0,
+            pv: data.age_pv_bound & 4 != 0,
         })
     }
 
-    /// Stores what was found about a position, in place of the least useful entry of its cluster.
-    ///
-    /// A shallower result about the same position does not replace a deeper one of this search unless it is exact.
+    /// Stores an entry in the least valuable slot of its cluster. A shallower result of this search for the
+    /// same position does not replace a deeper one unless it is exact.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age();
         let slots = &self.clusters[self.index(key)].0;
-        // Of equal ones the first, by the place in the low bits.
-        let worth = |i: usize| {
+        // The index in the low bits breaks ties towards the first slot.
+        let quality = |i: usize| {
             let (found, data) = slots[i].load();
-            let worth = if found == key { REPLACED_FIRST } else { data.worth(age) };
-            worth * 4 + i as i32
+            let quality = if found == key { SAME_POSITION } else { data.quality(age) };
+            quality * 4 + i as i32
         };
-        let at = worth(0).min(worth(1)).min(worth(2)).min(worth(3)).rem_euclid(4) as usize;
+        let at = quality(0).min(quality(1)).min(quality(2)).min(quality(3)).rem_euclid(4) as usize;
         let (found, old) = slots[at].load();
-        let same = found == key && old.kind != 0;
-        let fresh = old.kind >> 3 == age;
-        if same && fresh && entry.bound != Bound::Exact && entry.depth + 3 < i32::from(old.depth) + SHALLOWEST
+        let same = found == key && old.age_pv_bound != 0;
+        let fresh = old.age_pv_bound >> 3 == age;
+        if same
+            && fresh
+            && entry.bound != Bound::Exact
+            && entry.depth + 3 < i32::from(old.depth) + DEPTH_QS_NO_CHECKS
         {
             return;
         }
-        // A search that found no good move does not forget the move of one that did.
+        // A fail-low without a move keeps the previous best move.
         let best = if same && entry.best == PackedMove::NONE { old.best } else { entry.best };
         let data = Data {
             best,
-            score: from_root(entry.score, ply) as i16,
+            score: shift_mate(entry.score, ply as Score) as i16,
             eval: entry.eval.map_or(NO_EVAL, |eval| eval as i16),
-            depth: (entry.depth - SHALLOWEST).clamp(0, 255) as u8,
-            kind: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,
+            depth: (entry.depth - DEPTH_QS_NO_CHECKS).clamp(0, 255) as u8,
+            age_pv_bound: age << 3 | u8::from(entry.pv) << 2 | entry.bound as u8,
         };
         slots[at].store(key, data.pack());
     }
@@ -338,12 +330,12 @@ mod tests {
     fn entries_are_sixteen_bytes_four_to_a_cache_line() {
         assert_eq!(size_of::<Slot>(), 16);
         assert_eq!(size_of::<Cluster>(), 64);
-        assert_eq!(Table::new(3).unwrap().clusters.len() * size_of::<Cluster>(), 3 << 20);
+        assert_eq!(TranspositionTable::new(3).unwrap().clusters.len() * size_of::<Cluster>(), 3 << 20);
     }
 
     #[test]
     fn what_is_stored_is_found_again() {
-        let mut table = Table::new(1).unwrap();
+        let mut table = TranspositionTable::new(1).unwrap();
         assert!(table.probe(99, 0).is_none());
         assert!(table.probe(0, 0).is_none(), "an empty slot is not an entry for key 0");
         table.store(99, 0, entry(120, 5));
@@ -356,7 +348,7 @@ mod tests {
 
     #[test]
     fn an_evaluation_alone_decides_nothing() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(99, 4, Entry::evaluated(-45, false));
         let found = table.probe(99, 2).unwrap();
         assert_eq!((found.eval, found.depth, found.best), (Some(-45), 0, PackedMove::NONE));
@@ -366,8 +358,8 @@ mod tests {
 
     #[test]
     fn mates_are_counted_from_the_position() {
-        let table = Table::new(1).unwrap();
-        // Seen 4 plies from the root, mate at ply 7 of the line: a mate in 3 plies from the position.
+        let table = TranspositionTable::new(1).unwrap();
+        // At ply 4, mate at ply 7 of the line: mate in 3 plies from the position.
         table.store(5, 4, entry(mate_in(7), 9));
         assert_eq!(table.probe(5, 0).unwrap().score, mate_in(3));
         assert_eq!(table.probe(5, 10).unwrap().score, mate_in(13));
@@ -377,17 +369,17 @@ mod tests {
 
     #[test]
     fn the_oldest_and_shallowest_entry_gives_way() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         // Small keys share the first cluster.
         for key in 1..=4 {
             table.store(key, 0, entry(0, 10 + key as i32));
         }
         table.store(5, 0, entry(0, 1));
         assert!(table.probe(1, 0).is_none());
-        table.grow_older();
+        table.new_search();
         table.store(4, 0, entry(0, 1));
-        table.grow_older();
-        table.grow_older();
+        table.new_search();
+        table.new_search();
         table.store(6, 0, entry(0, 1));
         assert!(table.probe(5, 0).is_none());
         assert_eq!(

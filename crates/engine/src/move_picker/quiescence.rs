@@ -1,61 +1,57 @@
-//! In which order quiescence tries moves.
-//!
-//! In: the moves of a node and the table's. Out: one after another, the most promising first: the table's move,
-//! captures that do not lose material by victim and attacker, then in check quiet replies and captures that lose
-//! material, else quiet checks that do not. The exchange is worked out only for moves whose turn has come, and checks
-//! are generated only when theirs has. Nothing that earlier searches left behind but the table's move plays a part, so
-//! that a label depends on the position alone.
+//! Move ordering of quiescence: hash move, captures by victim and attacker; in check then quiet evasions and
+//! losing captures, otherwise quiet checks that do not lose material. SEE runs only when a move's turn comes,
+//! and checks are generated only then. Uses no state of earlier searches but the hash move, so that a label
+//! depends on the position alone.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
 
-use super::stack::Node;
-use patzer_chess::see::{see_ge, value, worth};
-use patzer_chess::{PackedMove, Parts, captures, quiets};
+use crate::stack::Node;
+use patzer_chess::see::{see_ge, value, value_or_zero};
+use patzer_chess::{MoveParts, PackedMove, captures, quiets};
 
-const TABLE: i32 = 1 << 30;
+const TT_MOVE: i32 = 1 << 30;
 const GOOD: i32 = 1 << 24;
 const BAD: i32 = -(1 << 24);
-/// Of no move.
-const NEVER: i32 = i32::MIN;
+const NO_SCORE: i32 = i32::MIN;
 
-/// Moves with their promise, handed out best first.
-pub struct Picker {
+/// Picks quiescence moves best first.
+pub struct QuiescencePicker {
     moves: MoveList,
     scores: ArrayVec<i32, CAPACITY>,
     next: usize,
-    /// Whether quiet checks are still to come.
+    /// Quiet checks are still to be generated.
     checks: bool,
 }
 
-/// shakmaty's bound on the number of moves in any position, even an absurd one.
+/// shakmaty's bound on the number of moves in any position.
 pub const CAPACITY: usize = 270;
 
-impl Picker {
-    /// No moves yet. A picker is large, so it is filled where it stays instead of being made elsewhere and copied.
+impl QuiescencePicker {
+    /// An unfilled picker: a picker is large, so it is filled in place instead of being copied.
     #[inline(always)]
-    pub fn empty() -> Picker {
-        Picker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0, checks: false }
+    pub fn empty() -> QuiescencePicker {
+        QuiescencePicker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0, checks: false }
     }
 
-    /// Fills in the moves of a node of quiescence: all if it is in check, else captures and queen promotions, behind
-    /// which quiet checks come if they are wanted.
-    pub fn quiescence(&mut self, node: &Node, best: PackedMove, checks: bool) {
+    /// Generates the moves of a quiescence node: all evasions in check, else captures and queen promotions,
+    /// later followed by quiet checks if `checks`.
+    pub fn fill(&mut self, node: &Node, best: PackedMove, checks: bool) {
         if node.in_check {
             self.moves = node.position.legal_moves();
         } else {
             captures::generate(node.position, &mut self.moves);
             self.checks = checks;
         }
-        self.rate(best);
+        self.score_moves(best);
     }
 
     #[inline(always)]
-    fn rate(&mut self, best: PackedMove) {
+    fn score_moves(&mut self, best: PackedMove) {
         self.scores.clear();
         for &m in &self.moves {
             self.scores.push(if best != PackedMove::NONE && PackedMove::pack(m) == best {
-                TABLE
+                TT_MOVE
             } else if is_noisy(m) {
                 GOOD + victim_and_attacker(m)
             } else {
@@ -64,31 +60,30 @@ impl Picker {
         }
     }
 
-    /// The moves that are left, and all of them before the first is handed out.
+    /// The moves not yet picked; all moves before the first call of `next`.
     #[inline]
-    pub fn left(&self) -> &[Move] {
+    pub fn remaining(&self) -> &[Move] {
         &self.moves[self.next..]
     }
 
-    /// Whether there is no move at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
-    /// The next move. Captures and promotions that lose material are handed out in check alone.
+    /// The next move. Captures and promotions that lose material are picked in check only.
     #[inline]
     pub fn next(&mut self, node: &Node) -> Option<Move> {
         loop {
-            let left = &self.scores[self.next..self.moves.len()];
+            let scores = &self.scores[self.next..self.moves.len()];
             let mut best = 0;
-            let mut score = left.first().copied().unwrap_or(NEVER);
-            for (i, &other) in left.iter().enumerate().skip(1) {
+            let mut score = scores.first().copied().unwrap_or(NO_SCORE);
+            for (i, &other) in scores.iter().enumerate().skip(1) {
                 if other > score {
                     (best, score) = (i, other);
                 }
             }
-            if score == NEVER || (score < BAD / 2 && !node.in_check) {
+            if score == NO_SCORE || (score < BAD / 2 && !node.in_check) {
                 if !std::mem::take(&mut self.checks) {
                     return None;
                 }
@@ -97,8 +92,8 @@ impl Picker {
             }
             best += self.next;
             let m = self.moves[best];
-            let doubtful = score < TABLE && (score >= GOOD || !node.in_check);
-            if doubtful && !see_ge(node.position, m, 0) {
+            let unchecked = score < TT_MOVE && (score >= GOOD || !node.in_check);
+            if unchecked && !see_ge(node.position, m, 0) {
                 self.scores[best] = score - GOOD + BAD;
                 continue;
             }
@@ -113,21 +108,20 @@ impl Picker {
         self.next = 0;
         self.moves.clear();
         quiets::checking(node.position, &mut self.moves);
-        self.rate(PackedMove::NONE);
+        self.score_moves(PackedMove::NONE);
     }
 }
 
-/// Whether a move changes the material on the board.
 #[inline]
 pub fn is_noisy(m: Move) -> bool {
-    Parts::of(m).is_noisy()
+    MoveParts::new(m).is_noisy()
 }
 
-/// Most valuable victim first, then least valuable attacker.
+/// MVV-LVA: most valuable victim, then least valuable attacker.
 #[inline]
 fn victim_and_attacker(m: Move) -> i32 {
-    let Parts { role, capture, promotion, .. } = Parts::of(m);
-    let victim = worth(capture) + worth(promotion);
+    let MoveParts { role, capture, promotion, .. } = MoveParts::new(m);
+    let victim = value_or_zero(capture) + value_or_zero(promotion);
     let attacker = if role == Role::King { 10 } else { value(role) / 100 };
     16 * victim - attacker
 }
@@ -137,14 +131,14 @@ mod tests {
     use shakmaty::Chess;
 
     use super::*;
-    use patzer_chess::checks::Checks;
+    use patzer_chess::checks::CheckInfo;
     use patzer_chess::testing::along_random_games;
     use patzer_chess::{fen, key};
 
     fn handed_out(position: &Chess, first: PackedMove) -> Vec<Move> {
-        let node = Node { position, key: key::of(position), ply: 0, in_check: position.is_check() };
-        let mut picker = Picker::empty();
-        picker.quiescence(&node, first, true);
+        let node = Node::root(position, key::of(position));
+        let mut picker = QuiescencePicker::empty();
+        picker.fill(&node, first, true);
         std::iter::from_fn(|| picker.next(&node)).collect()
     }
 
@@ -164,9 +158,9 @@ mod tests {
     fn every_move_that_belongs_there_comes_once_and_checks_come_last() {
         along_random_games(5, 60, 150, |position| {
             let order = handed_out(position, PackedMove::NONE);
-            let checks = Checks::of(position);
+            let checks = CheckInfo::new(position);
             let belongs = |m: Move| {
-                let quiet_check = !is_noisy(m) && !m.is_castle() && checks.gives(position, m);
+                let quiet_check = !is_noisy(m) && !m.is_castle() && checks.gives_check(position, m);
                 position.is_check() || (captures::includes(m) || quiet_check) && see_ge(position, m, 0)
             };
             let mut expected: Vec<Move> =

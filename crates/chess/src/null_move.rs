@@ -1,21 +1,17 @@
-//! Passing the turn, for null-move pruning.
-//!
-//! In: a position whose side to move is not in check. Out: the same position with the other side to move. Castling
-//! rights stay and the en passant square goes.
-
 use shakmaty::{Chess, Move, Position, Role};
 
-use super::copied;
+use super::copy_position;
 
-/// The position after passing, or `None` if there is no king to lean on.
+/// Passes the turn of a side that is not in check, keeping castling rights and dropping the en passant
+/// square; `None` without a king.
 ///
-/// shakmaty's own `swap_turn` validates a whole set-up, which costs more than a node of search. A knight that
-/// stands on the king's square, stays there and is promoted to a king leaves board and castling rights as they
-/// are, and does what else a move does.
+/// shakmaty's `swap_turn` validates a whole set-up, which costs more than a node of search. A knight that
+/// "moves" on the king's square and "promotes" to a king leaves board and castling rights as they are and
+/// updates everything else as a move does.
 #[inline]
-pub fn pass(position: &Chess) -> Option<Chess> {
+pub fn null_move(position: &Chess) -> Option<Chess> {
     let king = position.board().king_of(position.turn())?;
-    let mut after = copied(position);
+    let mut after = copy_position(position);
     after.play_unchecked(Move::Normal {
         role: Role::Knight,
         from: king,
@@ -40,7 +36,7 @@ mod tests {
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b BGbg - 5 40",
         ] {
             let before = fen::position(text, true).unwrap();
-            let passed = pass(&before).unwrap();
+            let passed = null_move(&before).unwrap();
             let swapped = before.clone().swap_turn().unwrap();
             assert_eq!(passed, swapped, "{text}");
             assert_eq!(passed.castles().castling_rights(), before.castles().castling_rights());

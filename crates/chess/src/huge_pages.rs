@@ -1,0 +1,56 @@
+//! Memory for large tables: huge pages and no page faults in the search.
+
+use std::hint::black_box;
+use std::ops::Range;
+
+/// A huge page, in bytes.
+const PAGE: usize = 2 << 20;
+
+/// Advises 2 MiB pages for a vector's reserved, unwritten capacity, so that random access seldom misses the
+/// TLB. No effect where the system has none, or outside Linux.
+pub fn advise_huge_pages<T>(spare: &mut Vec<T>) {
+    let Range { start, end } = spare.spare_capacity_mut().as_mut_ptr_range();
+    advise(start.cast()..end.cast());
+}
+
+/// Advises huge pages for an unwritten range that belongs to the caller.
+fn advise(range: Range<*mut u8>) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{Advice, madvise};
+        let before = (range.start as usize).next_multiple_of(PAGE) - range.start as usize;
+        let length = (range.end as usize - range.start as usize).saturating_sub(before) / PAGE * PAGE;
+        if length > 0 {
+            // SAFETY: whole pages within the range; the advice does not change their contents.
+            let _ =
+                unsafe { madvise(range.start.wrapping_add(before).cast(), length, Advice::LinuxHugepage) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = range;
+}
+
+/// A zeroed vector and the index at which its `count` values begin, aligned to a huge page from a MiB on.
+pub fn zeroed(count: usize) -> (Vec<i16>, usize) {
+    let page = PAGE / size_of::<i16>();
+    if count < page / 2 {
+        return (vec![0; count], 0);
+    }
+    let mut values: Vec<i16> = vec![0; count.next_multiple_of(page) + page];
+    let Range { start, end } = values.as_mut_ptr_range();
+    let first = ((start as usize).next_multiple_of(PAGE) - start as usize) / size_of::<i16>();
+    advise(start.cast()..end.cast());
+    values.truncate(first + count);
+    // Write each page first: a page that is read first maps the shared zero page, and the later write faults
+    // again.
+    values[first..].chunks_mut(page).for_each(|page| *black_box(&mut page[0]) = 0);
+    (values, first)
+}
+
+/// A vector written value by value: lazily zeroed memory maps a page twice if it is read before it is
+/// written, and the second mapping interrupts all cores.
+pub fn prefaulted<T: Clone>(count: usize, value: T) -> Vec<T> {
+    let mut values = Vec::with_capacity(count);
+    values.resize(count, value);
+    values
+}

@@ -1,0 +1,123 @@
+//! Quiescence cache: evaluations and score bounds of the positions of a small tree. Different capture orders
+//! transpose, and successive zero-window searches ask about the same positions. Entries compare everything
+//! that decides a quiescence score, so there are no collisions.
+
+use shakmaty::{Chess, Position};
+
+use patzer_chess::score::{INFINITE, Score};
+
+/// More than nearly any tree has, and small enough for the processor's cache.
+const SLOTS: usize = 1024;
+
+/// Pieces, side to move and en passant square. Castling rights matter neither for captures and evasions nor
+/// for any evaluation.
+///
+/// Three planes hold the roles in binary, with 7 on the empty en passant square; the fourth holds Black's
+/// pieces, or their complement if Black is to move.
+type Planes = [u64; 4];
+
+pub struct CacheKey {
+    planes: Planes,
+    slot: usize,
+}
+
+impl CacheKey {
+    #[inline]
+    pub fn new(position: &Chess) -> CacheKey {
+        let planes = planes(position);
+        CacheKey { planes, slot: slot(&planes) }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct CacheEntry {
+    planes: Planes,
+    /// The static evaluation in centipawns from the side to move.
+    pub eval: Option<Score>,
+    /// Lower bound of the score.
+    pub low: Score,
+    /// Upper bound of the score.
+    pub high: Score,
+}
+
+impl CacheEntry {
+    const fn empty(planes: Planes) -> CacheEntry {
+        CacheEntry { planes, eval: None, low: -INFINITE, high: INFINITE }
+    }
+}
+
+pub struct QuiescenceCache {
+    slots: Box<[CacheEntry]>,
+}
+
+impl QuiescenceCache {
+    pub fn new() -> QuiescenceCache {
+        // No position has black pieces everywhere.
+        QuiescenceCache { slots: vec![CacheEntry::empty([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
+    }
+
+    /// The entry of a position, reset if it held another position.
+    #[inline]
+    pub fn entry(&mut self, key: &CacheKey) -> &mut CacheEntry {
+        let entry = &mut self.slots[key.slot];
+        if entry.planes != key.planes {
+            *entry = CacheEntry::empty(key.planes);
+        }
+        entry
+    }
+}
+
+#[inline]
+fn planes(position: &Chess) -> Planes {
+    let board = position.board();
+    let en_passant = position.maybe_ep_square().map_or(0, |square| 1 << square as u32);
+    let odd = board.pawns() | board.bishops() | board.queens();
+    let twos = board.knights() | board.bishops() | board.kings();
+    let fours = board.rooks() | board.queens() | board.kings();
+    let black = position.turn().fold_wb(board.black(), !board.black());
+    [odd.0 | en_passant, twos.0 | en_passant, fours.0 | en_passant, black.0]
+}
+
+#[inline]
+fn slot(planes: &Planes) -> usize {
+    // Multiplication carries bits up, rotation brings them down again.
+    let mix = |state: u64, plane: &u64| (state.rotate_left(29) ^ plane).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (planes.iter().fold(0, mix) >> 40) as usize % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patzer_chess::fen;
+
+    #[test]
+    fn positions_that_differ_in_one_respect_have_entries_of_their_own() {
+        let texts = [
+            "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
+            "4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/3pP3/8/8/8/4K3 b - - 0 1",
+            "4k3/8/8/3PP3/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/3nP3/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/3bP3/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/3rP3/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/3qP3/8/8/8/4K3 w - - 0 1",
+        ];
+        let seen = texts.map(|text| planes(&fen::position(text, false).unwrap()));
+        for (i, a) in seen.iter().enumerate() {
+            assert!(seen[..i].iter().all(|b| a != b), "{}", texts[i]);
+        }
+    }
+
+    #[test]
+    fn an_entry_lasts_until_another_position_needs_its_place() {
+        let position = fen::position("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", false).unwrap();
+        let mut cache = QuiescenceCache::new();
+        let key = CacheKey::new(&position);
+        assert_eq!(cache.entry(&key).eval, None);
+        cache.entry(&key).eval = Some(7);
+        assert_eq!(cache.entry(&key).eval, Some(7));
+        let other = CacheEntry::empty([1, 2, 3, 4]);
+        cache.slots.fill(other);
+        assert_eq!(cache.entry(&key).eval, None);
+    }
+}
