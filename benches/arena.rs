@@ -10,10 +10,10 @@ use patzer_chess::rng::Rng;
 use patzer_match::adjudication::Adjudication;
 use patzer_match::control::Control;
 use patzer_match::game::{Game, Rules, Terms, play};
-use patzer_match::meetings::Meeting;
+use patzer_match::pairings::Meeting;
+use patzer_match::pairs::Pair;
 use patzer_match::pgn::{self, Header};
 use patzer_match::player::{Choice, Fault, Info, Player, Turn};
-use patzer_match::schedule::Pair;
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use patzer_io::error::Result;
 use patzer_match::adjudication::{Adjudication, DrawRule, ResignRule};
-use patzer_match::endgames::Endgames;
+use patzer_match::syzygy::Endgames;
 
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::contest::{self, Contest};
+use super::match_display::ShowArgs;
+use super::match_run::{self, Contest};
 use super::play::{PlayArgs, after_help};
-use super::show::ShowArgs;
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::meetings::Schedule;
+use patzer_match::pairings::Schedule;
 use patzer_match::record::Entry;
 use patzer_match::tournament::Table;
 
@@ -80,7 +80,7 @@ impl Kind {
 impl MatchArgs {
     fn with_those_of_the_journal(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
         let all =
-            contest::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
+            match_run::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
         let own = self.clone();
         Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
             pgn: own.pgn,
@@ -94,7 +94,7 @@ impl MatchArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// As [`contest::hold`].
+/// As [`match_run::hold`].
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("match");
     let args = &args.with_those_of_the_journal(&mut typed)?;
@@ -123,12 +123,12 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let begin = |field: &super::play::Field, openings: &patzer_match::openings::Openings| {
         Table::new(&field.names, openings.len())
     };
-    let held = contest::hold(&contest, begin, ui)?;
+    let held = match_run::hold(&contest, begin, ui)?;
     if held.ended.discarded > 0 {
         let pairs = held.ended.discarded;
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
-    contest::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
+    match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report)?;
     Ok(Status::Done)

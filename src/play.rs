@@ -12,13 +12,13 @@ use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
 use patzer_match::control::{Control, Time, TimeControl};
-use patzer_match::endgames::Endgames;
 use patzer_match::game::{Rules, Terms};
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::{self, Header};
 use patzer_match::record::{Arguments, Entry, MatchRecord, Options, journal_path};
 use patzer_match::spec::{KEYS, Spec};
+use patzer_match::syzygy::Endgames;
 use patzer_match::uci::Patience;
 
 /// Nodes a move where nothing else is asked for: quick, and the same every time.

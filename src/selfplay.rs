@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::adjudication::AdjudicationArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES};
-use super::{contest, typed};
+use super::{match_run, typed};
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -209,7 +209,7 @@ impl SelfplayArgs {
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
         typed.remove("output");
         let first = self.outputs().swap_remove(0);
-        let all = contest::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
+        let all = match_run::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
         let SelfplayArgs { output, resume, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
     }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::contest::{self, Contest};
+use super::match_display::ShowArgs;
+use super::match_run::{self, Contest};
 use super::play::{PlayArgs, after_help, set_option};
-use super::show::ShowArgs;
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::meetings::Schedule;
+use patzer_match::pairings::Schedule;
 use patzer_match::record::{Arguments, Entry};
 use patzer_match::sequential::{End, State};
 use patzer_match::spec::Spec;
@@ -140,7 +140,8 @@ impl SprtArgs {
 
     /// With `--resume`, everything that is not given now is as it was given when the test began.
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        let all = contest::resumed::<Entry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
+        let all =
+            match_run::resumed::<Entry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
         let SprtArgs { pgn, resume, show, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, resume, show, ..all }))
     }
@@ -149,7 +150,7 @@ impl SprtArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// If an argument is no good, and as [`contest::hold`].
+/// If an argument is no good, and as [`match_run::hold`].
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("sprt");
     let args = &args.with_those_of_the_journal(&mut typed)?;
@@ -167,7 +168,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         resume: args.resume,
         typed: &typed,
     };
-    let held = contest::hold(&contest, |_, openings| State::new(sprt, openings.len()), ui)?;
+    let held = match_run::hold(&contest, |_, openings| State::new(sprt, openings.len()), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     let discarded = held.ended.discarded;
     if discarded > 0 && report.end == End::Verdict {
@@ -175,7 +176,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     } else if discarded > 0 {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
-    contest::remark(&held.standings.tally, true, &args.pgn, ui);
+    match_run::remark(&held.standings.tally, true, &args.pgn, ui);
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,

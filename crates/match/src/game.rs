@@ -13,8 +13,8 @@ use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudication, Decision, Judge};
 use super::control::{Control, Timer};
-use super::endgames::Endgames;
 use super::player::{Choice, Fault, Info, Player, Turn};
+use super::syzygy::Endgames;
 use patzer_chess::Line;
 
 /// Why a game ended. The names are those of `reasons` in JSON output and of the journal.

@@ -14,7 +14,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
 use super::game::{Game, Played, Reason, Terms};
-use super::schedule::Pair;
+use super::pairs::Pair;
 use patzer_chess::score::{MATE, Score, is_mate};
 
 /// What the tags of all games of a match say.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::game::Reason;
 use super::journal::{Journalled, Piece};
-use super::schedule::Pair;
+use super::pairs::Pair;
 
 pub use super::journal::{Arguments, Options};
 

@@ -9,10 +9,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::by_opening::{ByOpening, Opening, write_table};
-use super::course::{Ended, Standings};
 use super::game::Reason;
 use super::openings::Openings;
 use super::record::Entry;
+use super::runner::{Ended, Standings};
 use super::tally::{OfTwo, Tally, plus_minus};
 use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 
@@ -215,15 +215,15 @@ mod tests {
 
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
-    use super::super::course::{self, Course};
     use super::super::game::{Rules, Terms};
-    use super::super::meetings::Schedule;
     use super::super::mock::Hashing;
     use super::super::openings::Choice;
+    use super::super::pairings::Schedule;
+    use super::super::pairs::Plan;
     use super::super::pgn::Header;
     use super::super::player::{Fault, Player};
     use super::super::record::{Arguments, MatchRecord, Options, journal_path};
-    use super::super::schedule::Plan;
+    use super::super::runner::{self, Course};
     use super::*;
 
     const TERMS: Terms =
@@ -262,7 +262,7 @@ mod tests {
         };
         let stop = AtomicBool::new(stopped);
         let (course, mut state) = (Course { plan, header }, State::new(sprt, openings.len()));
-        let ended = course::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+        let ended = runner::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }

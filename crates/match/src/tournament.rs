@@ -8,10 +8,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::by_opening::{ByOpening, Opening, write_table};
-use super::course::{Ended, Standings};
 use super::game::Reason;
 use super::openings::Openings;
 use super::record::Entry;
+use super::runner::{Ended, Standings};
 use super::sequential::End;
 use super::tally::{OfTwo, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};

@@ -25,8 +25,8 @@ use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
 use patzer_match::control::Timer;
 use patzer_match::game::{Game, Rules, Terms, Unfinished, play};
-use patzer_match::in_order::{self, Crew};
 use patzer_match::journal::{Arguments, Journalled, Options};
+use patzer_match::ordered_map::{self, Crew};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
 use patzer_match::player::{Fault, Player, Turn};
@@ -184,7 +184,7 @@ pub fn run(
         }
         keeper.outputs.sync_now_and_then()
     };
-    let late = in_order::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
+    let late = ordered_map::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
     let Keeper { counts, waiting, .. } = shared.into_inner().0;
     Ok(Ended {
         positions: counts.positions - before,

@@ -5,7 +5,7 @@
 //! [`Fault`] or an illegal move, never a hang.
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
-mod lines;
+mod line_buffer;
 mod option;
 mod parse;
 #[cfg(unix)]
@@ -15,8 +15,8 @@ mod pipes;
 mod pipes;
 #[cfg(all(unix, test))]
 mod pipes_threads;
+mod position;
 mod process;
-mod told;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,8 +29,8 @@ use shakmaty::{CastlingMode, Chess, Position};
 
 use self::option::Declared;
 use self::parse::{Worth, find_move, joined, shown, words};
+use self::position::Told;
 use self::process::{Broken, Process, Until};
-use self::told::Told;
 use super::player::{Choice, Fault, Info, Player, Turn};
 
 /// How long to wait for an engine.

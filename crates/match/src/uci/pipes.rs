@@ -11,7 +11,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-use super::lines::Lines;
+use super::line_buffer::Lines;
 use super::process::{Broken, STOP_TICK, Tail, Until};
 
 /// Our ends of a child's standard streams.

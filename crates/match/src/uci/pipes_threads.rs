@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Instant;
 
-use super::lines::Lines;
+use super::line_buffer::Lines;
 use super::process::{Broken, STOP_TICK, Tail, Until};
 
 /// Our ends of a child's standard streams.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::lines::Lines;
+use super::line_buffer::Lines;
 use super::pipes::Pipes;
 use crate::children;
 

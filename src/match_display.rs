@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::Ui;
 use patzer_io::error::{Error, Result};
-use patzer_match::course::{Observer, Standings};
-use patzer_match::dialect::{Dialect, Standing, events};
 use patzer_match::openings::Openings;
+use patzer_match::output_format::{Dialect, Standing, events};
+use patzer_match::pairs::Pair;
 use patzer_match::record::Entry;
-use patzer_match::schedule::Pair;
+use patzer_match::runner::{Observer, Standings};
 use patzer_match::stats::{Estimate, Sprt};
 use patzer_match::tally::Tally;
 

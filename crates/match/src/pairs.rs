@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use shakmaty::Color;
 
 use super::game::{Game, Rules, Terms, Unfinished, play};
-use super::in_order::{self, Crew};
-use super::meetings::{Meeting, Schedule};
 use super::openings::Openings;
+use super::ordered_map::{self, Crew};
+use super::pairings::{Meeting, Schedule};
 use super::player::{Fault, Player};
 use patzer_io::error::{Error, Result};
 
@@ -104,7 +104,7 @@ pub fn run(
         plan.terms.iter().map(|_| None).collect()
     };
     let work = |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(plan, players, seats, index, halt);
-    let discarded = in_order::run(&crew, &begin, &work, stop, &mut |_, pair| receive(pair), idle)?;
+    let discarded = ordered_map::run(&crew, &begin, &work, stop, &mut |_, pair| receive(pair), idle)?;
     Ok(Ended { discarded })
 }
 

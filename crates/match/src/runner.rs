@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::game::Reason;
+use super::pairs::{self, MakePlayer, Pair, Plan};
 use super::pgn::{self, Header};
 use super::record::{Entry, MatchRecord};
-use super::schedule::{self, MakePlayer, Pair, Plan};
 use super::tally::Tally;
 use crate::stats::Sprt;
 use patzer_io::error::Result;
@@ -145,7 +145,7 @@ pub fn run(
             }
             record.sync_now_and_then()
         };
-        discarded = schedule::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
+        discarded = pairs::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
     }
     let games = standings.games() - before;
     let complete = pairs >= plan.pairs.end;

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::Standing;
+use crate::pairs::Pair;
 use crate::pgn;
 use crate::record::Entry;
-use crate::schedule::Pair;
 use crate::stats::Estimate;
 use crate::tally::Tally;
 

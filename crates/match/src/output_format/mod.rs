@@ -8,8 +8,8 @@ mod cutechess;
 pub mod events;
 mod fastchess;
 
+use super::pairs::Pair;
 use super::pgn;
-use super::schedule::Pair;
 use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
 

@@ -4,18 +4,18 @@
 
 use std::path::Path;
 
+use super::match_display::{Facts, NOT_KEPT, Show, ShowArgs};
 use super::play::{Field, PlayArgs, open_record};
-use super::show::{Facts, NOT_KEPT, Show, ShowArgs};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_match::course::{self, Course, Ended, Standings};
 use patzer_match::game::Reason;
 use patzer_match::journal::{Arguments, Journalled, Piece};
-use patzer_match::meetings::Schedule;
 use patzer_match::openings::Openings;
+use patzer_match::pairings::Schedule;
+use patzer_match::pairs::Plan;
 use patzer_match::participant::Participant;
-use patzer_match::schedule::Plan;
+use patzer_match::runner::{self, Course, Ended, Standings};
 use patzer_match::spec::Spec;
 use patzer_match::tally::Tally;
 
@@ -106,7 +106,7 @@ pub fn hold<S: Standings>(
     let mut standings = standings(&field, &openings);
     let header = play.header(&format!("patzer {}", contest.command), &field);
     let course = Course { plan, header };
-    let ended = course::run(&course, &mut standings, &done, &mut record, &players, stop, &mut show);
+    let ended = runner::run(&course, &mut standings, &done, &mut record, &players, stop, &mut show);
     field.participants.iter().for_each(Participant::dismiss);
     record.finish()?;
     let ended = ended.inspect_err(|_| {
