@@ -66,7 +66,10 @@ impl Settings {
 ///
 /// # Errors
 /// The reason why there is nothing to judge, for the account: the game is over at the leaf.
-pub fn judged(record: &Record, resolved: bool) -> std::result::Result<(PackedBoard, Color), &'static str> {
+pub fn fit_target(
+    record: &Record,
+    resolved: bool,
+) -> std::result::Result<(PackedBoard, Color), &'static str> {
     match record.leaf {
         _ if !resolved => Ok((record.board, record.turn)),
         None => Err("leaf is stalemate"),

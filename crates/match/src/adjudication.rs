@@ -117,7 +117,7 @@ pub enum Decision {
 
 /// The rules with what they have seen of one game.
 #[derive(Debug, Clone)]
-pub struct Judge {
+pub struct Adjudicator {
     rules: Adjudication,
     plies: u64,
     quiet_plies: u64,
@@ -127,10 +127,10 @@ pub struct Judge {
     losing: [u64; 2],
 }
 
-impl Judge {
+impl Adjudicator {
     /// A judge at the start of a game.
-    pub fn new(rules: Adjudication) -> Judge {
-        Judge { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
+    pub fn new(rules: Adjudication) -> Adjudicator {
+        Adjudicator { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
     }
 
     /// Notes a move with its score from the mover's side, and decides. `halfmoves` is the fifty-move counter
@@ -197,7 +197,7 @@ mod tests {
 
     /// Feeds scores from White's side, White moving first; the ply count and decision at the end.
     fn judged(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
-        let mut judge = Judge::new(rules);
+        let mut judge = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
             if let Some(decision) = judge.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn progress_begins_the_draw_count_anew() {
-        let mut judge = Judge::new(RULES);
+        let mut judge = Adjudicator::new(RULES);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
             let decision = judge.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_move_without_a_score_begins_the_counts_anew() {
         let decided = |scores: [Option<Score>; 5], rules| {
-            let mut judge = Judge::new(rules);
+            let mut judge = Adjudicator::new(rules);
             let moves = scores.into_iter().enumerate();
             moves.map(|(ply, score)| judge.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };

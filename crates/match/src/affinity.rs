@@ -11,19 +11,19 @@ pub fn cores() -> usize {
 
 /// A share of the processors for each board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Boards {
+pub struct CpuShares {
     shares: Vec<Vec<usize>>,
 }
 
-impl Boards {
+impl CpuShares {
     /// Shares for so many boards of so many threads, one hardware thread of each core first.
     ///
     /// # Errors
     /// If there are too few processors, or the system does not tell which.
-    pub fn new(boards: usize, threads: usize) -> Result<Boards, String> {
+    pub fn new(boards: usize, threads: usize) -> Result<CpuShares, String> {
         let allowed = allowed()?;
         let order = cores_first(&allowed, sibling);
-        share(&order, boards, threads).map(|shares| Boards { shares })
+        share(&order, boards, threads).map(|shares| CpuShares { shares })
     }
 
     /// Binds the current thread, and what it will start, to the share of a board.
@@ -105,7 +105,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_bound_thread_runs_where_it_was_bound() {
         std::thread::spawn(|| {
-            let boards = Boards::new(1, 1).unwrap();
+            let boards = CpuShares::new(1, 1).unwrap();
             boards.bind(0);
             assert_eq!(allowed().unwrap(), boards.shares[0]);
         })

@@ -10,35 +10,35 @@ use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
 
 use super::openings::Openings;
-use super::record::Entry;
+use super::record::PairEntry;
 use super::tally::{Tally, share};
 use crate::stats::{Pentanomial, Trinomial};
 
 /// Counts for each opening, by its number in the order in which the book is used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ByOpening {
+pub struct OpeningTallies {
     /// How many openings the book has: afterwards they come again.
     book: usize,
     counts: BTreeMap<usize, Tally>,
 }
 
-impl ByOpening {
+impl OpeningTallies {
     /// No games yet from a book of so many openings.
-    pub fn new(book: usize) -> ByOpening {
-        ByOpening { book: book.max(1), counts: BTreeMap::new() }
+    pub fn new(book: usize) -> OpeningTallies {
+        OpeningTallies { book: book.max(1), counts: BTreeMap::new() }
     }
 
     /// Counts a pair.
-    pub fn add(&mut self, entry: &Entry) {
+    pub fn add(&mut self, entry: &PairEntry) {
         self.counts.entry(entry.opening % self.book).or_default().add(entry);
     }
 
     /// What came of each opening that was played.
-    pub fn rows(&self, book: &Openings) -> Vec<Opening> {
+    pub fn rows(&self, book: &Openings) -> Vec<OpeningResult> {
         let row = |(&opening, tally): (&usize, &Tally)| {
             let Trinomial { wins, draws, losses } = tally.games;
             let fen = Fen::from_position(&book.get(opening, false), EnPassantMode::Legal).to_string();
-            Opening { opening: opening + 1, fen, wins, draws, losses, pentanomial: tally.pairs }
+            OpeningResult { opening: opening + 1, fen, wins, draws, losses, pentanomial: tally.pairs }
         };
         self.counts.iter().map(row).collect()
     }
@@ -46,7 +46,7 @@ impl ByOpening {
 
 /// What came of one opening.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Opening {
+pub struct OpeningResult {
     /// Its number, from 1 in the order in which the book is used.
     pub opening: usize,
     /// The position. When a book is used up, players without a clock get two random moves behind it.
@@ -65,9 +65,9 @@ pub struct Opening {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Opening]) -> fmt::Result {
+pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[OpeningResult]) -> fmt::Result {
     write!(f, "\n\nopenings (number in their order, games, share of the first player, pairs)")?;
-    for Opening { opening, fen, wins, draws, losses, pentanomial } in rows {
+    for OpeningResult { opening, fen, wins, draws, losses, pentanomial } in rows {
         let games = Trinomial { wins: *wins, draws: *draws, losses: *losses };
         let (share, pairs) = (100.0 * share(games), format!("{:?}", pentanomial.0));
         write!(f, "\n{opening:>6} {:>6} {share:>6.1} %  {pairs:<20}  {fen}", games.games())?;
@@ -77,14 +77,14 @@ pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Opening]) -> fmt::Result 
 
 #[cfg(test)]
 mod tests {
-    use super::super::openings::Choice;
+    use super::super::openings::BookOptions;
     use super::super::tally::tests::entry;
     use super::*;
 
     #[test]
     fn an_opening_that_comes_again_is_the_same_one() {
-        let book = Openings::load(Choice::default()).unwrap();
-        let mut counts = ByOpening::new(2);
+        let book = Openings::load(BookOptions::default()).unwrap();
+        let mut counts = OpeningTallies::new(2);
         for (pair, half_points) in [(1, [2, 1]), (2, [0, 1]), (3, [2, 2])] {
             counts.add(&entry(pair, [0, 1], half_points));
         }

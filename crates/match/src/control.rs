@@ -113,7 +113,7 @@ impl Control {
     }
 
     /// Whether nothing limits the moves.
-    pub fn is_endless(&self) -> bool {
+    pub fn is_unlimited(&self) -> bool {
         *self == Control::default()
     }
 
@@ -123,7 +123,7 @@ impl Control {
     }
 
     /// The same with times and nodes multiplied, for a match at odds.
-    pub fn times(self, factor: f64) -> Control {
+    pub fn scaled(self, factor: f64) -> Control {
         let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
         let time = self.time.map(|time| match time {
             Time::Move(time) => Time::Move(scaled(time)),
@@ -272,10 +272,10 @@ mod tests {
 
     #[test]
     fn odds_multiply_times_and_nodes_but_not_depth() {
-        let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.times(0.5);
+        let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.scaled(0.5);
         assert_eq!(odds, Control { nodes: Some(250), depth: Some(9), ..clock("40/5+0.05") });
-        assert_eq!(Control::movetime(MS(100)).times(2.0), Control::movetime(MS(200)));
-        assert_eq!(Control::nodes(1).times(0.1), Control::nodes(1), "never none");
+        assert_eq!(Control::movetime(MS(100)).scaled(2.0), Control::movetime(MS(200)));
+        assert_eq!(Control::nodes(1).scaled(0.1), Control::nodes(1), "never none");
     }
 
     #[test]

@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-use super::adjudication::{Adjudication, Decision, Judge};
+use super::adjudication::{Adjudication, Adjudicator, Decision};
 use super::control::{Control, Timer};
-use super::player::{Choice, Fault, Info, Player, Turn};
-use super::syzygy::Endgames;
+use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
+use super::syzygy::Syzygy;
 use patzer_chess::Line;
 
 /// Why a game ended. The names are those of `reasons` in JSON output and of the journal.
@@ -72,7 +72,7 @@ impl Reason {
 
 /// What the games of one player are played under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct TimeSettings {
     /// Time, nodes or depth.
     pub control: Control,
     /// By how much the player may overstep its time.
@@ -87,16 +87,16 @@ pub struct Rules {
     /// Whether a player that crashes or stalls loses its game and is started again; otherwise that ends the match.
     pub recover: bool,
     /// Tables that decide endgames, if there are any.
-    pub endgames: Option<Arc<Endgames>>,
+    pub syzygy: Option<Arc<Syzygy>>,
 }
 
 /// A move with what its player said about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Played {
+pub struct PlayedMove {
     /// The move.
     pub m: Move,
     /// Score, depth, nodes.
-    pub info: Info,
+    pub info: SearchInfo,
     /// Time taken.
     pub time: Duration,
 }
@@ -107,7 +107,7 @@ pub struct Game {
     /// The position after the opening.
     pub start: Chess,
     /// The moves from there.
-    pub moves: Vec<Played>,
+    pub moves: Vec<PlayedMove>,
     /// Who won; `None` for a draw.
     pub winner: Option<Color>,
     /// Why it ended.
@@ -178,51 +178,52 @@ impl From<(Option<Color>, Reason)> for Outcome {
 
 /// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfinished {
+pub enum GameError {
     /// `stop` was set before it ended.
     Stopped,
     /// The player of this colour failed, and the rules do not let the match go on.
     Failed(Color, String),
 }
 
-/// Plays a game. `players` and `terms` are those of White, then Black.
+/// Plays a game. `players` and `time_settings` are those of White, then Black.
 ///
 /// # Errors
 /// If `stop` was set before it ended, or a player failed beyond what the rules allow.
 pub fn play(
     start: &Chess,
     mut players: [&mut dyn Player; 2],
-    terms: [&Terms; 2],
+    time_settings: [&TimeSettings; 2],
     rules: &Rules,
     stop: &AtomicBool,
-) -> Result<Game, Unfinished> {
+) -> Result<Game, GameError> {
     let mut moves = Vec::with_capacity(128);
     let mut outcome = None;
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
         // The other player is prepared all the same: a fault of its own shows as early as possible.
         if let Err(fault) = player.new_game(start, stop) {
-            outcome = Some(lost_by(fault, color, rules)?);
+            outcome = Some(forfeit(fault, color, rules)?);
         }
     }
     let outcome = match outcome {
         Some(outcome) => outcome,
-        None => moves_until_the_end(start, &mut players, terms, rules, stop, &mut moves)?,
+        None => play_moves(start, &mut players, time_settings, rules, stop, &mut moves)?,
     };
     let Outcome { winner, reason, note } = outcome;
     Ok(Game { start: start.clone(), moves, winner, reason, note })
 }
 
-fn moves_until_the_end(
+fn play_moves(
     start: &Chess,
     players: &mut [&mut dyn Player; 2],
-    terms: [&Terms; 2],
+    time_settings: [&TimeSettings; 2],
     rules: &Rules,
     stop: &AtomicBool,
-    moves: &mut Vec<Played>,
-) -> Result<Outcome, Unfinished> {
+    moves: &mut Vec<PlayedMove>,
+) -> Result<Outcome, GameError> {
     let mut line = Line::new(start.clone());
-    let mut timers = terms.map(|terms| Timer::new(terms.control, terms.margin));
-    let mut judge = Judge::new(rules.adjudication);
+    let mut timers =
+        time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
+    let mut judge = Adjudicator::new(rules.adjudication);
     let mut legal = line.position().legal_moves();
     if let Some(end) = ending_with(&line, &legal) {
         return Ok(end.into());
@@ -232,11 +233,11 @@ fn moves_until_the_end(
         let side = usize::from(mover.is_black());
         let (own, other) = (&timers[side], &timers[1 - side]);
         let choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
-            _ if stop.load(Ordering::Relaxed) => return Err(Unfinished::Stopped),
+            _ if stop.load(Ordering::Relaxed) => return Err(GameError::Stopped),
             Ok(choice) => choice,
-            Err(fault) => return lost_by(fault, mover, rules),
+            Err(fault) => return forfeit(fault, mover, rules),
         };
-        let played = match accept(&line, &legal, choice, &mut timers[side]) {
+        let played = match check_reply(&line, &legal, choice, &mut timers[side]) {
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
@@ -246,7 +247,7 @@ fn moves_until_the_end(
         if let Some(end) = ending_with(&line, &legal) {
             return Ok(end.into());
         }
-        if let Some(winner) = rules.endgames.as_ref().and_then(|tables| tables.winner(line.position())) {
+        if let Some(winner) = rules.syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
             return Ok((winner, Reason::Tablebase).into());
         }
         match judge.after_move(mover, played.info.score, line.position().halfmoves()) {
@@ -259,21 +260,26 @@ fn moves_until_the_end(
 }
 
 /// The game that a player loses by its fault, if the rules let the match go on.
-fn lost_by(fault: Fault, loser: Color, rules: &Rules) -> Result<Outcome, Unfinished> {
+fn forfeit(fault: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
     let (reason, note) = match fault {
-        Fault::Stopped => return Err(Unfinished::Stopped),
-        Fault::Unable(note) => return Err(Unfinished::Failed(loser, note)),
-        Fault::Crash(note) | Fault::Stall(note) if !rules.recover => {
-            return Err(Unfinished::Failed(loser, note));
+        PlayerError::Stopped => return Err(GameError::Stopped),
+        PlayerError::Unable(note) => return Err(GameError::Failed(loser, note)),
+        PlayerError::Crash(note) | PlayerError::Stall(note) if !rules.recover => {
+            return Err(GameError::Failed(loser, note));
         }
-        Fault::Crash(note) => (Reason::Disconnect, note),
-        Fault::Stall(note) => (Reason::Stall, note),
+        PlayerError::Crash(note) => (Reason::Disconnect, note),
+        PlayerError::Stall(note) => (Reason::Stall, note),
     };
     Ok(Outcome { winner: Some(!loser), reason, note: Some(note) })
 }
 
 /// The move, if it came in time and is legal, else how the game ends through it.
-fn accept(line: &Line, legal: &MoveList, choice: Choice, timer: &mut Timer) -> Result<Played, Outcome> {
+fn check_reply(
+    line: &Line,
+    legal: &MoveList,
+    choice: MoveReply,
+    timer: &mut Timer,
+) -> Result<PlayedMove, Outcome> {
     let position = line.position();
     let opponent = !position.turn();
     if !timer.spend(choice.time) {
@@ -282,7 +288,7 @@ fn accept(line: &Line, legal: &MoveList, choice: Choice, timer: &mut Timer) -> R
         return Err((winner, Reason::TimeForfeit).into());
     }
     let note = match choice.best {
-        Ok(m) if legal.contains(&m) => return Ok(Played { m, info: choice.info, time: choice.time }),
+        Ok(m) if legal.contains(&m) => return Ok(PlayedMove { m, info: choice.info, time: choice.time }),
         Ok(m) => m.to_uci(position.castles().mode()).to_string(),
         Err(said) => said,
     };
@@ -298,15 +304,15 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, endgames: None };
-    const TERMS: Terms =
-        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
         let start = if start.is_empty() { Chess::default() } else { fen::position(start, false).unwrap() };
         let (mut white, mut black) = (Scripted::new(moves), Scripted::new(moves));
-        play(&start, [&mut white, &mut black], [&TERMS; 2], rules, &NEVER).unwrap()
+        play(&start, [&mut white, &mut black], [&TIME; 2], rules, &NEVER).unwrap()
     }
 
     #[track_caller]
@@ -351,11 +357,11 @@ mod tests {
     }
 
     fn overstep(start: &str) -> Game {
-        let terms = Terms { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
+        let time_settings = TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
         let start = fen::position(start, false).unwrap();
         let mut white = Hashing::new(1);
         let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&terms; 2], &RULES, &NEVER).unwrap()
+        play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
     }
 
     #[test]
@@ -377,7 +383,7 @@ mod tests {
             let rules = Rules { adjudication, ..RULES };
             let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
             let [white, black] = &mut players;
-            play(&Chess::default(), [white, black], [&TERMS; 2], &rules, &NEVER).unwrap()
+            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
         };
         let draw = Adjudication {
             draw: Some(DrawRule { after: 2, moves: 2, score: 10 }),
@@ -397,19 +403,19 @@ mod tests {
     fn a_stopped_game_has_no_result() {
         let (mut white, mut black) = (Hashing::new(1), Hashing::new(2));
         let stop = AtomicBool::new(true);
-        let game = play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &stop);
-        assert_eq!(game, Err(Unfinished::Stopped));
+        let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
+        assert_eq!(game, Err(GameError::Stopped));
     }
 
     /// Fails in its third move, or before its first.
-    struct Failing(Fault, bool);
+    struct Failing(PlayerError, bool);
 
     impl Player for Failing {
-        fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
             if self.1 { Err(self.0.clone()) } else { Ok(()) }
         }
 
-        fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
             let early = turn.line.moves().len() < 4;
             if early { Hashing::new(1).choose(turn) } else { Err(self.0.clone()) }
         }
@@ -419,18 +425,18 @@ mod tests {
     fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
         let gone = || "gone".to_string();
         for (fault, reason) in
-            [(Fault::Crash(gone()), Reason::Disconnect), (Fault::Stall(gone()), Reason::Stall)]
+            [(PlayerError::Crash(gone()), Reason::Disconnect), (PlayerError::Stall(gone()), Reason::Stall)]
         {
             for (at_once, plies) in [(false, 4), (true, 0)] {
                 let (mut white, mut black) = (Failing(fault.clone(), at_once), Hashing::new(2));
                 let players: [&mut dyn Player; 2] = [&mut white, &mut black];
                 let recover = Rules { recover: true, ..RULES };
-                let game = play(&Chess::default(), players, [&TERMS; 2], &recover, &NEVER).unwrap();
+                let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();
                 assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", reason, plies));
                 assert_eq!(game.note, Some(gone()));
                 let players: [&mut dyn Player; 2] = [&mut black, &mut white];
-                let game = play(&Chess::default(), players, [&TERMS; 2], &RULES, &NEVER);
-                assert_eq!(game, Err(Unfinished::Failed(Color::Black, gone())));
+                let game = play(&Chess::default(), players, [&TIME; 2], &RULES, &NEVER);
+                assert_eq!(game, Err(GameError::Failed(Color::Black, gone())));
             }
         }
     }
@@ -439,8 +445,7 @@ mod tests {
     fn random_games_always_end() {
         for seed in 0..20 {
             let (mut white, mut black) = (Hashing::new(seed), Hashing::new(seed + 50));
-            let game =
-                play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &NEVER).unwrap();
+            let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
             assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
         }
     }

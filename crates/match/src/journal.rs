@@ -27,7 +27,7 @@ pub type Options = BTreeMap<String, String>;
 pub type Arguments = BTreeMap<String, Vec<String>>;
 
 /// What a line of a journal stands for: a piece of the file that is written at once.
-pub trait Piece: Serialize + DeserializeOwned + Clone {
+pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
     /// The option that names the file, for messages.
     const OPTION: &'static str;
     /// What is recorded, for messages: `test`.
@@ -51,7 +51,7 @@ struct Header {
 
 /// Every other line.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line<E> {
+struct EntryLine<E> {
     #[serde(flatten)]
     entry: E,
     /// Length of the piece in bytes.
@@ -65,7 +65,7 @@ const FORMAT: u32 = 2;
 const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
 /// A growing file with its journal. The journal is locked while it is open.
-pub struct Journalled<E> {
+pub struct JournaledFile<E> {
     file: File,
     path: PathBuf,
     journal: File,
@@ -78,7 +78,7 @@ pub struct Journalled<E> {
     dirty: bool,
 }
 
-impl<E> Drop for Journalled<E> {
+impl<E> Drop for JournaledFile<E> {
     fn drop(&mut self) {
         // Closing the file is not enough: a program that is just being started may still hold a copy of it.
         let _ = self.journal.unlock();
@@ -106,14 +106,14 @@ fn header(line: &[u8], path: &Path) -> Result<Header> {
     serde_json::from_slice(line).map_err(|_| not("is not a journal of patzer"))
 }
 
-impl<E: Piece> Journalled<E> {
+impl<E: JournalEntry> JournaledFile<E> {
     /// Begins a new record. An earlier one is overwritten; a file without a journal is not, nor a journal of
     /// something else, because they may be anything.
     ///
     /// # Errors
     /// If a file cannot be written, a file that is there is not from a test, or another test is writing it.
-    pub fn create(path: &Path, arguments: &Arguments, options: &Options) -> Result<Journalled<E>> {
-        let mut record = Journalled::open(path)?;
+    pub fn create(path: &Path, arguments: &Arguments, options: &Options) -> Result<JournaledFile<E>> {
+        let mut record = JournaledFile::open(path)?;
         record.truncate([0; 2])?;
         let (arguments, options) = (arguments.clone(), options.clone());
         record.journal_line(&Header { patzer_journal: FORMAT, arguments, options })?;
@@ -145,18 +145,22 @@ impl<E: Piece> Journalled<E> {
     /// begun.
     ///
     /// # Errors
-    /// As [`Journalled::create`], and if the record is one of a test with other options; the first is named.
-    pub fn resume(path: &Path, arguments: &Arguments, options: &Options) -> Result<(Journalled<E>, Vec<E>)> {
+    /// As [`JournaledFile::create`], and if the record is one of a test with other options; the first is named.
+    pub fn resume(
+        path: &Path,
+        arguments: &Arguments,
+        options: &Options,
+    ) -> Result<(JournaledFile<E>, Vec<E>)> {
         if !E::journal(path).exists() {
-            return Ok((Journalled::create(path, arguments, options)?, Vec::new()));
+            return Ok((JournaledFile::create(path, arguments, options)?, Vec::new()));
         }
-        let mut record = Journalled::open(path)?;
+        let mut record = JournaledFile::open(path)?;
         let mut text = Vec::new();
         record.journal.read_to_end(&mut text).map_err(|e| Error::io(&record.journal_path, e))?;
         let Some(end) = text.iter().position(|&byte| byte == b'\n') else {
             // Interrupted before the first line was whole, so before the first game.
             drop(record);
-            return Ok((Journalled::create(path, arguments, options)?, Vec::new()));
+            return Ok((JournaledFile::create(path, arguments, options)?, Vec::new()));
         };
         record.check(&text[..end], options)?;
         let entries = record.take_over(&text, end + 1)?;
@@ -170,17 +174,17 @@ impl<E: Piece> Journalled<E> {
     pub fn append(&mut self, piece: &E, bytes: &[u8]) -> Result<()> {
         // The bytes first: a line without its games would be worse than games without a line.
         self.file.write_all(bytes).map_err(|e| Error::io(&self.path, e))?;
-        let line = Line { entry: piece.clone(), bytes: bytes.len() as u64, sha256: hash(bytes) };
+        let line = EntryLine { entry: piece.clone(), bytes: bytes.len() as u64, sha256: hash(bytes) };
         self.journal_line(&line)?;
         self.dirty = true;
-        self.sync_now_and_then()
+        self.sync_if_due()
     }
 
     /// Makes sure that what was written a second ago has reached the disk. To be called again and again.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn sync_now_and_then(&mut self) -> Result<()> {
+    pub fn sync_if_due(&mut self) -> Result<()> {
         if self.dirty && self.synced.elapsed() >= SYNC { self.sync() } else { Ok(()) }
     }
 
@@ -210,7 +214,7 @@ impl<E: Piece> Journalled<E> {
         Ok(())
     }
 
-    fn open(path: &Path) -> Result<Journalled<E>> {
+    fn open(path: &Path) -> Result<JournaledFile<E>> {
         let option = E::OPTION;
         if path == Path::new("-") || path.extension().is_some_and(|e| e == "journal") {
             return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
@@ -253,7 +257,7 @@ impl<E: Piece> Journalled<E> {
             let reason = format!("exists and is not a journal of patzer; name another file with {option}");
             return Err(Error::data(&journal_path, reason));
         }
-        Ok(Journalled {
+        Ok(JournaledFile {
             file: open(path)?,
             path: path.to_path_buf(),
             journal,
@@ -306,7 +310,8 @@ impl<E: Piece> Journalled<E> {
         let (mut journal_end, mut end) = (first, 0);
         self.ends = vec![[0, first as u64]];
         while let Some(length) = journal[journal_end..].iter().position(|&byte| byte == b'\n') {
-            let Ok(line) = serde_json::from_slice::<Line<E>>(&journal[journal_end..journal_end + length])
+            let Ok(line) =
+                serde_json::from_slice::<EntryLine<E>>(&journal[journal_end..journal_end + length])
             else {
                 break;
             };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::player::{Choice, Fault, Info, Player, Turn};
+use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
@@ -29,11 +29,11 @@ impl Scripted {
 }
 
 impl Player for Scripted {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let position = turn.line.position();
         let best = self.moves.get(turn.line.moves().len()).map(|text| {
             let uci: UciMove = text.parse().unwrap();
@@ -41,8 +41,8 @@ impl Player for Scripted {
             uci.to_move(position).or_else(|_| uci.to_move(&Chess::default())).unwrap()
         });
         let score = position.turn().fold_wb(self.score, -self.score);
-        let info = Info { score: Some(score), depth: 1, nodes: 1, ..Info::default() };
-        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: self.time })
+        let info = SearchInfo { score: Some(score), depth: 1, nodes: 1, ..SearchInfo::default() };
+        Ok(MoveReply { best: best.ok_or_else(|| "nothing".into()), info, time: self.time })
     }
 }
 
@@ -70,11 +70,11 @@ pub fn material(position: &Chess) -> Score {
 }
 
 impl Player for Hashing {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let (position, moves) = (turn.line.position(), turn.legal);
         // The stronger (higher) seeds look one ply ahead for material.
         let at = mix(self.seed, turn.line.key()) as usize % moves.len();
@@ -86,7 +86,7 @@ impl Player for Hashing {
             Some(moves[at])
         };
         let (score, nodes) = (Some((self.score)(position)), moves.len() as u64);
-        let info = Info { score, depth: 1, nodes, ..Info::default() };
-        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: Duration::ZERO })
+        let info = SearchInfo { score, depth: 1, nodes, ..SearchInfo::default() };
+        Ok(MoveReply { best: best.ok_or_else(|| "nothing".into()), info, time: Duration::ZERO })
     }
 }

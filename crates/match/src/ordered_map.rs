@@ -14,7 +14,7 @@ use patzer_io::error::{Error, Result};
 
 /// What is to be done, and by how many.
 #[derive(Debug, Clone)]
-pub struct Crew {
+pub struct Jobs {
     /// Numbers of the pieces of work.
     pub numbers: Range<usize>,
     /// Threads.
@@ -25,7 +25,7 @@ pub struct Crew {
 const TICK: Duration = Duration::from_millis(50);
 
 /// What a thread has to say.
-enum News<T> {
+enum WorkerMessage<T> {
     Finished(usize, T),
     Failed(Error),
 }
@@ -44,7 +44,7 @@ pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>
 /// What `receive` and `idle` report; what `work` reports, after all results before it have been handed over; or that
 /// no thread can be started.
 pub fn run<W, T: Send>(
-    crew: &Crew,
+    crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),
     work: &Work<'_, W, T>,
     stop: &AtomicBool,
@@ -60,7 +60,7 @@ pub fn run<W, T: Send>(
             // Searches recurse deeply, and test builds use more stack than others.
             let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
             let worker = move || {
-                let _guard = EndOnPanic(halt);
+                let _guard = HaltOnPanic(halt);
                 let mut own = begin(thread);
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -68,11 +68,11 @@ pub fn run<W, T: Send>(
                         return;
                     }
                     let news = match work(&mut own, number, halt) {
-                        Ok(Some(result)) => News::Finished(number, result),
+                        Ok(Some(result)) => WorkerMessage::Finished(number, result),
                         Ok(None) => return,
-                        Err(error) => News::Failed(error),
+                        Err(error) => WorkerMessage::Failed(error),
                     };
-                    let ends = matches!(news, News::Failed(_));
+                    let ends = matches!(news, WorkerMessage::Failed(_));
                     if sender.send(news).is_err() || ends {
                         return;
                     }
@@ -86,15 +86,15 @@ pub fn run<W, T: Send>(
         drop(sender);
         let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
         halt.store(true, Ordering::Relaxed);
-        let late = news.iter().filter(|news| matches!(news, News::Finished(..))).count();
+        let late = news.iter().filter(|news| matches!(news, WorkerMessage::Finished(..))).count();
         ended.map(|discarded| discarded + late)
     })
 }
 
 /// Ends the run when a thread panics: its result never comes in, and the others would work on for nothing.
-struct EndOnPanic<'a>(&'a AtomicBool);
+struct HaltOnPanic<'a>(&'a AtomicBool);
 
-impl Drop for EndOnPanic<'_> {
+impl Drop for HaltOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.store(true, Ordering::Relaxed);
@@ -105,7 +105,7 @@ impl Drop for EndOnPanic<'_> {
 /// Hands results over in order; the number of finished ones that were not handed over.
 fn collect<T>(
     mut next: usize,
-    news: &mpsc::Receiver<News<T>>,
+    news: &mpsc::Receiver<WorkerMessage<T>>,
     halt: &AtomicBool,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
@@ -115,10 +115,10 @@ fn collect<T>(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(News::Finished(number, result)) => {
+            Ok(WorkerMessage::Finished(number, result)) => {
                 waiting.insert(number, result);
             }
-            Ok(News::Failed(error)) => {
+            Ok(WorkerMessage::Failed(error)) => {
                 halt.store(true, Ordering::Relaxed);
                 failed.get_or_insert(error);
             }

@@ -9,11 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use shakmaty::Color;
 
-use super::game::{Game, Rules, Terms, Unfinished, play};
+use super::game::{Game, GameError, Rules, TimeSettings, play};
 use super::openings::Openings;
-use super::ordered_map::{self, Crew};
-use super::pairings::{Meeting, Schedule};
-use super::player::{Fault, Player};
+use super::ordered_map::{self, Jobs};
+use super::pairings::{Pairing, Pairings};
+use super::pgn::Header;
+use super::player::{Player, PlayerError};
 use patzer_io::error::{Error, Result};
 
 /// Two games from one opening.
@@ -22,7 +23,7 @@ pub struct Pair {
     /// The pair's number, from 0.
     pub index: usize,
     /// The players, by their numbers, and the opening.
-    pub meeting: Meeting,
+    pub pairing: Pairing,
     /// The first player has White in the first game and Black in the second.
     pub games: [Game; 2],
 }
@@ -35,7 +36,7 @@ impl Pair {
 
     /// The games, each with the numbers of the players who have White and Black in it.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
-        let ([first, second], [a, b]) = (&self.games, self.meeting.players);
+        let ([first, second], [a, b]) = (&self.games, self.pairing.players);
         [(first, [a, b]), (second, [b, a])]
     }
 
@@ -47,42 +48,36 @@ impl Pair {
 }
 
 /// Makes a player, by its number, for the games of one thread.
-pub type MakePlayer<'a> =
-    &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> + Sync);
+pub type PlayerFactory<'a> =
+    &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
 
 /// What is to be played, and how.
-pub struct Plan<'a> {
+pub struct MatchConfig<'a> {
     /// Numbers of the pairs, from 0.
     pub pairs: Range<usize>,
     /// Threads, each with players of its own.
     pub concurrency: usize,
     /// Who meets whom.
-    pub schedule: &'a Schedule,
+    pub pairings: &'a Pairings,
     /// What each player plays under, by its number.
-    pub terms: &'a [Terms],
+    pub time_settings: &'a [TimeSettings],
     /// The names of the players, for messages.
     pub names: &'a [String],
     /// Where the pairs begin.
     pub openings: &'a Openings,
     /// The rules of every game.
     pub rules: Rules,
+    /// The tags of all games.
+    pub header: Header,
     /// Called by each thread, with its number, before it plays.
     pub prepare: &'a (dyn Fn(usize) + Sync),
 }
 
-impl Plan<'_> {
+impl MatchConfig<'_> {
     /// Whether nothing but the players decides about the games.
     fn deterministic(&self) -> bool {
-        self.terms.iter().all(|terms| terms.control.deterministic())
+        self.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
     }
-}
-
-/// How a run of pairs ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ended {
-    /// Pairs that were finished, but lie beyond the one at which the receiver had enough, or after an unfinished
-    /// one when the run was stopped. They are not used.
-    pub discarded: usize,
 }
 
 /// Plays pairs until all are played, `receive` breaks, or `stop` is set. Unfinished pairs are abandoned.
@@ -91,47 +86,47 @@ pub struct Ended {
 /// What `receive` reports; that a player failed and the rules end the match then, after all pairs before it have
 /// been handed over; or that no thread can be started.
 pub fn run(
-    plan: &Plan,
-    players: MakePlayer,
+    config: &MatchConfig,
+    players: PlayerFactory,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
     idle: &mut dyn FnMut() -> Result<()>,
-) -> Result<Ended> {
-    let crew = Crew { numbers: plan.pairs.clone(), threads: plan.concurrency };
+) -> Result<usize> {
+    let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
     // Players come to the board when they are first needed, and stay.
     let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
-        (plan.prepare)(thread);
-        plan.terms.iter().map(|_| None).collect()
+        (config.prepare)(thread);
+        config.time_settings.iter().map(|_| None).collect()
     };
-    let work = |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(plan, players, seats, index, halt);
-    let discarded = ordered_map::run(&crew, &begin, &work, stop, &mut |_, pair| receive(pair), idle)?;
-    Ok(Ended { discarded })
+    let work =
+        |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(config, players, seats, index, halt);
+    ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
 }
 
 /// The pair of this number, played by the players at the board; `None` if it is to be abandoned.
 fn play_number(
-    plan: &Plan,
-    make: MakePlayer,
+    config: &MatchConfig,
+    make: PlayerFactory,
     seats: &mut [Option<Box<dyn Player>>],
     index: usize,
     halt: &AtomicBool,
 ) -> Result<Option<Pair>> {
-    let meeting = plan.schedule.meeting(index);
-    for number in meeting.players {
+    let pairing = config.pairings.pairing(index);
+    for number in pairing.players {
         if seats[number].is_none() {
             match make(number, halt) {
                 Ok(player) => seats[number] = Some(player),
-                Err(Fault::Stopped) => return Ok(None),
-                Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
-                    return Err(Error::usage(format!("{}: {note}", plan.names[number])));
+                Err(PlayerError::Stopped) => return Ok(None),
+                Err(PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note)) => {
+                    return Err(Error::usage(format!("{}: {note}", config.names[number])));
                 }
             }
         }
     }
-    let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(meeting.players) else {
+    let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(pairing.players) else {
         return Err(Error::internal("a player was to meet itself"));
     };
-    match play_pair(plan, index, meeting, [first.as_mut(), second.as_mut()], halt) {
+    match play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt) {
         Ok(pair) => Ok(Some(pair)),
         Err(None) => Ok(None),
         Err(Some(error)) => Err(error),
@@ -140,27 +135,28 @@ fn play_number(
 
 /// Both games of a pair; no error if they are to be abandoned.
 fn play_pair(
-    plan: &Plan,
+    config: &MatchConfig,
     index: usize,
-    meeting: Meeting,
+    pairing: Pairing,
     [first, second]: [&mut dyn Player; 2],
     halt: &AtomicBool,
 ) -> std::result::Result<Pair, Option<Error>> {
-    let [a, b] = meeting.players;
+    let [a, b] = pairing.players;
     let failed = |game: usize, white: usize, black: usize| {
         move |unfinished| match unfinished {
-            Unfinished::Stopped => None,
-            Unfinished::Failed(color, note) => {
-                let name = &plan.names[color.fold_wb(white, black)];
+            GameError::Stopped => None,
+            GameError::Failed(color, note) => {
+                let name = &config.names[color.fold_wb(white, black)];
                 Some(Error::usage(format!("{name} failed in game {}.{game}: {note}", index + 1)))
             }
         }
     };
-    let start = &plan.openings.get(meeting.opening, plan.deterministic());
-    let (x, y) = (&plan.terms[a], &plan.terms[b]);
-    let one = play(start, [&mut *first, &mut *second], [x, y], &plan.rules, halt).map_err(failed(1, a, b))?;
-    let two = play(start, [second, first], [y, x], &plan.rules, halt).map_err(failed(2, b, a))?;
-    Ok(Pair { index, meeting, games: [one, two] })
+    let start = &config.openings.get(pairing.opening, config.deterministic());
+    let (x, y) = (&config.time_settings[a], &config.time_settings[b]);
+    let one =
+        play(start, [&mut *first, &mut *second], [x, y], &config.rules, halt).map_err(failed(1, a, b))?;
+    let two = play(start, [second, first], [y, x], &config.rules, halt).map_err(failed(2, b, a))?;
+    Ok(Pair { index, pairing, games: [one, two] })
 }
 
 #[cfg(test)]
@@ -168,36 +164,47 @@ mod tests {
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
     use super::super::mock::Hashing;
-    use super::super::openings::Choice;
+    use super::super::openings::BookOptions;
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    const TERMS: Terms =
-        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
     fn plan<'a>(
         pairs: Range<usize>,
         concurrency: usize,
         openings: &'a Openings,
-        schedule: &'a Schedule,
+        pairings: &'a Pairings,
         max_moves: u32,
-    ) -> Plan<'a> {
+    ) -> MatchConfig<'a> {
         static NAMES: [String; 4] = [const { String::new() }; 4];
         let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
-        let rules = Rules { adjudication, recover: false, endgames: None };
-        let (terms, names) = (&[TERMS; 4][..], &NAMES[..]);
-        Plan { pairs, concurrency, schedule, terms, names, openings, rules, prepare: &|_| {} }
+        let rules = Rules { adjudication, recover: false, syzygy: None };
+        let (time_settings, names) = (&[TIME; 4][..], &NAMES[..]);
+        let header = Header::new("", names, time_settings);
+        MatchConfig {
+            pairs,
+            concurrency,
+            pairings,
+            time_settings,
+            names,
+            openings,
+            rules,
+            header,
+            prepare: &|_| {},
+        }
     }
 
-    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> {
+    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
-        let match_of_two = Schedule::new(2, 1);
-        let plan = plan(range, concurrency, &openings, &match_of_two, 40);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let two_players = Pairings::new(2, 1);
+        let plan = plan(range, concurrency, &openings, &two_players, 40);
         let mut got = Vec::new();
         let mut receive = |pair| {
             got.push(pair);
@@ -237,14 +244,14 @@ mod tests {
 
     #[test]
     fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
-        let schedule = Schedule::new(4, 4);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(4, 4);
         let mut got = Vec::new();
         let mut receive = |pair: Pair| {
-            got.push((pair.meeting.players, pair.games[0].start.clone()));
+            got.push((pair.pairing.players, pair.games[0].start.clone()));
             Ok(ControlFlow::Continue(()))
         };
-        let plan = plan(0..12, 3, &openings, &schedule, 2);
+        let plan = plan(0..12, 3, &openings, &pairings, 2);
         run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
         assert_eq!(got.len(), 12);
         assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
@@ -254,9 +261,9 @@ mod tests {
 
     #[test]
     fn a_player_that_panics_ends_the_run() {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
-        let schedule = Schedule::new(2, 1);
-        let plan = plan(0..usize::MAX, 2, &openings, &schedule, 5);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
+        let plan = plan(0..usize::MAX, 2, &openings, &pairings, 5);
         let first = AtomicBool::new(true);
         let players = |number: usize, stop: &AtomicBool| {
             assert!(!first.swap(false, Ordering::Relaxed), "for the test");
@@ -273,15 +280,15 @@ mod tests {
     struct Mortal<'a>(Hashing, &'a AtomicUsize);
 
     impl Player for Mortal<'_> {
-        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), Fault> {
+        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), PlayerError> {
             let dies = self.1.fetch_add(1, Ordering::Relaxed) == 13;
-            if dies { Err(Fault::Crash("exit status: 3".into())) } else { Ok(()) }
+            if dies { Err(PlayerError::Crash("exit status: 3".into())) } else { Ok(()) }
         }
 
         fn choose(
             &mut self,
             turn: &super::super::player::Turn,
-        ) -> std::result::Result<super::super::player::Choice, Fault> {
+        ) -> std::result::Result<super::super::player::MoveReply, PlayerError> {
             self.0.choose(turn)
         }
     }
@@ -289,11 +296,11 @@ mod tests {
     #[test]
     fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
         static GAMES: AtomicUsize = AtomicUsize::new(0);
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
-        let schedule = Schedule::new(2, 1);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
         let names = ["a".to_string(), "b".to_string()];
-        let plan = Plan { names: &names, ..plan(0..1000, 1, &openings, &schedule, 5) };
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, Fault> {
+        let plan = MatchConfig { names: &names, ..plan(0..1000, 1, &openings, &pairings, 5) };
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
             Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
         };
         let mut pairs = 0;
@@ -309,9 +316,9 @@ mod tests {
 
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
-        let schedule = Schedule::new(2, 1);
-        let plan = plan(0..1000, 2, &openings, &schedule, 5);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
+        let plan = plan(0..1000, 2, &openings, &pairings, 5);
         let mut receive = |_| Err(Error::usage("full"));
         let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
         assert_eq!(ended.unwrap_err().to_string(), "full");

@@ -11,10 +11,10 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::control::Control;
-use super::game::Terms;
-use super::player::{Fault, InProcess, Player};
+use super::game::TimeSettings;
+use super::player::{InProcess, Player, PlayerError};
 use super::spec::Spec;
-use super::uci::{Patience, Program, UciPlayer};
+use super::uci::{Program, Timeouts, UciPlayer};
 use patzer_engine as engine;
 use patzer_eval::Evaluation;
 use patzer_io as io;
@@ -32,7 +32,7 @@ pub struct Defaults {
     /// What players in this process keep in reserve of their time.
     pub overhead: Duration,
     /// How long to wait for programs.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 /// A player of a match, of whom there may be several at different boards.
@@ -40,7 +40,7 @@ pub struct Participant {
     /// The name in the PGN and in messages.
     pub name: String,
     /// What it plays under.
-    pub terms: Terms,
+    pub time_settings: TimeSettings,
     /// What identifies it in the journal: the SHA-256 of its file, or the name of a built-in evaluation.
     pub digest: String,
     kind: Kind,
@@ -74,9 +74,9 @@ impl Participant {
     /// # Errors
     /// If there is nothing of that name, or it is neither an evaluation nor a program.
     pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Participant> {
-        let control = if spec.control.is_endless() { defaults.control } else { spec.control };
-        let terms = Terms {
-            control: control.times(spec.odds.unwrap_or(1.0)),
+        let control = if spec.control.is_unlimited() { defaults.control } else { spec.control };
+        let time_settings = TimeSettings {
+            control: control.scaled(spec.odds.unwrap_or(1.0)),
             margin: spec.margin.unwrap_or(defaults.margin),
         };
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
@@ -89,7 +89,7 @@ impl Participant {
             in_process(spec, &path, defaults)?
         };
         let name = spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd));
-        Ok(Participant { name, terms, digest, kind, spares: Mutex::default(), engine_name: None })
+        Ok(Participant { name, time_settings, digest, kind, spares: Mutex::default(), engine_name: None })
     }
 
     /// Whether it plays in a process of its own.
@@ -143,7 +143,7 @@ impl Participant {
     ///
     /// # Errors
     /// If the program cannot be started or does not work.
-    pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> {
+    pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         match &self.kind {
             Kind::InProcess(own) => Ok(Box::new(own.player())),
             Kind::Program(program) => {
@@ -151,8 +151,8 @@ impl Participant {
                 if let Some(spare) = spare {
                     return Ok(Box::new(spare));
                 }
-                let mut player = UciPlayer::launch(program.clone()).map_err(Fault::Unable)?;
-                player.introduce(stop)?;
+                let mut player = UciPlayer::launch(program.clone()).map_err(PlayerError::Unable)?;
+                player.handshake(stop)?;
                 Ok(Box::new(player))
             }
         }
@@ -167,7 +167,7 @@ impl Participant {
     }
 
     /// Ends programs that have been started for boards that do not exist.
-    pub fn dismiss(&self) {
+    pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -177,7 +177,7 @@ impl Participant {
 ///
 /// # Errors
 /// If one does not, with its name and what it said.
-pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
+pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
     let mut started = Vec::new();
     for participant in participants.iter() {
         let fault = |reason| Error::usage(format!("{}: {reason}", participant.name));
@@ -188,9 +188,9 @@ pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> 
     }
     for (participant, player) in participants.iter_mut().zip(started) {
         let Some(mut player) = player else { continue };
-        match player.introduce(stop) {
-            Ok(()) | Err(Fault::Stopped) => {}
-            Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
+        match player.handshake(stop) {
+            Ok(()) | Err(PlayerError::Stopped) => {}
+            Err(PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note)) => {
                 return Err(Error::usage(format!("{}: {note}", participant.name)));
             }
         }
@@ -201,7 +201,7 @@ pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> 
 }
 
 /// Gives participants of the same name different ones: more of the path, or a letter behind it.
-pub fn distinguish(participants: &mut [Participant], specs: &[Spec]) {
+pub fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
     let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let short = names.clone();
@@ -265,7 +265,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
-        patience: defaults.patience,
+        timeouts: defaults.timeouts,
     })
 }
 

@@ -13,7 +13,7 @@ use shakmaty::san::San;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
-use super::game::{Game, Played, Reason, Terms};
+use super::game::{Game, PlayedMove, Reason, TimeSettings};
 use super::pairs::Pair;
 use patzer_chess::score::{MATE, Score, is_mate};
 
@@ -36,8 +36,9 @@ pub struct Header {
 
 impl Header {
     /// The tags of a match between players in this process.
-    pub fn new(event: &str, names: &[String], terms: &[Terms]) -> Header {
-        let controls: Vec<Control> = terms.iter().map(|terms| terms.control).collect();
+    pub fn new(event: &str, names: &[String], time_settings: &[TimeSettings]) -> Header {
+        let controls: Vec<Control> =
+            time_settings.iter().map(|time_settings| time_settings.control).collect();
         Header {
             event: event.to_string(),
             names: names.to_vec(),
@@ -251,7 +252,7 @@ fn ending(game: &Game, position: &Chess) -> String {
 }
 
 /// Begins the comment of a move: `{+0.35/12 0.050s, n=5000`.
-fn comment(out: &mut String, played: &Played, times: bool) {
+fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     let info = &played.info;
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
     out.push('{');
@@ -311,7 +312,7 @@ fn push_fraction(out: &mut String, number: u64, unit: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::player::Info;
+    use super::super::player::SearchInfo;
     use super::*;
     use patzer_chess::fen;
     use shakmaty::san::San;
@@ -322,8 +323,14 @@ mod tests {
         let moves = moves.iter().map(|&(san, score)| {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
-            let info = Info { score: Some(score), depth: 12, nodes: 5000, nps: 100_000, ..Info::default() };
-            Played { m, info, time: Duration::from_millis(50) }
+            let info = SearchInfo {
+                score: Some(score),
+                depth: 12,
+                nodes: 5000,
+                nps: 100_000,
+                ..SearchInfo::default()
+            };
+            PlayedMove { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();
         Game { start, moves, winner, reason, note: None }
@@ -331,9 +338,9 @@ mod tests {
 
     fn text(game: &Game, controls: [Control; 2]) -> String {
         let names = ["d.nnue".to_string(), "a \"b\" \\c".to_string()];
-        let terms = controls.map(|control| Terms { control, margin: Duration::ZERO });
+        let time_settings = controls.map(|control| TimeSettings { control, margin: Duration::ZERO });
         let mut out = String::new();
-        write_game(&mut out, game, &Header::new("test", &names, &terms), [1, 0], "1.2");
+        write_game(&mut out, game, &Header::new("test", &names, &time_settings), [1, 0], "1.2");
         out
     }
 
@@ -434,9 +441,9 @@ mod tests {
     fn comments_are_read_as_they_were_meant() {
         let scores = [None, Some(0), Some(-7), Some(1234), Some(31_995), Some(-31_998)];
         for score in scores {
-            let info = Info { score, depth: 9, nodes: 1, nps: 5, ..Info::default() };
+            let info = SearchInfo { score, depth: 9, nodes: 1, nps: 5, ..SearchInfo::default() };
             let m = Chess::default().legal_moves()[0];
-            let played = Played { m, info, time: Duration::from_millis(1500) };
+            let played = PlayedMove { m, info, time: Duration::from_millis(1500) };
             let mut text = String::new();
             comment(&mut text, &played, true);
             let read = patzer_pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);

@@ -37,7 +37,7 @@ impl Turn<'_> {
 
 /// What a player says about its move. Nothing of it is checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Info {
+pub struct SearchInfo {
     /// The move's worth in centipawns from the mover's side, or a mate score; `None` if the player did not say.
     pub score: Option<Score>,
     /// Depth reached, in plies.
@@ -52,18 +52,18 @@ pub struct Info {
 
 /// A player's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct MoveReply {
     /// The move, which may be illegal; or what the player said in place of one.
     pub best: Result<Move, String>,
     /// What it said about it.
-    pub info: Info,
+    pub info: SearchInfo,
     /// Wall-clock time that the answer took, as measured outside the player.
     pub time: Duration,
 }
 
 /// How a player failed to answer. Its next game needs another one: [`Player::new_game`] starts it anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum PlayerError {
     /// The game was to be abandoned.
     Stopped,
     /// The player is gone: it ended, or closed its output. With what is known of why.
@@ -80,14 +80,14 @@ pub trait Player: Send {
     ///
     /// # Errors
     /// If the player is not ready for it.
-    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault>;
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError>;
 
     /// Chooses a move. A player that takes longer than its clock allows may be given up on: the answer then holds
     /// a time beyond it.
     ///
     /// # Errors
     /// If there is no answer, for any reason but time.
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault>;
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
 }
 
 /// The bundled engine as a player, in this process.
@@ -106,32 +106,37 @@ impl InProcess {
     ///
     /// # Errors
     /// If it is stopped.
-    pub fn ask(&mut self, turn: &Turn, lines: usize, info: &mut dyn FnMut(&Report)) -> Result<Choice, Fault> {
+    pub fn search(
+        &mut self,
+        turn: &Turn,
+        lines: usize,
+        info: &mut dyn FnMut(&Report),
+    ) -> Result<MoveReply, PlayerError> {
         let limits = Limits { lines, ..turn.own.limits(self.overhead) };
         let begin = Instant::now();
         let report = self.engine.search(turn.line, &limits, turn.stop, info);
         let time = begin.elapsed();
         if turn.stop.load(Ordering::Relaxed) {
-            return Err(Fault::Stopped);
+            return Err(PlayerError::Stopped);
         }
-        let info = Info {
+        let info = SearchInfo {
             score: Some(report.score),
             depth: report.depth,
             seldepth: report.seldepth,
             nodes: report.nodes,
             nps: (report.nodes as f64 / time.as_secs_f64().max(1e-9)) as u64,
         };
-        Ok(Choice { best: report.best.ok_or_else(|| "no move".to_string()), info, time })
+        Ok(MoveReply { best: report.best.ok_or_else(|| "no move".to_string()), info, time })
     }
 }
 
 impl Player for InProcess {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         self.engine.new_game();
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
-        self.ask(turn, 1, &mut |_| {})
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
+        self.search(turn, 1, &mut |_| {})
     }
 }

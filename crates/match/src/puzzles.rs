@@ -70,13 +70,13 @@ pub fn read(path: &Path) -> Result<Puzzles> {
     }
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves") {
-        return table(path, reader);
+        return read_csv(path, reader);
     }
-    lines(path, reader)
+    read_epd(path, reader)
 }
 
 /// A CSV with the columns `FEN` and `Moves`, and if there are `PuzzleId` and `Rating`.
-fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
+fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
     let fault = |e: csv::Error| match e.into_kind() {
@@ -129,7 +129,7 @@ fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
 }
 
 /// EPD: one position a line, with `bm` or `am`.
-fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
+fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
         let line = line.map_err(|e| Error::io(path, e))?;
@@ -140,7 +140,7 @@ fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
         if text.trim().is_empty() || text.starts_with('#') {
             continue;
         }
-        match problem(text) {
+        match epd_task(text) {
             Ok((name, task)) => {
                 let name = name.unwrap_or_else(|| number.to_string());
                 out.puzzles.push(Puzzle { name, rating: None, tasks: vec![task] });
@@ -152,7 +152,7 @@ fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 }
 
 /// A line's name, if it has one, and its task.
-fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
+fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), String> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
         return Err("has fewer than four fields".to_string());
@@ -166,7 +166,7 @@ fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
             "id" => name = Some(operands.trim().trim_matches('"').to_string()),
             "bm" | "am" => {
                 let found: std::result::Result<Vec<Move>, String> =
-                    operands.split_whitespace().map(|text| named(&position, text)).collect();
+                    operands.split_whitespace().map(|text| parse_san(&position, text)).collect();
                 moves = Some((found?, code == "am"));
             }
             _ => {}
@@ -180,14 +180,14 @@ fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
     }
 }
 
-fn named(position: &Chess, text: &str) -> std::result::Result<Move, String> {
+fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, String> {
     let san = text.parse::<San>().map_err(|_| format!("`{text}` is not a move"))?;
     san.to_move(position).map_err(|_| format!("`{text}` is not legal"))
 }
 
 /// How many of something were right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Score {
+pub struct PuzzleScore {
     /// Puzzles.
     pub puzzles: u64,
     /// Puzzles of which every move was right.
@@ -198,14 +198,14 @@ pub struct Score {
     pub moves_correct: u64,
 }
 
-impl Score {
+impl PuzzleScore {
     /// Share of the moves that were right; 0 of none.
     pub fn accuracy(&self) -> f64 {
         self.moves_correct as f64 / self.moves.max(1) as f64
     }
 
     /// Adds another.
-    pub fn add(&mut self, other: Score) {
+    pub fn add(&mut self, other: PuzzleScore) {
         self.puzzles += other.puzzles;
         self.solved += other.solved;
         self.moves += other.moves;
@@ -214,7 +214,7 @@ impl Score {
 }
 
 /// Asks an engine for every move of a puzzle, each with an empty table, so that the answer depends on nothing else.
-pub fn ask(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> Score {
+pub fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
     let mut right = 0;
     for task in &puzzle.tasks {
         engine.new_game();
@@ -222,7 +222,7 @@ pub fn ask(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &Ato
         right += u64::from(report.best.is_some_and(|best| task.accepts(best)));
     }
     let moves = puzzle.tasks.len() as u64;
-    Score { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
+    PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
 }
 
 #[cfg(test)]
@@ -248,19 +248,19 @@ mod tests {
     fn any_mate_is_right() {
         // Ra8 and Rb8 both mate; the solution has only one of them.
         let text = "7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";";
-        let (name, task) = problem(text).unwrap();
+        let (name, task) = epd_task(text).unwrap();
         assert_eq!(name.as_deref(), Some("two"));
         for (text, right) in [("Ra8", true), ("Rb8", true), ("Kf1", false)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right, "{text}");
+            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
         }
     }
 
     #[test]
     fn moves_to_avoid_are_wrong() {
-        let (_, task) = problem("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
+        let (_, task) = epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
         for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right);
+            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right);
         }
-        assert!(problem("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().contains("bm"));
+        assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().contains("bm"));
     }
 }

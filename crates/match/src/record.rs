@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::game::Reason;
-use super::journal::{Journalled, Piece};
+use super::journal::{JournalEntry, JournaledFile};
 use super::pairs::Pair;
 
 pub use super::journal::{Arguments, Options};
 
 /// A growing PGN with its journal.
-pub type MatchRecord = Journalled<Entry>;
+pub type MatchRecord = JournaledFile<PairEntry>;
 
 /// What the counts need of a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct PairEntry {
     /// The pair's number, from 1 as in the PGN's rounds.
     pub pair: usize,
     /// The players, by their numbers from 0 in the order of the options; the first has White in the first game.
@@ -33,13 +33,13 @@ pub struct Entry {
     pub mirrored: bool,
 }
 
-impl Entry {
+impl PairEntry {
     /// The entry of a pair.
-    pub fn new(pair: &Pair) -> Entry {
-        Entry {
+    pub fn new(pair: &Pair) -> PairEntry {
+        PairEntry {
             pair: pair.index + 1,
-            players: pair.meeting.players,
-            opening: pair.meeting.opening,
+            players: pair.pairing.players,
+            opening: pair.pairing.opening,
             half_points: pair.half_points(),
             reasons: [pair.games[0].reason, pair.games[1].reason],
             mirrored: pair.mirrored(),
@@ -47,7 +47,7 @@ impl Entry {
     }
 }
 
-impl Piece for Entry {
+impl JournalEntry for PairEntry {
     const OPTION: &'static str = "--pgn";
     const OF: &'static str = "test";
 
@@ -62,7 +62,7 @@ impl Piece for Entry {
 
 /// The journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
-    Entry::journal(pgn)
+    PairEntry::journal(pgn)
 }
 
 #[cfg(test)]
@@ -73,9 +73,9 @@ mod tests {
         [("seed".to_string(), seed.to_string())].into()
     }
 
-    fn entry(pair: usize) -> Entry {
+    fn entry(pair: usize) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        Entry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
+        PairEntry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
     }
 
     fn text(pair: usize) -> String {

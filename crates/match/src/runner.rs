@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::game::Reason;
-use super::pairs::{self, MakePlayer, Pair, Plan};
-use super::pgn::{self, Header};
-use super::record::{Entry, MatchRecord};
+use super::pairs::{self, MatchConfig, Pair, PlayerFactory};
+use super::pgn;
+use super::record::{MatchRecord, PairEntry};
 use super::tally::Tally;
 use crate::stats::Sprt;
 use patzer_io::error::Result;
@@ -20,13 +20,13 @@ use patzer_io::error::Result;
 /// What pairs add up to.
 pub trait Standings {
     /// Counts a pair.
-    fn add(&mut self, entry: &Entry);
+    fn add(&mut self, entry: &PairEntry);
 
     /// The counts of two players, by their numbers as in the entries' `players`.
     fn between(&self, players: [usize; 2]) -> Tally;
 
     /// All results of one player, by its number.
-    fn of(&self, player: usize) -> Tally;
+    fn player_tally(&self, player: usize) -> Tally;
 
     /// The test that the counts may decide, with its LLR; `None` if all games are played whatever they say.
     fn test(&self) -> Option<(Sprt, f64)>;
@@ -35,7 +35,7 @@ pub trait Standings {
     fn decided(&self) -> bool;
 
     /// All counts in one line, for people.
-    fn line(&self) -> String;
+    fn summary_line(&self) -> String;
 
     /// Games counted.
     fn games(&self) -> u64;
@@ -43,7 +43,7 @@ pub trait Standings {
     /// So many players with all their results, by their share of points, the best first; equal ones in the order
     /// in which they were named.
     fn ranking(&self, players: usize) -> Vec<(usize, Tally)> {
-        let mut rows: Vec<_> = (0..players).map(|player| (player, self.of(player))).collect();
+        let mut rows: Vec<_> = (0..players).map(|player| (player, self.player_tally(player))).collect();
         rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
         rows
     }
@@ -55,37 +55,29 @@ pub trait Observer {
     ///
     /// # Errors
     /// If it cannot be told, which ends the match.
-    fn pair(&mut self, pair: &Pair, entry: &Entry, standings: &dyn Standings) -> Result<()>;
+    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
 
     /// A crash or a stall that was lived through.
     fn incident(&mut self, text: &str);
 
     /// Called a few times a second.
-    fn now_and_then(&mut self, standings: &dyn Standings);
+    fn tick(&mut self, standings: &dyn Standings);
 }
 
 /// Nobody is told anything.
 impl Observer for () {
-    fn pair(&mut self, _: &Pair, _: &Entry, _: &dyn Standings) -> Result<()> {
+    fn pair(&mut self, _: &Pair, _: &PairEntry, _: &dyn Standings) -> Result<()> {
         Ok(())
     }
 
     fn incident(&mut self, _: &str) {}
 
-    fn now_and_then(&mut self, _: &dyn Standings) {}
-}
-
-/// What is played, but players and a record.
-pub struct Course<'a> {
-    /// The games; its pairs begin behind those that a resumed record holds.
-    pub plan: Plan<'a>,
-    /// The tags of the games.
-    pub header: Header,
+    fn tick(&mut self, _: &dyn Standings) {}
 }
 
 /// How a match ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ended {
+pub struct RunSummary {
     /// Games of this run that count.
     pub games: u64,
     /// Wall-clock time of this run in seconds.
@@ -96,7 +88,7 @@ pub struct Ended {
     pub complete: bool,
 }
 
-impl Ended {
+impl RunSummary {
     /// Games a second in this run; 0 if nothing was played.
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
@@ -113,27 +105,27 @@ const PROGRESS: Duration = Duration::from_millis(200);
 /// # Errors
 /// If the record cannot be written, or a player fails and the rules end the match then.
 pub fn run(
-    Course { plan, header }: &Course,
+    config: &MatchConfig,
     standings: &mut dyn Standings,
-    done: &[Entry],
+    done: &[PairEntry],
     record: &mut MatchRecord,
-    players: MakePlayer,
+    players: PlayerFactory,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
-) -> Result<Ended> {
+) -> Result<RunSummary> {
     done.iter().for_each(|entry| standings.add(entry));
     let begin = Instant::now();
     let before = standings.games();
     let (mut discarded, mut pairs) = (0, done.len());
-    if !standings.decided() && !plan.pairs.is_empty() {
+    if !standings.decided() && !config.pairs.is_empty() {
         let shared = RefCell::new((&mut *standings, record, &mut *observer, begin));
         let mut receive = |pair: Pair| {
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
-            let entry = Entry::new(&pair);
-            record.append(&entry, pgn::pair(&pair, header).as_bytes())?;
+            let entry = PairEntry::new(&pair);
+            record.append(&entry, pgn::pair(&pair, &config.header).as_bytes())?;
             standings.add(&entry);
             pairs += 1;
-            incidents(&pair, plan.names).iter().for_each(|incident| observer.incident(incident));
+            incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
             observer.pair(&pair, &entry, &**standings)?;
             Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
@@ -141,15 +133,15 @@ pub fn run(
             let (standings, record, observer, last) = &mut *shared.borrow_mut();
             if last.elapsed() >= PROGRESS {
                 *last = Instant::now();
-                observer.now_and_then(&**standings);
+                observer.tick(&**standings);
             }
-            record.sync_now_and_then()
+            record.sync_if_due()
         };
-        discarded = pairs::run(plan, players, stop, &mut receive, &mut idle)?.discarded;
+        discarded = pairs::run(config, players, stop, &mut receive, &mut idle)?;
     }
     let games = standings.games() - before;
-    let complete = pairs >= plan.pairs.end;
-    Ok(Ended { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
+    let complete = pairs >= config.pairs.end;
+    Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
 }
 
 /// What is to be told about games that a player lost by a crash or a stall.

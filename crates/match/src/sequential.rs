@@ -8,25 +8,25 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::by_opening::{ByOpening, Opening, write_table};
+use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::game::Reason;
 use super::openings::Openings;
-use super::record::Entry;
-use super::runner::{Ended, Standings};
-use super::tally::{OfTwo, Tally, plus_minus};
-use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use super::record::PairEntry;
+use super::runner::{RunSummary, Standings};
+use super::tally::{MatchScore, Tally, plus_minus};
+use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
 /// The counts of a test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct SprtState {
     sprt: Sprt,
-    openings: ByOpening,
+    openings: OpeningTallies,
     /// The results, from the first player's side.
     pub tally: Tally,
 }
 
-impl Standings for State {
-    fn add(&mut self, entry: &Entry) {
+impl Standings for SprtState {
+    fn add(&mut self, entry: &PairEntry) {
         self.tally.add(entry);
         self.openings.add(entry);
     }
@@ -35,7 +35,7 @@ impl Standings for State {
         self.tally.clone()
     }
 
-    fn of(&self, player: usize) -> Tally {
+    fn player_tally(&self, player: usize) -> Tally {
         if player == 0 { self.tally.clone() } else { self.tally.reversed() }
     }
 
@@ -48,7 +48,7 @@ impl Standings for State {
     }
 
     /// One line for a progress display.
-    fn line(&self) -> String {
+    fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
             "{} games: {}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
@@ -67,17 +67,17 @@ impl Standings for State {
     }
 }
 
-impl State {
+impl SprtState {
     /// No games yet from a book of so many openings.
-    pub fn new(sprt: Sprt, book: usize) -> State {
-        State { sprt, openings: ByOpening::new(book), tally: Tally::default() }
+    pub fn new(sprt: Sprt, book: usize) -> SprtState {
+        SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
     }
 
     /// What the model of the test counts: pairs, or single games.
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
-            Model::Bayesian => Counts::Games(self.tally.games),
-            _ => Counts::Pairs(self.tally.pairs),
+            Model::Bayesian => ResultCounts::Games(self.tally.games),
+            _ => ResultCounts::Pairs(self.tally.pairs),
         }
     }
 
@@ -92,14 +92,14 @@ impl State {
     }
 
     /// The report of the counts as they are; with the book, also what each opening brought.
-    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
+    pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> SprtReport {
         let end = match self.verdict() {
-            Verdict::Undecided if ended.complete => End::Games,
-            Verdict::Undecided => End::Interrupted,
-            _ => End::Verdict,
+            Verdict::Undecided if ended.complete => StopReason::Games,
+            Verdict::Undecided => StopReason::Interrupted,
+            _ => StopReason::Verdict,
         };
-        Report {
-            of_two: OfTwo::from(&self.tally),
+        SprtReport {
+            score: MatchScore::from(&self.tally),
             draw_ratio: self.tally.pairs.even(),
             pair_ratio: self.tally.pairs.ratio(),
             white: self.tally.colours[0],
@@ -122,7 +122,7 @@ impl State {
 /// Why no more pairs were played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum StopReason {
     /// The verdict was reached.
     Verdict,
     /// As many games as allowed were played.
@@ -133,10 +133,10 @@ pub enum End {
 
 /// How a test stands at its end: the result of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct SprtReport {
     /// The results from the first player's side.
     #[serde(flatten)]
-    pub of_two: OfTwo,
+    pub score: MatchScore,
     /// Share of pairs that ended even; `None` without any.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
@@ -163,16 +163,16 @@ pub struct Report {
     pub mirrored_pairs: u64,
     /// All openings that were played, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub openings: Option<Vec<Opening>>,
+    pub openings: Option<Vec<OpeningResult>>,
     /// Why no more were played.
-    pub end: End,
+    pub end: StopReason,
     #[serde(skip)]
     test: Sprt,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SprtReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OfTwo { wins, draws, losses, pentanomial: Pentanomial(pairs), ref estimate } = self.of_two;
+        let MatchScore { wins, draws, losses, pentanomial: Pentanomial(pairs), ref estimate } = self.score;
         let &Estimate { elo, elo_error, nelo, nelo_error, los } = estimate;
         let games = wins + draws + losses;
         writeln!(f, "games       {games}: {wins} won, {draws} drawn, {losses} lost")?;
@@ -198,7 +198,7 @@ impl fmt::Display for Report {
         match (self.verdict, self.end) {
             (Verdict::H1, _) => write!(f, "H1 accepted: the first player is stronger"),
             (Verdict::H0, _) => write!(f, "H0 accepted: the first player is not stronger as asked"),
-            (_, End::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
+            (_, StopReason::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
             (_, _) => {
                 write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
             }
@@ -215,33 +215,33 @@ mod tests {
 
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
-    use super::super::game::{Rules, Terms};
+    use super::super::game::{Rules, TimeSettings};
     use super::super::mock::Hashing;
-    use super::super::openings::Choice;
-    use super::super::pairings::Schedule;
-    use super::super::pairs::Plan;
+    use super::super::openings::BookOptions;
+    use super::super::pairings::Pairings;
+    use super::super::pairs::MatchConfig;
     use super::super::pgn::Header;
-    use super::super::player::{Fault, Player};
+    use super::super::player::{Player, PlayerError};
     use super::super::record::{Arguments, MatchRecord, Options, journal_path};
-    use super::super::runner::{self, Course};
+    use super::super::runner;
     use super::*;
 
-    const TERMS: Terms =
-        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
     /// A test of a player that takes what it can against one that moves at random.
-    fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+    fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),
             ..Adjudication::NONE
         };
-        let rules = Rules { adjudication, recover: false, endgames: None };
+        let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let (names, terms) = (["a".to_string(), "b".to_string()], [TERMS; 2]);
-        let header = Header::new("patzer sprt", &names, &terms);
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, Fault> {
+        let (names, time_settings) = (["a".to_string(), "b".to_string()], [TIME; 2]);
+        let header = Header::new("patzer sprt", &names, &time_settings);
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
             Ok(Box::new(Hashing::new([100, 7][number])))
         };
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
@@ -250,19 +250,20 @@ mod tests {
         } else {
             (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
         };
-        let plan = Plan {
+        let config = MatchConfig {
             pairs: done.len()..1000,
             concurrency,
-            schedule: &Schedule::new(2, 1),
-            terms: &terms,
+            pairings: &Pairings::new(2, 1),
+            time_settings: &time_settings,
             names: &names,
             openings: &openings,
             rules,
+            header,
             prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
-        let (course, mut state) = (Course { plan, header }, State::new(sprt, openings.len()));
-        let ended = runner::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+        let mut state = SprtState::new(sprt, openings.len());
+        let ended = runner::run(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }
@@ -276,8 +277,8 @@ mod tests {
     fn verdict_counts_and_files_do_not_depend_on_threads_or_interruptions() {
         let [one, three, cut] = [0; 3].map(|_| tempfile::tempdir().unwrap());
         let alone = run_test(one.path(), 1, false, false);
-        assert_eq!((alone.verdict, alone.end), (Verdict::H1, End::Verdict));
-        let timeless = |report: Report| Report { games_per_second: 0.0, ..report };
+        assert_eq!((alone.verdict, alone.end), (Verdict::H1, StopReason::Verdict));
+        let timeless = |report: SprtReport| SprtReport { games_per_second: 0.0, ..report };
         let alone = timeless(alone);
         assert_eq!(timeless(run_test(three.path(), 3, false, false)), alone);
         assert_eq!(files(three.path()), files(one.path()));
@@ -299,13 +300,13 @@ mod tests {
         let (_, entries) =
             MatchRecord::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
-        let mut state = State::new(report.test, 1);
+        let mut state = SprtState::new(report.test, 1);
         for entry in before {
             state.add(entry);
             assert_eq!(state.verdict(), Verdict::Undecided);
         }
         state.add(last);
         assert_eq!(state.verdict(), Verdict::H1);
-        assert_eq!(report.of_two.pentanomial, state.tally.pairs);
+        assert_eq!(report.score.pentanomial, state.tally.pairs);
     }
 }

@@ -80,7 +80,7 @@ impl Spec {
     }
 
     /// The player with everything that it does not say itself taken from `each`.
-    pub fn or(self, each: &Spec) -> Spec {
+    pub fn with_defaults(self, each: &Spec) -> Spec {
         let mut options = Spec { options: each.options.clone(), ..Spec::default() };
         for (name, value) in &self.options {
             options.option(name, value);
@@ -91,7 +91,7 @@ impl Spec {
             args: self.args.or_else(|| each.args.clone()),
             dir: self.dir.or_else(|| each.dir.clone()),
             options: options.options,
-            control: if self.control.is_endless() { each.control } else { self.control },
+            control: if self.control.is_unlimited() { each.control } else { self.control },
             margin: self.margin.or(each.margin),
             odds: self.odds.or(each.odds),
             restart: self.restart.or(each.restart),
@@ -205,12 +205,12 @@ mod tests {
     fn a_player_takes_what_it_does_not_say_from_what_holds_for_each() {
         let each: Spec = "option.Hash=16 option.Threads=1 tc=8+0.08 restart=on".parse().unwrap();
         let spec: Spec = "cmd=a option.hash=64 nodes=500".parse().unwrap();
-        let spec = spec.or(&each);
+        let spec = spec.with_defaults(&each);
         let options: Vec<_> = spec.options.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         assert_eq!(options, [("Threads", "1"), ("hash", "64")]);
         assert_eq!(spec.control, Control::nodes(500), "its own limit replaces the common one");
         assert_eq!(spec.restart, Some(true));
-        assert_eq!(Spec::command("b").or(&each).control, each.control);
+        assert_eq!(Spec::command("b").with_defaults(&each).control, each.control);
     }
 
     #[test]

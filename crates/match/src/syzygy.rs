@@ -12,33 +12,33 @@ use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 use patzer_io::error::{Error, Result};
 
 /// Syzygy tables with the rules of their use.
-pub struct Endgames {
+pub struct Syzygy {
     tables: Tablebase<Chess>,
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
 }
 
-impl fmt::Debug for Endgames {
+impl fmt::Debug for Syzygy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Endgames({self})")
     }
 }
 
-impl fmt::Display for Endgames {
+impl fmt::Display for Syzygy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fifty = if self.ignore_fifty { ", without the fifty-move rule" } else { "" };
         write!(f, "{} files, up to {} pieces{fifty}", self.files, self.pieces)
     }
 }
 
-impl Endgames {
+impl Syzygy {
     /// The tables of a folder, used for positions of up to `pieces` pieces, kings counted (`None` = as many as the
     /// tables have). With `ignore_fifty` a win is a win even if it takes more than fifty moves.
     ///
     /// # Errors
     /// If the folder cannot be read, holds no table, or one whose size shows that it is damaged.
-    pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Endgames> {
+    pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
         let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
         if files == 0 {
@@ -46,7 +46,7 @@ impl Endgames {
         }
         let most = tables.max_pieces();
         let pieces = pieces.map_or(most, |pieces| most.min(pieces as usize));
-        Ok(Endgames { tables, files, pieces, ignore_fifty })
+        Ok(Syzygy { tables, files, pieces, ignore_fifty })
     }
 
     /// Who wins, or `Some(None)` for a draw. `None` where the tables do not say: too many pieces, castling rights,
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
     use patzer_chess::fen;
 
-    fn three() -> Endgames {
+    fn three() -> Syzygy {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        Endgames::load(&folder, None, false).unwrap()
+        Syzygy::load(&folder, None, false).unwrap()
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        let without = Endgames::load(&folder, Some(5), true).unwrap();
+        let without = Syzygy::load(&folder, Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
         assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
@@ -140,11 +140,11 @@ mod tests {
                 .unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
-        let error = Endgames::load(folder.path(), None, false);
+        let error = Syzygy::load(folder.path(), None, false);
         assert!(error.is_err() || error.unwrap().files == 1);
         // Of the right length, but not a table.
         std::fs::write(&path, vec![7; whole.len()]).unwrap();
-        let tables = Endgames::load(folder.path(), None, false).unwrap();
+        let tables = Syzygy::load(folder.path(), None, false).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();
         assert_eq!(tables.winner(&position), None);
     }
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_folder_without_tables_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let error = Endgames::load(folder.path(), None, false).unwrap_err();
+        let error = Syzygy::load(folder.path(), None, false).unwrap_err();
         assert!(error.to_string().contains("holds no Syzygy tables"), "{error}");
-        assert!(Endgames::load(&folder.path().join("none"), None, false).is_err());
+        assert!(Syzygy::load(&folder.path().join("none"), None, false).is_err());
     }
 }

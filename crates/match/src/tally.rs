@@ -9,7 +9,7 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::game::Reason;
-use super::record::Entry;
+use super::record::PairEntry;
 use crate::stats::{Estimate, Pentanomial, Trinomial};
 
 /// Results from the first player's side.
@@ -31,7 +31,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts a pair.
-    pub fn add(&mut self, entry: &Entry) {
+    pub fn add(&mut self, entry: &PairEntry) {
         for (colour, half_points) in entry.half_points.into_iter().enumerate() {
             for counts in [&mut self.games, &mut self.colours[colour]] {
                 match half_points {
@@ -90,7 +90,7 @@ pub fn plus_minus(games: Trinomial) -> String {
 
 /// The results of a match of two, with what they say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfTwo {
+pub struct MatchScore {
     /// Games won by the first player.
     pub wins: u64,
     /// Games drawn.
@@ -104,10 +104,10 @@ pub struct OfTwo {
     pub estimate: Estimate,
 }
 
-impl From<&Tally> for OfTwo {
-    fn from(tally: &Tally) -> OfTwo {
+impl From<&Tally> for MatchScore {
+    fn from(tally: &Tally) -> MatchScore {
         let Trinomial { wins, draws, losses } = tally.games;
-        OfTwo { wins, draws, losses, pentanomial: tally.pairs, estimate: Estimate::new(tally.pairs) }
+        MatchScore { wins, draws, losses, pentanomial: tally.pairs, estimate: Estimate::new(tally.pairs) }
     }
 }
 
@@ -141,9 +141,9 @@ pub(super) mod tests {
     use super::*;
 
     /// The entry of a pair.
-    pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> Entry {
+    pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        Entry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
+        PairEntry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
     }
 
     #[test]

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use super::Finished;
+use super::FinishedGame;
 use super::start::Rejection;
 use patzer_data::format::viri;
 use patzer_io::error::{Error, Result};
 use patzer_match::game::{Game, Reason};
-use patzer_match::journal::Piece;
+use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
 
 /// Games in a batch; the last one may have fewer.
@@ -26,7 +26,7 @@ const LEVEL: i32 = 9;
 
 /// What games add up to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct GameTotals {
     /// Games written.
     pub games: u64,
     /// Positions in which a move was played.
@@ -43,10 +43,10 @@ pub struct Counts {
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-impl Counts {
+impl GameTotals {
     /// Counts a game.
-    pub fn add(&mut self, finished: &Finished) {
-        let Finished { game, rejected, .. } = finished;
+    pub fn add(&mut self, finished: &FinishedGame) {
+        let FinishedGame { game, rejected, .. } = finished;
         self.games += 1;
         self.positions += game.moves.len() as u64;
         *match game.winner {
@@ -61,8 +61,8 @@ impl Counts {
     }
 }
 
-impl AddAssign<&Counts> for Counts {
-    fn add_assign(&mut self, other: &Counts) {
+impl AddAssign<&GameTotals> for GameTotals {
+    fn add_assign(&mut self, other: &GameTotals) {
         for (sum, more) in [
             (&mut self.games, other.games),
             (&mut self.positions, other.positions),
@@ -88,10 +88,10 @@ pub struct Batch {
     pub batch: usize,
     /// What it counts.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: GameTotals,
 }
 
-impl Piece for Batch {
+impl JournalEntry for Batch {
     const OPTION: &'static str = "-o";
     const OF: &'static str = "self-play";
 
@@ -149,12 +149,12 @@ impl Format {
     ///
     /// # Errors
     /// If they cannot be packed.
-    pub fn encode(self, games: &[Finished], first: usize, header: &Header) -> Result<Vec<u8>> {
+    pub fn encode(self, games: &[FinishedGame], first: usize, header: &Header) -> Result<Vec<u8>> {
         if self == Format::Viri {
             return Ok(games.iter().flat_map(|finished| viriformat(&finished.game)).collect());
         }
         let mut text = String::new();
-        for (number, Finished { game, seats, .. }) in (first + 1..).zip(games) {
+        for (number, FinishedGame { game, seats, .. }) in (first + 1..).zip(games) {
             pgn::write_game(&mut text, game, header, *seats, &number.to_string());
         }
         match self {

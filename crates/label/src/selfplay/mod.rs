@@ -18,23 +18,23 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Position};
 
-use batch::{Batch, Counts, Format, GAMES};
+use batch::{Batch, Format, GAMES, GameTotals};
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
 use patzer_match::control::Timer;
-use patzer_match::game::{Game, Rules, Terms, Unfinished, play};
-use patzer_match::journal::{Arguments, Journalled, Options};
-use patzer_match::ordered_map::{self, Crew};
+use patzer_match::game::{Game, GameError, Rules, TimeSettings, play};
+use patzer_match::journal::{Arguments, JournaledFile, Options};
+use patzer_match::ordered_map::{self, Jobs};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
-use patzer_match::player::{Fault, Player, Turn};
+use patzer_match::player::{Player, PlayerError, Turn};
 use sampler::{Sampler, Temperature};
 use start::{Rejection, Start, Starts};
 
 /// What is to be played.
-pub struct Plan<'a> {
+pub struct SelfplayConfig<'a> {
     /// All games, those of an earlier run counted.
     pub games: usize,
     /// Threads.
@@ -44,7 +44,7 @@ pub struct Plan<'a> {
     /// The share of games, 0 to 1, in which it meets one of the others rather than itself.
     pub pool_share: f64,
     /// What each player gets for its moves.
-    pub terms: Terms,
+    pub time_settings: TimeSettings,
     /// The rules of every game.
     pub rules: Rules,
     /// Where games begin.
@@ -57,7 +57,7 @@ pub struct Plan<'a> {
 
 /// A game that was played.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedGame {
     /// The game.
     pub game: Game,
     /// The numbers of the participants who had White and Black.
@@ -68,7 +68,7 @@ pub struct Finished {
 
 /// The files of a run, with the batches that they hold.
 pub struct Outputs {
-    files: Vec<(Format, Journalled<Batch>)>,
+    files: Vec<(Format, JournaledFile<Batch>)>,
     /// The batches of an earlier run.
     pub done: Vec<Batch>,
 }
@@ -78,7 +78,7 @@ impl Outputs {
     /// than `games` are wanted, so that batches begin where they always do.
     ///
     /// # Errors
-    /// As [`Journalled::create`] and [`Journalled::resume`], if a name says no format, and if a file is there
+    /// As [`JournaledFile::create`] and [`JournaledFile::resume`], if a name says no format, and if a file is there
     /// already that is not to be gone on with.
     pub fn open(
         paths: &[PathBuf],
@@ -95,8 +95,8 @@ impl Outputs {
                 return Err(Error::data(path, reason));
             }
             let (file, there) = match resume {
-                true => Journalled::resume(path, arguments, options)?,
-                false => (Journalled::create(path, arguments, options)?, Vec::new()),
+                true => JournaledFile::resume(path, arguments, options)?,
+                false => (JournaledFile::create(path, arguments, options)?, Vec::new()),
             };
             files.push((format, file));
             // What all files hold. They hold the same, but for a kill between two writes.
@@ -115,15 +115,15 @@ impl Outputs {
         Ok(Outputs { files, done })
     }
 
-    fn append(&mut self, games: &[Finished], batch: &Batch, header: &Header) -> Result<()> {
+    fn append(&mut self, games: &[FinishedGame], batch: &Batch, header: &Header) -> Result<()> {
         for (format, file) in &mut self.files {
             file.append(batch, &format.encode(games, (batch.batch - 1) * GAMES, header)?)?;
         }
         Ok(())
     }
 
-    fn sync_now_and_then(&mut self) -> Result<()> {
-        self.files.iter_mut().try_for_each(|(_, file)| file.sync_now_and_then())
+    fn sync_if_due(&mut self) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.sync_if_due())
     }
 
     /// Makes sure that everything has reached the disk.
@@ -137,9 +137,9 @@ impl Outputs {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ended {
+pub struct SelfplaySummary {
     /// What the files hold, earlier runs included.
-    pub counts: Counts,
+    pub counts: GameTotals,
     /// Positions of this run.
     pub positions: u64,
     /// Games that were finished but not written, because a game before them or the rest of their batch was not.
@@ -153,25 +153,25 @@ pub struct Ended {
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until all games are written or `stop` is set. `tell` hears a few times a second what is written, and how
+/// Plays until all games are written or `stop` is set. `progress` hears a few times a second what is written, and how
 /// many positions of it this run has played.
 ///
 /// # Errors
 /// If a file cannot be written, or no balanced start is found.
 pub fn run(
-    plan: &Plan,
+    config: &SelfplayConfig,
     header: &Header,
     outputs: &mut Outputs,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(&Counts, u64),
-) -> Result<Ended> {
-    let mut counts = Counts::default();
+    progress: &mut dyn FnMut(&GameTotals, u64),
+) -> Result<SelfplaySummary> {
+    let mut counts = GameTotals::default();
     outputs.done.iter().for_each(|batch| counts += &batch.counts);
     let (begin, before, first) = (Instant::now(), counts.positions, counts.games as usize);
-    let crew = Crew { numbers: first..plan.games.max(first), threads: plan.threads };
-    let shared = RefCell::new((Keeper { plan, header, outputs, counts, waiting: Vec::new() }, begin));
+    let crew = Jobs { numbers: first..config.games.max(first), threads: config.threads };
+    let shared = RefCell::new((BatchWriter { config, header, outputs, counts, waiting: Vec::new() }, begin));
     let seat = |_| Seats::default();
-    let work = |seats: &mut Seats, game, halt: &AtomicBool| play_one(plan, seats, game, halt);
+    let work = |seats: &mut Seats, game, halt: &AtomicBool| play_one(config, seats, game, halt);
     let mut receive = |_, finished| {
         shared.borrow_mut().0.take(finished)?;
         Ok(ControlFlow::Continue(()))
@@ -180,40 +180,41 @@ pub fn run(
         let (keeper, last) = &mut *shared.borrow_mut();
         if last.elapsed() >= PROGRESS {
             *last = Instant::now();
-            tell(&keeper.counts, keeper.counts.positions - before);
+            progress(&keeper.counts, keeper.counts.positions - before);
         }
-        keeper.outputs.sync_now_and_then()
+        keeper.outputs.sync_if_due()
     };
     let late = ordered_map::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
-    let Keeper { counts, waiting, .. } = shared.into_inner().0;
-    Ok(Ended {
+    let BatchWriter { counts, waiting, .. } = shared.into_inner().0;
+    Ok(SelfplaySummary {
         positions: counts.positions - before,
         discarded: (late + waiting.len()) as u64,
         seconds: begin.elapsed().as_secs_f64(),
-        complete: counts.games >= plan.games as u64,
+        complete: counts.games >= config.games as u64,
         counts,
     })
 }
 
 /// Puts games into batches, and batches into the files.
-struct Keeper<'a> {
-    plan: &'a Plan<'a>,
+struct BatchWriter<'a> {
+    config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
     /// What is written.
-    counts: Counts,
+    counts: GameTotals,
     /// Games of a batch that is not full.
-    waiting: Vec<Finished>,
+    waiting: Vec<FinishedGame>,
 }
 
-impl Keeper<'_> {
-    fn take(&mut self, finished: Finished) -> Result<()> {
+impl BatchWriter<'_> {
+    fn take(&mut self, finished: FinishedGame) -> Result<()> {
         self.waiting.push(finished);
-        let last = self.counts.games as usize + self.waiting.len() == self.plan.games;
+        let last = self.counts.games as usize + self.waiting.len() == self.config.games;
         if self.waiting.len() < GAMES && !last {
             return Ok(());
         }
-        let mut batch = Batch { batch: self.counts.games as usize / GAMES + 1, counts: Counts::default() };
+        let mut batch =
+            Batch { batch: self.counts.games as usize / GAMES + 1, counts: GameTotals::default() };
         self.waiting.iter().for_each(|finished| batch.counts.add(finished));
         self.outputs.append(&self.waiting, &batch, self.header)?;
         self.counts += &batch.counts;
@@ -226,28 +227,39 @@ impl Keeper<'_> {
 type Seats = [Option<(usize, Sampler)>; 2];
 
 /// The player of this number in a seat; it stays there as long as it is wanted.
-fn sit<'a>(seat: &'a mut Option<(usize, Sampler)>, plan: &Plan, number: usize) -> Result<&'a mut Sampler> {
+fn sit<'a>(
+    seat: &'a mut Option<(usize, Sampler)>,
+    config: &SelfplayConfig,
+    number: usize,
+) -> Result<&'a mut Sampler> {
     if seat.as_ref().is_none_or(|(sitting, _)| *sitting != number) {
-        let participant = &plan.participants[number];
+        let participant = &config.participants[number];
         let engine = participant.in_process().ok_or_else(|| {
             Error::usage(format!("{}: self-play needs evaluations, not programs", participant.name))
         })?;
-        *seat = Some((number, Sampler::new(engine, plan.temperature)));
+        *seat = Some((number, Sampler::new(engine, config.temperature)));
     }
     seat.as_mut().map(|(_, sampler)| sampler).ok_or_else(|| Error::internal("a board without players"))
 }
 
 /// Plays the game of this number; `None` if it is to be abandoned.
-fn play_one(plan: &Plan, seats: &mut Seats, game: usize, halt: &AtomicBool) -> Result<Option<Finished>> {
-    let mut rng = Rng::new(mix(plan.seed, game as u64));
-    let meets = rng.unit() < plan.pool_share && plan.participants.len() > 1;
-    let guest = if meets { 1 + rng.below(plan.participants.len() - 1) } else { 0 };
+fn play_one(
+    config: &SelfplayConfig,
+    seats: &mut Seats,
+    game: usize,
+    halt: &AtomicBool,
+) -> Result<Option<FinishedGame>> {
+    let mut rng = Rng::new(mix(config.seed, game as u64));
+    let meets = rng.unit() < config.pool_share && config.participants.len() > 1;
+    let guest = if meets { 1 + rng.below(config.participants.len() - 1) } else { 0 };
     let swapped = rng.below(2) == 1;
     let [own, other] = seats;
-    let (own, other) = (sit(own, plan, 0)?, sit(other, plan, guest)?);
+    let (own, other) = (sit(own, config, 0)?, sit(other, config, guest)?);
     own.seed(rng.next_u64());
     other.seed(rng.next_u64());
-    let found = plan.starts.find(game, &mut rng, &mut |position| judge(own, position, &plan.terms, halt));
+    let found = config
+        .starts
+        .find(game, &mut rng, &mut |position| evaluate(own, position, &config.time_settings, halt));
     let Start { position, rejected } = match found {
         Ok(found) => found.map_err(Error::usage)?,
         Err(fault) => return failed(fault),
@@ -256,30 +268,32 @@ fn play_one(plan: &Plan, seats: &mut Seats, game: usize, halt: &AtomicBool) -> R
         false => ([own as &mut dyn Player, other as &mut dyn Player], [0, guest]),
         true => ([other as &mut dyn Player, own as &mut dyn Player], [guest, 0]),
     };
-    match play(&position, players, [&plan.terms; 2], &plan.rules, halt) {
-        Ok(game) => Ok(Some(Finished { game, seats: numbers, rejected })),
-        Err(Unfinished::Stopped) => Ok(None),
-        Err(Unfinished::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
+    match play(&position, players, [&config.time_settings; 2], &config.rules, halt) {
+        Ok(game) => Ok(Some(FinishedGame { game, seats: numbers, rejected })),
+        Err(GameError::Stopped) => Ok(None),
+        Err(GameError::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
     }
 }
 
 /// A player of this process fails only by being stopped.
-fn failed(fault: Fault) -> Result<Option<Finished>> {
+fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
     match fault {
-        Fault::Stopped => Ok(None),
-        Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note) => Err(Error::internal(note)),
+        PlayerError::Stopped => Ok(None),
+        PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note) => {
+            Err(Error::internal(note))
+        }
     }
 }
 
 /// The score of a start from the side to move, by a search like that of any move.
-fn judge(
+fn evaluate(
     player: &mut Sampler,
     position: &Chess,
-    terms: &Terms,
+    time_settings: &TimeSettings,
     stop: &AtomicBool,
-) -> std::result::Result<Score, Fault> {
+) -> std::result::Result<Score, PlayerError> {
     player.new_game(position, stop)?;
-    let timer = Timer::new(terms.control, terms.margin);
+    let timer = Timer::new(time_settings.control, time_settings.margin);
     let (line, legal) = (Line::new(position.clone()), position.legal_moves());
     let turn = Turn { line: &line, legal: &legal, own: &timer, other: &timer, stop };
     Ok(player.score(&turn)?.unwrap_or(0))

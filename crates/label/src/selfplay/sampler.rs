@@ -10,7 +10,7 @@ use shakmaty::{Chess, Move};
 
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
-use patzer_match::player::{Choice, Fault, InProcess, Player, Turn};
+use patzer_match::player::{InProcess, MoveReply, Player, PlayerError, Turn};
 
 /// How moves are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ impl Sampler {
     ///
     /// # Errors
     /// If it is stopped.
-    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, Fault> {
+    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, PlayerError> {
         self.engine.choose(turn).map(|choice| choice.info.score)
     }
 
@@ -51,11 +51,11 @@ impl Sampler {
 }
 
 impl Player for Sampler {
-    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
         self.engine.new_game(start, stop)
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let Some(Temperature { centipawns, lines, .. }) =
             self.temperature.filter(|temperature| turn.line.moves().len() < temperature.plies)
         else {
@@ -63,7 +63,7 @@ impl Player for Sampler {
         };
         // The newest word on each line; those of an iteration that was not finished are of the one before.
         let mut best: Vec<Option<(Move, Score)>> = vec![None; lines];
-        let mut choice = self.engine.ask(turn, lines, &mut |report| {
+        let mut choice = self.engine.search(turn, lines, &mut |report| {
             if let (Some(place), Some(&m)) = (best.get_mut(report.rank - 1), report.pv.first()) {
                 *place = Some((m, report.score));
             }

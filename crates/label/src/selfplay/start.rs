@@ -55,7 +55,7 @@ const ATTEMPTS: usize = 1_000;
 const GIFT: Score = 100;
 
 impl Starts<'_> {
-    /// The start of a game, counted from 0. `judge` scores a position from the side to move.
+    /// The start of a game, counted from 0. `evaluate` scores a position from the side to move.
     ///
     /// # Errors
     /// What the judge reports; the inner error is that none was found.
@@ -63,7 +63,7 @@ impl Starts<'_> {
         &self,
         game: usize,
         rng: &mut Rng,
-        judge: &mut dyn FnMut(&Chess) -> Result<Score, F>,
+        evaluate: &mut dyn FnMut(&Chess) -> Result<Score, F>,
     ) -> Result<Result<Start, String>, F> {
         let mut rejected = BTreeMap::new();
         for attempt in 0..ATTEMPTS {
@@ -72,7 +72,7 @@ impl Starts<'_> {
             let reason = match opening {
                 None => Rejection::GameOver,
                 Some(position) => match self.balance {
-                    Some(most) if judge(&position)?.abs() > most => Rejection::Unbalanced,
+                    Some(most) if evaluate(&position)?.abs() > most => Rejection::Unbalanced,
                     _ => return Ok(Ok(Start { position, rejected })),
                 },
             };
@@ -128,9 +128,13 @@ mod tests {
 
     const PLAIN: Starts<'_> = Starts { openings: None, plies: 8, balance: Some(100), chess960: false };
 
-    fn found(starts: &Starts, game: usize, judge: &mut dyn FnMut(&Chess) -> Score) -> Result<Start, String> {
+    fn found(
+        starts: &Starts,
+        game: usize,
+        evaluate: &mut dyn FnMut(&Chess) -> Score,
+    ) -> Result<Start, String> {
         let mut rng = Rng::new(patzer_chess::rng::mix(1, game as u64));
-        starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(judge(position))).unwrap()
+        starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(evaluate(position))).unwrap()
     }
 
     #[test]

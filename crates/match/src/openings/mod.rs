@@ -49,7 +49,7 @@ pub enum Order {
 
 /// Which openings, and in which order.
 #[derive(Debug, Clone, Copy)]
-pub struct Choice<'a> {
+pub struct BookOptions<'a> {
     /// The book; `None` for the one that is built in.
     pub path: Option<&'a Path>,
     /// The order.
@@ -64,10 +64,10 @@ pub struct Choice<'a> {
     pub chess960: bool,
 }
 
-impl Default for Choice<'_> {
+impl Default for BookOptions<'_> {
     /// The built-in book, in the random order of seed 0.
     fn default() -> Self {
-        Choice { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+        BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
     }
 }
 
@@ -77,28 +77,28 @@ impl Openings {
     /// # Errors
     /// If the file cannot be read, holds no opening, or a line or game of it is not one; the line or game is
     /// named. If the first pair is to begin beyond the last opening.
-    pub fn load(choice: Choice<'_>) -> Result<Openings> {
-        let mut openings = match choice.path {
-            Some(path) => Openings::parse(io::read(path)?, path, choice)?,
-            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), choice)?,
+    pub fn load(options: BookOptions<'_>) -> Result<Openings> {
+        let mut openings = match options.path {
+            Some(path) => Openings::parse(io::read(path)?, path, options)?,
+            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
-        if choice.start > openings.len() {
-            let (start, most) = (choice.start, openings.len());
+        if options.start > openings.len() {
+            let (start, most) = (options.start, openings.len());
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        if choice.order == Order::Random {
-            Rng::new(choice.seed).shuffle(&mut openings.positions);
+        if options.order == Order::Random {
+            Rng::new(options.seed).shuffle(&mut openings.positions);
         }
         Ok(openings)
     }
 
-    fn parse(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Openings> {
+    fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let digest = format!("{:x}", Sha256::digest(&bytes));
         let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
-        let mut positions = positions(bytes, path, choice)?;
+        let mut positions = positions(bytes, path, options)?;
         let mut seen = HashSet::with_capacity(positions.len());
         positions.retain(|position| seen.insert(position.clone()));
-        Ok(Openings { positions, digest, seed: choice.seed, first: choice.start.saturating_sub(1) })
+        Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1) })
     }
 
     /// How many different openings there are; at least one.
@@ -131,7 +131,7 @@ impl Openings {
 
 /// Reads a book of either kind. One opening that only the castling rules of Chess960 can express makes the whole
 /// book one of Chess960.
-fn positions(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Vec<Chess>> {
+fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
         None => bytes,
@@ -141,14 +141,14 @@ fn positions(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Vec<Ches
     let positions = match first {
         None => Vec::new(),
         Some(line) if line.starts_with(b"[") || line.starts_with(b"1.") => {
-            games::positions(bytes, path, choice.plies)?
+            games::positions(bytes, path, options.plies)?
         }
         Some(_) => {
             let text = std::str::from_utf8(&bytes)
                 .map_err(|e| Error::at(path, format!("byte {}", e.valid_up_to()), "is not UTF-8 text"))?;
-            let positions = epd::positions(text, path, choice.chess960)?;
+            let positions = epd::positions(text, path, options.chess960)?;
             let needed = positions.iter().any(|position| position.castles().mode().is_chess960());
-            if needed && !choice.chess960 { epd::positions(text, path, true)? } else { positions }
+            if needed && !options.chess960 { epd::positions(text, path, true)? } else { positions }
         }
     };
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
@@ -163,7 +163,7 @@ fn playable(position: Chess) -> std::result::Result<Chess, String> {
 }
 
 /// The name under which a book is mentioned.
-pub fn name(path: Option<&PathBuf>) -> String {
+pub fn book_name(path: Option<&PathBuf>) -> String {
     path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
 }
 
@@ -173,7 +173,7 @@ mod tests {
     use shakmaty::{EnPassantMode, fen::Fen};
 
     fn parse(text: &str) -> Result<Openings> {
-        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), Choice::default())
+        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), BookOptions::default())
     }
 
     fn fen_of(position: &Chess) -> String {
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_seed_alone_decides_the_order() {
         let order = |seed| {
-            let book = Openings::load(Choice { seed, ..Choice::default() }).unwrap();
+            let book = Openings::load(BookOptions { seed, ..BookOptions::default() }).unwrap();
             (0..20).map(|i| book.get(i, false).clone()).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));
@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn the_built_in_book_is_balanced_in_material_and_playable() {
-        let book = Openings::load(Choice { order: Order::Sequential, ..Choice::default() }).unwrap();
+        let book =
+            Openings::load(BookOptions { order: Order::Sequential, ..BookOptions::default() }).unwrap();
         assert!(book.len() >= 500);
         for i in 0..book.len() {
             assert!(!book.get(i, false).is_check());
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_second_round_through_the_book_begins_from_other_positions() {
-        let book = Openings::load(Choice { seed: 5, ..Choice::default() }).unwrap();
+        let book = Openings::load(BookOptions { seed: 5, ..BookOptions::default() }).unwrap();
         let mut seen = HashSet::new();
         for pair in 0..3 * book.len() {
             let position = book.get(pair, true);
@@ -267,8 +268,8 @@ mod tests {
     fn a_game_can_be_left_after_so_many_plies() {
         let text = "[Event \"a\"]\n\n1. e4 e5 2. Nf3 *\n".to_string().into_bytes();
         let after = |plies| {
-            let choice = Choice { plies: Some(plies), ..Choice::default() };
-            fen_of(&Openings::parse(text.clone(), Path::new("book"), choice).unwrap().get(0, false))
+            let options = BookOptions { plies: Some(plies), ..BookOptions::default() };
+            fen_of(&Openings::parse(text.clone(), Path::new("book"), options).unwrap().get(0, false))
         };
         assert_eq!(after(1), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         assert_eq!(after(3), after(40), "a shorter game ends in the opening");
@@ -276,7 +277,8 @@ mod tests {
 
     #[test]
     fn the_first_pair_begins_where_it_is_told() {
-        let from = |start| Openings::load(Choice { start, order: Order::Sequential, ..Choice::default() });
+        let from =
+            |start| Openings::load(BookOptions { start, order: Order::Sequential, ..BookOptions::default() });
         assert_eq!(from(4).unwrap().get(0, false), from(1).unwrap().get(3, false));
         let last = from(1).unwrap().len();
         assert_eq!(from(last).unwrap().get(1, false), from(1).unwrap().get(0, false));

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{Standing, accepted, error, number, percent};
+use super::{MatchStatus, accepted, error, number, percent};
 use crate::stats::{Estimate, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
@@ -22,7 +22,7 @@ pub(super) fn score([a, b]: [&str; 2], games: Trinomial) -> String {
 }
 
 /// How two players stand.
-pub(super) fn standing(&Standing { names: [a, _], tally, test, .. }: &Standing) -> String {
+pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchStatus) -> String {
     let mut text = String::new();
     let [white, black] = tally.colours;
     let of_white = Trinomial {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_lines_are_those_of_cutechess() {
         let tally = tally();
-        let players = Standing { names: ["new", "base"], conditions: "", tally: &tally, test: None };
+        let players = MatchStatus { names: ["new", "base"], conditions: "", tally: &tally, test: None };
         // The first is what fastchess printed for these games with `-output format=cutechess`; cutechess-cli
         // rounds the next to one place: there it was 26.11 +/- 54.28, LOS: 83.00 %, DrawRatio: 50.00 %.
         assert_eq!(score(players.names, tally.games), "Score of new vs base: 23 - 17 - 40  [0.537] 80\n");
@@ -101,9 +101,9 @@ mod tests {
         assert_eq!(lines[1], "...      new playing Black: 10 - 10 - 20  [0.500] 40");
         assert_eq!(lines[2], "...      White vs Black: 23 - 17 - 40  [0.537] 80");
         assert_eq!(lines[3..], ["Elo difference: 26.1 +/- 54.3, LOS: 83.0 %, DrawRatio: 50.0 %"]);
-        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        let text = standing(&MatchStatus { test: Some((sprt(), -1.472)), ..players });
         assert!(text.ends_with("\nSPRT: llr -1.47 (-50.0%), lbound -2.94, ubound 2.94\n"), "{text}");
-        let text = standing(&Standing { test: Some((sprt(), 3.0)), ..players });
+        let text = standing(&MatchStatus { test: Some((sprt(), 3.0)), ..players });
         assert!(text.ends_with(", ubound 2.94 - H1 was accepted\n"), "{text}");
     }
 

@@ -5,10 +5,10 @@
 use serde_json::{Value, json};
 use shakmaty::Color;
 
-use super::Standing;
+use super::MatchStatus;
 use crate::pairs::Pair;
 use crate::pgn;
-use crate::record::Entry;
+use crate::record::PairEntry;
 use crate::stats::Estimate;
 use crate::tally::Tally;
 
@@ -18,8 +18,8 @@ pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Val
 }
 
 /// A pair with its games.
-pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
-    let [a, b] = pair.meeting.players;
+pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
+    let [a, b] = pair.pairing.players;
     let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
         let points = [Color::White, Color::Black].map(|side| f64::from(game.half_points(side)) / 2.0);
         json!({
@@ -44,7 +44,7 @@ pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
 }
 
 /// How two players stand.
-pub fn status(standing: &Standing) -> Value {
+pub fn status(standing: &MatchStatus) -> Value {
     let Tally { games, pairs, .. } = standing.tally;
     let mut value = json!({
         "event": "status",

@@ -5,14 +5,14 @@
 
 use std::fmt::Write;
 
-use super::{Standing, accepted, error, number, percent};
+use super::{MatchStatus, accepted, error, number, percent};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
 
 /// How two players stand.
-pub(super) fn standing(&Standing { names: [a, b], conditions, tally, test }: &Standing) -> String {
+pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: &MatchStatus) -> String {
     let mut text = String::from(RULE);
     let e = Estimate::new(tally.pairs);
     let (pairs, games) = (tally.pairs, tally.games);
@@ -104,10 +104,10 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     #[test]
     fn the_block_is_that_of_fastchess() {
         let (conditions, tally) = ("1 plies, NULL, NULL, o.epd", tally());
-        let players = Standing { names: ["new", "base"], conditions, tally: &tally, test: None };
+        let players = MatchStatus { names: ["new", "base"], conditions, tally: &tally, test: None };
         assert_eq!(standing(&players), BLOCK);
         // Its own LLR was -nan; the form of the line is from `printSprt`.
-        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        let text = standing(&MatchStatus { test: Some((sprt(), -1.472)), ..players });
         let llr = "\nLLR: -1.47 (-50.0%) (-2.94, 2.94) [0.00, 5.00]\n-----";
         assert!(text.contains(llr), "{text}");
         assert_eq!(verdict(&sprt(), 3.0), "SPRT ([0.00, 5.00]) completed - H1 was accepted\n");
@@ -118,7 +118,7 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     fn one_sided_counts_are_printed_as_by_fastchess() {
         let games = Trinomial { wins: 20, ..Trinomial::default() };
         let tally = Tally { games, pairs: Pentanomial([0, 0, 0, 0, 10]), ..Tally::default() };
-        let text = standing(&Standing { names: ["a", "b"], conditions: "", tally: &tally, test: None });
+        let text = standing(&MatchStatus { names: ["a", "b"], conditions: "", tally: &tally, test: None });
         // It prints -nan for nan, which depends on its compiler.
         assert!(text.contains("\nElo: inf +/- nan, nElo: inf +/- "), "{text}");
         assert!(text.contains("\nLOS: 100.00 %, DrawRatio: 0.00 %, PairsRatio: inf\n"), "{text}");

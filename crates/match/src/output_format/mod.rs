@@ -15,7 +15,7 @@ use crate::stats::{Sprt, Trinomial, Verdict};
 
 /// Whose lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Dialect {
+pub enum OutputFormat {
     /// Our own: the result at the end.
     Patzer,
     /// Those of fastchess.
@@ -25,7 +25,7 @@ pub enum Dialect {
 }
 
 /// What two players have against each other.
-pub struct Standing<'a> {
+pub struct MatchStatus<'a> {
     /// The players' names.
     pub names: [&'a str; 2],
     /// What is played: limit, threads, book.
@@ -36,12 +36,12 @@ pub struct Standing<'a> {
     pub test: Option<(Sprt, f64)>,
 }
 
-impl Dialect {
+impl OutputFormat {
     /// The lines of a pair's games. `of` is the number of all games, `now` the results of two players with these
     /// games; `None` if there are more than two.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
         let mut text = String::new();
-        let [a, b] = pair.meeting.players;
+        let [a, b] = pair.pairing.players;
         let both = [names[a].as_str(), names[b].as_str()];
         let [_, second] = pair.half_points();
         for (game, (played, [white, black])) in pair.seated().into_iter().enumerate() {
@@ -50,7 +50,7 @@ impl Dialect {
             let (result, how) = (played.result(), pgn::how_it_ended(played));
             text += &format!("Started game {number} of {of} ({white} vs {black})\n");
             text += &format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
-            if let (Dialect::Cutechess, Some(now)) = (self, now) {
+            if let (OutputFormat::Cutechess, Some(now)) = (self, now) {
                 text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
             }
         }
@@ -58,28 +58,28 @@ impl Dialect {
     }
 
     /// How two players stand.
-    pub fn standing(self, standing: &Standing) -> String {
+    pub fn standing(self, standing: &MatchStatus) -> String {
         match self {
-            Dialect::Patzer => String::new(),
-            Dialect::Fastchess => fastchess::standing(standing),
-            Dialect::Cutechess => cutechess::standing(standing),
+            OutputFormat::Patzer => String::new(),
+            OutputFormat::Fastchess => fastchess::standing(standing),
+            OutputFormat::Cutechess => cutechess::standing(standing),
         }
     }
 
     /// How more than two players stand, the best first.
     pub fn ranking(self, players: &[(&str, Tally)]) -> String {
         match self {
-            Dialect::Patzer => String::new(),
-            Dialect::Fastchess => fastchess::ranking(players),
-            Dialect::Cutechess => cutechess::ranking(players),
+            OutputFormat::Patzer => String::new(),
+            OutputFormat::Fastchess => fastchess::ranking(players),
+            OutputFormat::Cutechess => cutechess::ranking(players),
         }
     }
 
     /// What is said at the very end.
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
-            (Dialect::Patzer, _) => return String::new(),
-            (Dialect::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
+            (OutputFormat::Patzer, _) => return String::new(),
+            (OutputFormat::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
             _ => String::new(),
         };
         verdict + "Finished match\n"
@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn only_others_say_that_the_match_is_over() {
-        assert_eq!(Dialect::Patzer.end(None), "");
-        assert_eq!(Dialect::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
+        assert_eq!(OutputFormat::Patzer.end(None), "");
+        assert_eq!(OutputFormat::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
         assert_eq!(
-            Dialect::Fastchess.end(Some((sprt(), -3.0))),
+            OutputFormat::Fastchess.end(Some((sprt(), -3.0))),
             "SPRT ([0.00, 5.00]) completed - H0 was accepted\nFinished match\n"
         );
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::brownian::Brownian;
 use super::elo::{NELO, elo_of, expected_score};
-use super::pentanomial::{Counts, Distribution};
+use super::pentanomial::{Distribution, ResultCounts};
 use super::sprt::{Model, Sprt};
 
 /// What a sequential test says about the difference, in logistic Elo. Infinite (`null` in JSON) where the counts do
@@ -31,15 +31,15 @@ const REACH: f64 = 1_000.0;
 
 impl Adjusted {
     /// Estimates from the state of a test, finished or not; `None` without counts, and for the Bayesian model.
-    pub fn new(test: &Sprt, counts: impl Into<Counts>) -> Option<Adjusted> {
+    pub fn new(test: &Sprt, counts: impl Into<ResultCounts>) -> Option<Adjusted> {
         if test.model() == Model::Bayesian {
             return None;
         }
         match counts.into() {
-            Counts::Games(games) if games.games() > 0 => {
+            ResultCounts::Games(games) if games.games() > 0 => {
                 Adjusted::of(test, &Distribution::regularised(games.ascending()))
             }
-            Counts::Pairs(pairs) if pairs.pairs() > 0 => {
+            ResultCounts::Pairs(pairs) if pairs.pairs() > 0 => {
                 Adjusted::of(test, &Distribution::regularised(pairs.0))
             }
             _ => None,
@@ -76,10 +76,10 @@ impl Adjusted {
     }
 
     /// A difference in logistic Elo as normalised Elo, for counts of the variance that was observed.
-    pub fn normalised(elo: f64, counts: impl Into<Counts>) -> f64 {
+    pub fn normalised(elo: f64, counts: impl Into<ResultCounts>) -> f64 {
         let deviation = match counts.into() {
-            Counts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
-            Counts::Pairs(pairs) => (2.0 * Distribution::regularised(pairs.0).variance()).sqrt(),
+            ResultCounts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
+            ResultCounts::Pairs(pairs) => (2.0 * Distribution::regularised(pairs.0).variance()).sqrt(),
         };
         NELO * (expected_score(elo) - 0.5) / deviation
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::stats::{Pentanomial, Trinomial};
 
-    fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> Adjusted {
+    fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> Adjusted {
         Adjusted::new(&Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap(), counts).unwrap()
     }
 

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::pentanomial::{Counts, Distribution};
+use super::pentanomial::{Distribution, ResultCounts};
 use super::special::normal_cdf;
 
 /// Half the width of the 95 % interval of a normal variable, in standard deviations.
@@ -51,10 +51,10 @@ pub struct Estimate {
 
 impl Estimate {
     /// Estimates from counts; without any games 0 with infinite errors.
-    pub fn new(counts: impl Into<Counts>) -> Estimate {
+    pub fn new(counts: impl Into<ResultCounts>) -> Estimate {
         match counts.into() {
-            Counts::Games(games) => Estimate::of(Distribution::raw(games.ascending())),
-            Counts::Pairs(pairs) => Estimate::of(Distribution::raw(pairs.0)),
+            ResultCounts::Games(games) => Estimate::of(Distribution::raw(games.ascending())),
+            ResultCounts::Pairs(pairs) => Estimate::of(Distribution::raw(pairs.0)),
         }
     }
 

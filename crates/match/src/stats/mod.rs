@@ -16,5 +16,5 @@ pub mod sprt;
 
 pub use adjusted::Adjusted;
 pub use elo::Estimate;
-pub use pentanomial::{Counts, Distribution, Pentanomial, Trinomial};
+pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
 pub use sprt::{Model, Sprt, Verdict};

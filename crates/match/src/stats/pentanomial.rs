@@ -68,22 +68,22 @@ impl Pentanomial {
 
 /// Counts of either kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counts {
+pub enum ResultCounts {
     /// Single games.
     Games(Trinomial),
     /// Pairs.
     Pairs(Pentanomial),
 }
 
-impl From<Trinomial> for Counts {
-    fn from(counts: Trinomial) -> Counts {
-        Counts::Games(counts)
+impl From<Trinomial> for ResultCounts {
+    fn from(counts: Trinomial) -> ResultCounts {
+        ResultCounts::Games(counts)
     }
 }
 
-impl From<Pentanomial> for Counts {
-    fn from(counts: Pentanomial) -> Counts {
-        Counts::Pairs(counts)
+impl From<Pentanomial> for ResultCounts {
+    fn from(counts: Pentanomial) -> ResultCounts {
+        ResultCounts::Pairs(counts)
     }
 }
 

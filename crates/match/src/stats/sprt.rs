@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::elo::{NELO, expected_score};
 use super::likelihood::{log_ratio, with_mean, with_t};
-use super::pentanomial::{Counts, Distribution, Trinomial};
+use super::pentanomial::{Distribution, ResultCounts, Trinomial};
 use patzer_io::error::{Error, Result};
 
 /// The scale on which the hypotheses are given.
@@ -104,13 +104,13 @@ impl Sprt {
     ///
     /// The Bayesian model is one of single games: for pairs, it has no meaning and the result is 0. Callers
     /// give it a [`Trinomial`].
-    pub fn llr(&self, counts: impl Into<Counts>) -> f64 {
+    pub fn llr(&self, counts: impl Into<ResultCounts>) -> f64 {
         match counts.into() {
-            Counts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
-            Counts::Games(games) if games.games() > 0 => {
+            ResultCounts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
+            ResultCounts::Games(games) if games.games() > 0 => {
                 self.generalised(&Distribution::regularised(games.ascending()))
             }
-            Counts::Pairs(pairs) if pairs.pairs() > 0 && self.model != Model::Bayesian => {
+            ResultCounts::Pairs(pairs) if pairs.pairs() > 0 && self.model != Model::Bayesian => {
                 self.generalised(&Distribution::regularised(pairs.0))
             }
             _ => 0.0,
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::stats::Pentanomial;
 
-    fn llr(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> f64 {
+    fn llr(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> f64 {
         Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap().llr(counts)
     }
 

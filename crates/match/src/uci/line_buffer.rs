@@ -9,7 +9,7 @@ const CAPACITY: usize = 1 << 14;
 const HEAD: usize = 1 << 12;
 
 /// A buffer of output.
-pub struct Lines {
+pub struct LineBuffer {
     buffer: Box<[u8]>,
     /// Where the next line begins.
     start: usize,
@@ -21,10 +21,10 @@ pub struct Lines {
     cut: bool,
 }
 
-impl Lines {
+impl LineBuffer {
     /// No output yet.
-    pub fn new() -> Lines {
-        Lines { buffer: vec![0; CAPACITY].into(), start: 0, end: 0, searched: 0, cut: false }
+    pub fn new() -> LineBuffer {
+        LineBuffer { buffer: vec![0; CAPACITY].into(), start: 0, end: 0, searched: 0, cut: false }
     }
 
     /// Forgets everything.
@@ -55,12 +55,12 @@ impl Lines {
     }
 
     /// So many bytes have been put into the space.
-    pub fn filled(&mut self, bytes: usize) {
+    pub fn advance(&mut self, bytes: usize) {
         self.end += bytes;
     }
 
     /// The next whole line, without `\n` or `\r\n`.
-    pub fn next(&mut self) -> Option<&[u8]> {
+    pub fn next_line(&mut self) -> Option<&[u8]> {
         match memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
             Some(at) => {
                 let end = self.searched + at;
@@ -80,7 +80,7 @@ impl Lines {
     }
 
     /// What has come of the line that is not whole yet.
-    pub fn rest(&self) -> &[u8] {
+    pub fn unfinished(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 }
@@ -91,20 +91,20 @@ mod tests {
 
     /// The lines of a text that comes in pieces of this many bytes.
     fn lines(text: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
-        let mut lines = Lines::new();
+        let mut lines = LineBuffer::new();
         let mut found = Vec::new();
         let mut text = text;
         while !text.is_empty() {
             let space = lines.space();
             let take = piece.min(space.len()).min(text.len());
             space[..take].copy_from_slice(&text[..take]);
-            lines.filled(take);
+            lines.advance(take);
             text = &text[take..];
-            while let Some(line) = lines.next() {
+            while let Some(line) = lines.next_line() {
                 found.push(line.to_vec());
             }
         }
-        (found, lines.rest().to_vec())
+        (found, lines.unfinished().to_vec())
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::parse::{joined, shown};
 
 /// An option as an engine declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declared {
+pub struct UciOption {
     /// Its name; case does not matter.
     pub name: String,
     kind: Kind,
@@ -26,9 +26,9 @@ enum Kind {
     Text,
 }
 
-impl Declared {
+impl UciOption {
     /// Reads `NAME… type TYPE …`, which stands behind `option name`.
-    pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<Declared> {
+    pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<UciOption> {
         let words: Vec<&[u8]> = words.collect();
         let at = words.iter().position(|word| *word == b"type")?;
         let (name, rest) = (joined(words[..at].iter().copied()), &words[at + 1..]);
@@ -48,7 +48,7 @@ impl Declared {
             }
             _ => Kind::Text,
         };
-        Some(Declared { name, kind })
+        Some(UciOption { name, kind })
     }
 
     /// Appends the command that sets a value.
@@ -95,7 +95,7 @@ mod tests {
 
     fn set(declared: &str, value: &str) -> Result<String, String> {
         let mut out = Vec::new();
-        let declared = Declared::parse(words(declared.as_bytes())).unwrap();
+        let declared = UciOption::parse(words(declared.as_bytes())).unwrap();
         declared.set(value, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
 

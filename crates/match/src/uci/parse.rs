@@ -5,7 +5,7 @@
 
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
 
-use super::super::player::Info;
+use super::super::player::SearchInfo;
 use patzer_chess::score::{MATE, MATE_IN_MAX, Score};
 
 /// The words of a line.
@@ -77,21 +77,21 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
 
 /// How much an `info` line says about the move that will be played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Worth {
+pub enum InfoKind {
     /// Nothing.
-    Nothing,
+    NoScore,
     /// A score that is only a bound.
     Bound,
     /// A score.
-    Score,
+    Exact,
 }
 
 /// Reads the fields of an `info` line, from behind that word, and judges it.
 ///
 /// A line about another variation than the first, or without a score, is worth nothing.
-pub fn info(line: &[u8]) -> (Worth, Info) {
-    let mut info = Info::default();
-    let mut worth = Worth::Score;
+pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
+    let mut info = SearchInfo::default();
+    let mut worth = InfoKind::Exact;
     let mut words = words(line);
     while let Some(word) = words.next() {
         match word {
@@ -100,8 +100,8 @@ pub fn info(line: &[u8]) -> (Worth, Info) {
             b"nodes" => info.nodes = number(words.next()).max(0) as u64,
             b"nps" => info.nps = number(words.next()).max(0) as u64,
             b"score" => info.score = score(words.next(), words.next()),
-            b"lowerbound" | b"upperbound" => worth = Worth::Bound,
-            b"multipv" if words.next() != Some(b"1") => return (Worth::Nothing, info),
+            b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
+            b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
             // Variations come last, but for a few engines.
             b"pv" if info.score.is_some() => break,
             // The rest is for people.
@@ -109,7 +109,7 @@ pub fn info(line: &[u8]) -> (Worth, Info) {
             _ => {}
         }
     }
-    (if info.score.is_some() { worth } else { Worth::Nothing }, info)
+    (if info.score.is_some() { worth } else { InfoKind::NoScore }, info)
 }
 
 fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn info_lines_are_read() {
         let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
-        let read = Info { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
-        assert_eq!(info(line), (Worth::Score, read));
+        let read = SearchInfo { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
+        assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
         let score = |text: &str| info(format!("depth 1 score {text} nodes 5").as_bytes()).1.score;
         assert_eq!(score("mate 1"), Some(31_999));
@@ -212,14 +212,14 @@ mod tests {
     #[test]
     fn lines_about_something_else_are_worth_nothing() {
         for (line, is) in [
-            ("depth 3 currmove e2e4 currmovenumber 1", Worth::Nothing),
-            ("string the score is 5", Worth::Nothing),
-            ("string score cp 5", Worth::Nothing),
-            ("depth 3 multipv 2 score cp 10 pv e2e4", Worth::Nothing),
-            ("depth 3 score cp 10 lowerbound nodes 5", Worth::Bound),
-            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", Worth::Bound),
-            ("score cp 10", Worth::Score),
-            ("", Worth::Nothing),
+            ("depth 3 currmove e2e4 currmovenumber 1", InfoKind::NoScore),
+            ("string the score is 5", InfoKind::NoScore),
+            ("string score cp 5", InfoKind::NoScore),
+            ("depth 3 multipv 2 score cp 10 pv e2e4", InfoKind::NoScore),
+            ("depth 3 score cp 10 lowerbound nodes 5", InfoKind::Bound),
+            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", InfoKind::Bound),
+            ("score cp 10", InfoKind::Exact),
+            ("", InfoKind::NoScore),
         ] {
             assert_eq!(info(line.as_bytes()).0, is, "{line}");
         }

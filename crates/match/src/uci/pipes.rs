@@ -11,8 +11,8 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-use super::line_buffer::Lines;
-use super::process::{Broken, STOP_TICK, Tail, Until};
+use super::line_buffer::LineBuffer;
+use super::process::{ProcessError, STOP_TICK, StderrTail, Wait};
 
 /// Our ends of a child's standard streams.
 pub struct Pipes {
@@ -51,27 +51,27 @@ impl Pipes {
     pub fn send(
         &mut self,
         mut bytes: &[u8],
-        lines: &mut Lines,
-        tail: &mut Tail,
-        until: &Until,
-    ) -> Result<(), Broken> {
+        lines: &mut LineBuffer,
+        tail: &mut StderrTail,
+        wait: &Wait,
+    ) -> Result<(), ProcessError> {
         while !bytes.is_empty() {
-            let Some(stdin) = &mut self.stdin else { return Err(Broken::Closed) };
+            let Some(stdin) = &mut self.stdin else { return Err(ProcessError::Closed) };
             match stdin.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let ready = self.wait(true, until)?;
+                    let ready = self.wait(true, wait)?;
                     if ready.stdout && !ready.stdin {
                         // It may not read because nobody reads what it writes: make room. Between searches
                         // nothing that it writes matters but its last lines.
-                        while lines.next().is_some() {}
+                        while lines.next_line().is_some() {}
                         self.read(lines)?;
                     }
-                    self.overhear(&ready, tail);
-                    until.check()?;
+                    self.read_stderr(&ready, tail);
+                    wait.check()?;
                 }
-                Err(_) => return Err(Broken::Closed),
+                Err(_) => return Err(ProcessError::Closed),
             }
         }
         Ok(())
@@ -81,14 +81,19 @@ impl Pipes {
     ///
     /// # Errors
     /// If none comes in time, or the program has closed its output.
-    pub fn receive(&mut self, lines: &mut Lines, tail: &mut Tail, until: &Until) -> Result<(), Broken> {
+    pub fn receive(
+        &mut self,
+        lines: &mut LineBuffer,
+        tail: &mut StderrTail,
+        wait: &Wait,
+    ) -> Result<(), ProcessError> {
         loop {
-            let ready = self.wait(false, until)?;
-            self.overhear(&ready, tail);
+            let ready = self.wait(false, wait)?;
+            self.read_stderr(&ready, tail);
             if ready.stdout && self.read(lines)? {
                 return Ok(());
             }
-            until.check()?;
+            wait.check()?;
         }
     }
 
@@ -98,24 +103,24 @@ impl Pipes {
     }
 
     /// Reads what is left of standard error, without waiting.
-    pub fn drain(&mut self, tail: &mut Tail) {
-        self.overhear(&Ready { stdin: false, stdout: false, stderr: true }, tail);
+    pub fn drain(&mut self, tail: &mut StderrTail) {
+        self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }
 
     /// Reads once; false if there was nothing after all.
-    fn read(&mut self, lines: &mut Lines) -> Result<bool, Broken> {
+    fn read(&mut self, lines: &mut LineBuffer) -> Result<bool, ProcessError> {
         match self.stdout.read(lines.space()) {
-            Ok(0) => Err(Broken::Closed),
+            Ok(0) => Err(ProcessError::Closed),
             Ok(bytes) => {
-                lines.filled(bytes);
+                lines.advance(bytes);
                 Ok(true)
             }
             Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
-            Err(_) => Err(Broken::Closed),
+            Err(_) => Err(ProcessError::Closed),
         }
     }
 
-    fn overhear(&mut self, ready: &Ready, tail: &mut Tail) {
+    fn read_stderr(&mut self, ready: &Ready, tail: &mut StderrTail) {
         let Some(stderr) = &mut self.stderr else { return };
         if !ready.stderr {
             return;
@@ -136,9 +141,9 @@ impl Pipes {
     }
 
     /// Waits until a pipe is ready, the deadline passes, or the game is to be abandoned.
-    fn wait(&mut self, writing: bool, until: &Until) -> Result<Ready, Broken> {
+    fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
-            let tick = match until.deadline {
+            let tick = match wait.deadline {
                 None => STOP_TICK,
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
@@ -161,7 +166,7 @@ impl Pipes {
             let count = if writing { 3 } else { 2 - usize::from(stderr.is_none()) };
             let timeout = Timespec { tv_sec: tick.as_secs() as _, tv_nsec: tick.subsec_nanos() as _ };
             match poll(&mut fds[..count], Some(&timeout)) {
-                Ok(0) => until.check()?,
+                Ok(0) => wait.check()?,
                 Ok(_) => {
                     let is = |index: usize| index < count && !fds[index].revents().is_empty();
                     return Ok(Ready {
@@ -171,7 +176,7 @@ impl Pipes {
                     });
                 }
                 Err(Errno::INTR) => {}
-                Err(_) => return Err(Broken::Closed),
+                Err(_) => return Err(ProcessError::Closed),
             }
         }
     }
