@@ -1,32 +1,29 @@
-//! Boards on cores of their own.
+//! Pins each concurrent game, with its engines, to CPUs of its own.
 //!
-//! In: the processors on which this process may run, and how many each board needs. Out: a share for each board.
-//! A thread that is bound starts its engines bound too, and while one of them thinks the others of its board wait,
-//! so a board needs only as many cores as its greediest player has threads.
+//! Child processes inherit the CPU set of the thread that starts them. The crate `core_affinity` binds a
+//! thread to one CPU only, and an engine with several threads needs a set, so this module calls Linux itself.
 
-/// How many processors this process may use at once.
+/// CPUs available to this process.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A share of the processors for each board.
+/// A CPU set for each concurrent game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuShares {
     shares: Vec<Vec<usize>>,
 }
 
 impl CpuShares {
-    /// Shares for so many boards of so many threads, one hardware thread of each core first.
-    ///
-    /// # Errors
-    /// If there are too few processors, or the system does not tell which.
+    /// Assigns `threads` CPUs to each of `games`, one hardware thread of each core first. Players take turns,
+    /// so a game needs as many CPUs as its player with the most threads.
     pub fn new(boards: usize, threads: usize) -> Result<CpuShares, String> {
         let allowed = allowed()?;
         let order = cores_first(&allowed, sibling);
         share(&order, boards, threads).map(|shares| CpuShares { shares })
     }
 
-    /// Binds the current thread, and what it will start, to the share of a board.
+    /// Binds the current thread, and the processes that it starts, to the CPUs of a game.
     pub fn bind(&self, board: usize) {
         if let Some(share) = self.shares.get(board) {
             bind(share);
@@ -44,7 +41,7 @@ fn share(processors: &[usize], boards: usize, threads: usize) -> Result<Vec<Vec<
     Ok(processors.chunks(threads).take(boards).map(<[usize]>::to_vec).collect())
 }
 
-/// Puts first those processors that are the first of their core.
+/// Orders the first hardware thread of each core before its siblings.
 fn cores_first(processors: &[usize], first_sibling: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut seen = std::collections::HashSet::new();
     let (mut firsts, seconds): (Vec<usize>, Vec<usize>) =
@@ -53,7 +50,7 @@ fn cores_first(processors: &[usize], first_sibling: impl Fn(usize) -> usize) -> 
     firsts
 }
 
-/// The first processor of the same core; itself where the system does not tell.
+/// First hardware thread of the same core; the CPU itself where the system does not say.
 fn sibling(processor: usize) -> usize {
     let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -72,7 +69,7 @@ fn bind(share: &[usize]) {
     use rustix::thread::{CpuSet, sched_setaffinity};
     let mut set = CpuSet::new();
     share.iter().for_each(|&processor| set.set(processor));
-    // The share was taken from what is allowed; where that has changed meanwhile, playing on is better than not.
+    // The set was allowed when it was read; if that has changed since, the game goes on unpinned.
     let _ = sched_setaffinity(None, &set);
 }
 
@@ -90,7 +87,7 @@ mod tests {
 
     #[test]
     fn each_core_is_used_before_the_second_threads_of_any() {
-        // Processors 0 and 4, 1 and 5, … share a core.
+        // CPUs 0 and 4, 1 and 5, … share a core.
         assert_eq!(cores_first(&[0, 1, 2, 4, 5, 6, 7], |p| p % 4), [0, 1, 2, 7, 4, 5, 6]);
         assert_eq!(cores_first(&[3, 5], |p| p), [3, 5]);
     }

@@ -1,6 +1,4 @@
-//! Results by opening: which openings decide, and which are drawn or lost whatever one does.
-//!
-//! In: pairs. Out: counts for each opening, from the side of the first player of each pair.
+//! Results by opening, from the side of the first player of each pair.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,26 +12,23 @@ use super::record::PairEntry;
 use super::tally::{Tally, share};
 use crate::stats::{Pentanomial, Trinomial};
 
-/// Counts for each opening, by its number in the order in which the book is used.
+/// Tallies by opening index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpeningTallies {
-    /// How many openings the book has: afterwards they come again.
+    /// Openings in the book; later indices wrap around.
     book: usize,
     counts: BTreeMap<usize, Tally>,
 }
 
 impl OpeningTallies {
-    /// No games yet from a book of so many openings.
     pub fn new(book: usize) -> OpeningTallies {
         OpeningTallies { book: book.max(1), counts: BTreeMap::new() }
     }
 
-    /// Counts a pair.
     pub fn add(&mut self, entry: &PairEntry) {
         self.counts.entry(entry.opening % self.book).or_default().add(entry);
     }
 
-    /// What came of each opening that was played.
     pub fn rows(&self, book: &Openings) -> Vec<OpeningResult> {
         let row = |(&opening, tally): (&usize, &Tally)| {
             let Trinomial { wins, draws, losses } = tally.games;
@@ -44,27 +39,21 @@ impl OpeningTallies {
     }
 }
 
-/// What came of one opening.
+/// Result of one opening.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OpeningResult {
-    /// Its number, from 1 in the order in which the book is used.
+    /// Number in book order, from 1.
     pub opening: usize,
-    /// The position. When a book is used up, players without a clock get two random moves behind it.
+    /// After the book is used up, players without a clock start two random moves later.
     pub fen: String,
-    /// Games won by the first of the two who played them.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost by the first of the two who played them.
     pub losses: u64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
+    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
 }
 
-/// Writes a table of openings, each row after a line end.
-///
-/// # Errors
-/// If it cannot be written.
+/// Appends a table of openings, a row a line.
 pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[OpeningResult]) -> fmt::Result {
     write!(f, "\n\nopenings (number in their order, games, share of the first player, pairs)")?;
     for OpeningResult { opening, fen, wins, draws, losses, pentanomial } in rows {

@@ -1,8 +1,4 @@
-//! One game, from an opening to a result with its reason.
-//!
-//! In: a start position, two players, the rules. Out: the moves, who won and why. Games end by the rules of
-//! chess (checkmate, stalemate, threefold repetition, fifty moves, insufficient material), by a player's fault
-//! (time, illegal move, a crash or a stall), or by [adjudication](super::adjudication).
+//! Plays one game, from an opening to a result with its reason.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,40 +13,35 @@ use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
 use super::syzygy::Syzygy;
 use patzer_chess::Line;
 
-/// Why a game ended. The names are those of `reasons` in JSON output and of the journal.
+/// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// The side to move is mated.
     Checkmate,
-    /// The side to move has no legal move and is not in check.
     Stalemate,
-    /// The position stood for the third time.
     Repetition,
-    /// Fifty moves of both sides without a capture or pawn move.
     FiftyMoves,
-    /// Neither side can give mate.
     InsufficientMaterial,
-    /// A player overstepped its time.
+    /// A player exceeded its time.
     TimeForfeit,
-    /// A player gave an illegal move, or none.
+    /// A player sent an illegal move or no move.
     IllegalMove,
-    /// A player's program ended, or closed its output.
+    /// A player's program exited or closed its output.
     Disconnect,
-    /// A player did not answer any more.
+    /// A player did not answer.
     Stall,
-    /// Adjudicated: both players saw a draw.
+    /// Both players scored a draw.
     AdjudicatedDraw,
-    /// Adjudicated: one side was far ahead.
+    /// One side was far ahead.
     AdjudicatedWin,
-    /// Adjudicated a draw: the game was too long.
+    /// The game was too long.
     MoveLimit,
-    /// Adjudicated by endgame tables.
+    /// Decided by Syzygy tables.
     Tablebase,
 }
 
 impl Reason {
-    /// The name with spaces, for people.
+    /// Name with spaces.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Checkmate => "checkmate",
@@ -70,54 +61,45 @@ impl Reason {
     }
 }
 
-/// What the games of one player are played under.
+/// Limits of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSettings {
-    /// Time, nodes or depth.
     pub control: Control,
-    /// By how much the player may overstep its time.
+    /// How far the player may overstep its time.
     pub margin: Duration,
 }
 
-/// What all games are played under.
+/// Rules of all games.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// When to end games early.
     pub adjudication: Adjudication,
-    /// Whether a player that crashes or stalls loses its game and is started again; otherwise that ends the match.
+    /// A player that crashes or stalls loses the game and is restarted; otherwise the match ends.
     pub recover: bool,
-    /// Tables that decide endgames, if there are any.
     pub syzygy: Option<Arc<Syzygy>>,
 }
 
-/// A move with what its player said about it.
+/// A move with the player's report and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedMove {
-    /// The move.
     pub m: Move,
-    /// Score, depth, nodes.
     pub info: SearchInfo,
-    /// Time taken.
     pub time: Duration,
 }
 
-/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
-    /// The position after the opening.
+    /// Position after the opening.
     pub start: Chess,
-    /// The moves from there.
     pub moves: Vec<PlayedMove>,
-    /// Who won; `None` for a draw.
+    /// `None` for a draw.
     pub winner: Option<Color>,
-    /// Why it ended.
     pub reason: Reason,
-    /// More about the reason, for people: the illegal move, what a program left behind when it crashed.
+    /// Detail of the reason: the illegal move, a crashed program's last output.
     pub note: Option<String>,
 }
 
 impl Game {
-    /// The result as PGN writes it.
+    /// Result as PGN writes it.
     pub fn result(&self) -> &'static str {
         match self.winner {
             Some(Color::White) => "1-0",
@@ -126,7 +108,7 @@ impl Game {
         }
     }
 
-    /// Half points of a colour: 0, 1 or 2.
+    /// Half points of a colour, 0 to 2.
     pub fn half_points(&self, color: Color) -> u8 {
         match self.winner {
             None => 1,
@@ -135,14 +117,12 @@ impl Game {
     }
 }
 
-/// How the position ends the game by the rules of chess, if it does: the winner and the reason.
-///
-/// Repetition counts from the start of the line, where the opening ended.
+/// Winner and reason if the rules of chess end the game here. Repetitions count from the start of the line,
+/// where the opening ended.
 pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
     ending_with(line, &line.position().legal_moves())
 }
 
-/// [`ending`], where the legal moves are known already.
 fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)> {
     let position = line.position();
     if legal.is_empty() {
@@ -163,7 +143,6 @@ fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)>
     Some((None, draw))
 }
 
-/// How a game came out, with what there is to say about it.
 struct Outcome {
     winner: Option<Color>,
     reason: Reason,
@@ -179,16 +158,13 @@ impl From<(Option<Color>, Reason)> for Outcome {
 /// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
-    /// `stop` was set before it ended.
+    /// `stop` was set.
     Stopped,
-    /// The player of this colour failed, and the rules do not let the match go on.
+    /// The player of this colour failed and [`Rules::recover`] is off.
     Failed(Color, String),
 }
 
-/// Plays a game. `players` and `time_settings` are those of White, then Black.
-///
-/// # Errors
-/// If `stop` was set before it ended, or a player failed beyond what the rules allow.
+/// Plays a game; `players` and `time_settings` in order White, Black.
 pub fn play(
     start: &Chess,
     mut players: [&mut dyn Player; 2],
@@ -199,7 +175,7 @@ pub fn play(
     let mut moves = Vec::with_capacity(128);
     let mut outcome = None;
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
-        // The other player is prepared all the same: a fault of its own shows as early as possible.
+        // Prepare the other player even so: its own failure should show as early as possible.
         if let Err(fault) = player.new_game(start, stop) {
             outcome = Some(forfeit(fault, color, rules)?);
         }
@@ -259,7 +235,7 @@ fn play_moves(
     }
 }
 
-/// The game that a player loses by its fault, if the rules let the match go on.
+/// Scores a loss for a failed player if the rules let the match continue.
 fn forfeit(fault: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
     let (reason, note) = match fault {
         PlayerError::Stopped => return Err(GameError::Stopped),
@@ -273,7 +249,7 @@ fn forfeit(fault: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, G
     Ok(Outcome { winner: Some(!loser), reason, note: Some(note) })
 }
 
-/// The move, if it came in time and is legal, else how the game ends through it.
+/// Checks time and legality of a reply; the error is the outcome of the game.
 fn check_reply(
     line: &Line,
     legal: &MoveList,
@@ -283,7 +259,7 @@ fn check_reply(
     let position = line.position();
     let opponent = !position.turn();
     if !timer.spend(choice.time) {
-        // Whoever cannot give mate cannot win on time either (FIDE Laws of Chess, 6.9).
+        // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
         let winner = (!position.has_insufficient_material(opponent)).then_some(opponent);
         return Err((winner, Reason::TimeForfeit).into());
     }
@@ -344,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_illegal_move_loses_and_is_not_played() {
-        // 2. e2e4 again has no pawn to play it.
+        // There is no second pawn for 2. e2e4.
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
         assert_eq!(game.note.as_deref(), Some("e2e4"));

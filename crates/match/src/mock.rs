@@ -1,4 +1,4 @@
-//! Players for tests: they play from a script, or at random but always the same, and report what they are told.
+//! Scripted and pseudo-random players for tests.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
-/// Plays a list of moves in UCI notation, both colours' moves in one list, and reports one score and one time.
+/// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {
     pub moves: Vec<String>,
     /// From White's side.
@@ -37,7 +37,7 @@ impl Player for Scripted {
         let position = turn.line.position();
         let best = self.moves.get(turn.line.moves().len()).map(|text| {
             let uci: UciMove = text.parse().unwrap();
-            // A move that is legal in the start position only stands for one that is illegal here.
+            // A move legal only in the start position serves as an illegal move here.
             uci.to_move(position).or_else(|_| uci.to_move(&Chess::default())).unwrap()
         });
         let score = position.turn().fold_wb(self.score, -self.score);
@@ -58,7 +58,7 @@ impl Hashing {
     }
 }
 
-/// Material from the side to move, in centipawns.
+/// Material balance from the side to move, in centipawns.
 pub fn material(position: &Chess) -> Score {
     let side = |color| {
         let pieces = position.board().material_side(color);
@@ -76,7 +76,7 @@ impl Player for Hashing {
 
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let (position, moves) = (turn.line.position(), turn.legal);
-        // The stronger (higher) seeds look one ply ahead for material.
+        // Seeds from 100 on prefer captures: the stronger players.
         let at = mix(self.seed, turn.line.key()) as usize % moves.len();
         let best = if self.seed >= 100 {
             let mut order: Vec<_> = moves.iter().copied().collect();

@@ -1,8 +1,7 @@
-//! Numbered work on several threads, handed over in order.
+//! Ordered parallel map: numbered jobs run on several threads, results are received in order.
 //!
-//! In: numbers, and how the work of each is done. Out: result after result in the order of their numbers, whichever
-//! was finished first, until the receiver has enough. Where a result depends on its number alone, whatever the
-//! receiver decides and writes is the same for any number of threads.
+//! If a result depends on its number alone, everything that the receiver decides and writes is the same for
+//! any number of threads.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -12,37 +11,30 @@ use std::time::Duration;
 
 use patzer_io::error::{Error, Result};
 
-/// What is to be done, and by how many.
 #[derive(Debug, Clone)]
 pub struct Jobs {
-    /// Numbers of the pieces of work.
     pub numbers: Range<usize>,
-    /// Threads.
     pub threads: usize,
 }
 
-/// How often `idle` is called while no result comes in, and `stop` looked at.
+/// Interval of `idle` calls and `stop` checks while no result arrives.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What a thread has to say.
 enum WorkerMessage<T> {
     Finished(usize, T),
     Failed(Error),
 }
 
-/// Does the piece of a number; `None` if it was abandoned because the flag was set.
+/// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
-/// Works until all is done, `receive` breaks, or `stop` is set. Unfinished work is abandoned.
+/// Runs until all jobs are done, `receive` breaks, or `stop` is set; unfinished jobs are aborted. Each thread
+/// creates its state with `begin`, from its own number.
 ///
-/// Each thread makes what it works with by `begin`, from its own number.
+/// Returns the number of finished results that were not received.
 ///
-/// Gives the number of results that were finished but not handed over: those beyond the one at which the receiver
-/// had enough, or behind an unfinished one when the run was stopped.
-///
-/// # Errors
-/// What `receive` and `idle` report; what `work` reports, after all results before it have been handed over; or that
-/// no thread can be started.
+/// # Errors Errors of `receive` and `idle`; an error of `work` after all results before it have been
+/// received.
 pub fn run<W, T: Send>(
     crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),
@@ -57,7 +49,7 @@ pub fn run<W, T: Send>(
     std::thread::scope(|scope| {
         for thread in 0..crew.threads.min(crew.numbers.len()) {
             let (sender, halt, next) = (sender.clone(), &halt, &next);
-            // Searches recurse deeply, and test builds use more stack than others.
+            // Searches recurse deeply, and test builds use more stack.
             let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
             let worker = move || {
                 let _guard = HaltOnPanic(halt);
@@ -91,7 +83,7 @@ pub fn run<W, T: Send>(
     })
 }
 
-/// Ends the run when a thread panics: its result never comes in, and the others would work on for nothing.
+/// Halts the run when a thread panics: its result would never arrive.
 struct HaltOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for HaltOnPanic<'_> {
@@ -102,7 +94,7 @@ impl Drop for HaltOnPanic<'_> {
     }
 }
 
-/// Hands results over in order; the number of finished ones that were not handed over.
+/// Passes results on in order; returns the number of finished ones left.
 fn collect<T>(
     mut next: usize,
     news: &mpsc::Receiver<WorkerMessage<T>>,

@@ -1,37 +1,35 @@
-//! Who meets whom.
-//!
-//! In: the number of players, and how many of them meet all others. Out: the meeting that each pair of games is.
+//! Pairings of a match, gauntlet or round robin.
 
-/// Who meets whom, round after round.
+/// Pairings of one round by player index; the first player has White in the first game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
-    /// The meetings of one round, by the numbers of the players; the first has White in the first game.
+    /// Pairings of one round by player index; the first player has White in the first game.
     pairings: Vec<[usize; 2]>,
 }
 
-/// One meeting: two players and an opening.
+/// Two players and an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairing {
     /// The first has White in the first game.
     pub players: [usize; 2],
-    /// Number of the opening, from 0: all meetings of a round have the same.
+    /// Opening index, the same for all pairings of a round.
     pub opening: usize,
 }
 
 impl Pairings {
-    /// Each of the first `seeds` players meets all who come after it: one seed makes a gauntlet, or a match of
-    /// two; as many seeds as players make a round robin.
+    /// Pairs each of the first `seeds` players with all players after it: 1 is a gauntlet or a match of two,
+    /// `players` a round robin.
     pub fn new(players: usize, seeds: usize) -> Pairings {
         let pairings = (0..players).flat_map(|b| (0..b.min(seeds)).map(move |a| [a, b])).collect();
         Pairings { pairings }
     }
 
-    /// Meetings in a round; 0 if there are fewer than two players.
+    /// Pairings in a round.
     pub fn round(&self) -> usize {
         self.pairings.len()
     }
 
-    /// The meeting that a pair is, counted from 0.
+    /// Pairing of a pair index.
     pub fn pairing(&self, pair: usize) -> Pairing {
         let round = self.round().max(1);
         let players = self.pairings.get(pair % round).copied().unwrap_or_default();

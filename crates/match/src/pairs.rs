@@ -1,8 +1,6 @@
-//! Pairs of games on several threads, handed over in order.
+//! Plays pairs of games on several threads and delivers them in order.
 //!
-//! In: who meets whom, openings, rules, and a way to make players. Out: pair after pair in the order of their
-//! numbers ([`in_order`]), until the receiver has enough. A pair's games depend on its number alone (who meets,
-//! opening, players prepared anew), so they are the same for any number of threads.
+//! A pair's games depend on its index alone, so they are the same for any number of threads.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
@@ -17,74 +15,67 @@ use super::pgn::Header;
 use super::player::{Player, PlayerError};
 use patzer_io::error::{Error, Result};
 
-/// Two games from one opening.
+/// Two games from one opening with colours swapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The pair's number, from 0.
+    /// From 0.
     pub index: usize,
-    /// The players, by their numbers, and the opening.
     pub pairing: Pairing,
-    /// The first player has White in the first game and Black in the second.
+    /// The first player has White in the first game.
     pub games: [Game; 2],
 }
 
 impl Pair {
-    /// The first player's half points in each game, 0 to 2.
+    /// First player's half points in each game, 0 to 2.
     pub fn half_points(&self) -> [u8; 2] {
         [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
     }
 
-    /// The games, each with the numbers of the players who have White and Black in it.
+    /// The games with the player indices of White and Black.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
         let ([first, second], [a, b]) = (&self.games, self.pairing.players);
         [(first, [a, b]), (second, [b, a])]
     }
 
-    /// Whether both games have the same moves, as they have if the players play alike.
+    /// Whether both games have the same moves.
     pub fn mirrored(&self) -> bool {
         let [first, second] = &self.games;
         first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))
     }
 }
 
-/// Makes a player, by its number, for the games of one thread.
+/// Creates a player, by its index, for the games of one thread.
 pub type PlayerFactory<'a> =
     &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
 
-/// What is to be played, and how.
+/// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
-    /// Numbers of the pairs, from 0.
+    /// Pair indices to play; a resumed match starts after the pairs on disk.
     pub pairs: Range<usize>,
     /// Threads, each with players of its own.
     pub concurrency: usize,
-    /// Who meets whom.
     pub pairings: &'a Pairings,
-    /// What each player plays under, by its number.
+    /// By player index.
     pub time_settings: &'a [TimeSettings],
-    /// The names of the players, for messages.
+    /// By player index.
     pub names: &'a [String],
-    /// Where the pairs begin.
     pub openings: &'a Openings,
-    /// The rules of every game.
     pub rules: Rules,
-    /// The tags of all games.
     pub header: Header,
     /// Called by each thread, with its number, before it plays.
     pub prepare: &'a (dyn Fn(usize) + Sync),
 }
 
 impl MatchConfig<'_> {
-    /// Whether nothing but the players decides about the games.
     fn deterministic(&self) -> bool {
         self.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
     }
 }
 
-/// Plays pairs until all are played, `receive` breaks, or `stop` is set. Unfinished pairs are abandoned.
+/// Plays pairs until all are played, `receive` breaks, or `stop` is set; returns the number of finished pairs
+/// that were not received.
 ///
-/// # Errors
-/// What `receive` reports; that a player failed and the rules end the match then, after all pairs before it have
-/// been handed over; or that no thread can be started.
+/// # Errors Errors of `receive`; the failure of a player, after all pairs before it have been received.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
@@ -93,7 +84,7 @@ pub fn run(
     idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<usize> {
     let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
-    // Players come to the board when they are first needed, and stay.
+    // Players are created when first needed and kept.
     let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
         (config.prepare)(thread);
         config.time_settings.iter().map(|_| None).collect()
@@ -103,7 +94,7 @@ pub fn run(
     ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
 }
 
-/// The pair of this number, played by the players at the board; `None` if it is to be abandoned.
+/// Plays one pair; `None` if it was aborted.
 fn play_number(
     config: &MatchConfig,
     make: PlayerFactory,
@@ -133,7 +124,7 @@ fn play_number(
     }
 }
 
-/// Both games of a pair; no error if they are to be abandoned.
+/// Plays both games; the error is `None` if they were aborted.
 fn play_pair(
     config: &MatchConfig,
     index: usize,
@@ -221,7 +212,7 @@ mod tests {
         assert!(alone.iter().enumerate().all(|(i, pair)| pair.index == i));
         assert_eq!(alone, pairs(2, 0..12, usize::MAX));
         assert_eq!(alone, pairs(5, 0..12, usize::MAX));
-        // A later start continues the same sequence.
+        // A later start continues the sequence.
         assert_eq!(alone[5..], pairs(3, 5..12, usize::MAX));
     }
 
@@ -237,7 +228,7 @@ mod tests {
         for pair in pairs(2, 0..6, usize::MAX) {
             let [first, second] = &pair.games;
             assert_eq!(first.start, second.start);
-            // The two players choose differently, so swapping them changes the game.
+            // The players choose differently, so swapped colours change the game.
             assert!(!pair.mirrored());
         }
     }
@@ -276,7 +267,7 @@ mod tests {
         assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
     }
 
-    /// Plays until it has played enough games in all, then fails.
+    /// Plays 13 games in all, then fails.
     struct Mortal<'a>(Hashing, &'a AtomicUsize);
 
     impl Player for Mortal<'_> {
@@ -309,7 +300,7 @@ mod tests {
             Ok(ControlFlow::Continue(()))
         };
         let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
-        // Four calls a pair: three pairs are played, and the fourteenth call is that of White's opponent.
+        // Four calls a pair: the fourteenth is the second player's in the fourth pair.
         assert_eq!(ended.unwrap_err().to_string(), "b failed in game 4.1: exit status: 3");
         assert_eq!(pairs, 3);
     }

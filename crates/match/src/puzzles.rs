@@ -1,10 +1,8 @@
-//! Puzzles: how often an engine finds the one move that matters.
+//! Puzzle suites: how often an engine finds the solution.
 //!
-//! In: a Lichess puzzle CSV, or EPD lines with `bm` or `am`. Out: puzzles as positions, each with the moves that are
-//! right, and what an engine makes of them. In the CSV a solution's first move is the opponent's; then the solver's and
-//! the opponent's moves take turns. Every move of the solver is asked for, each from the position that the solution
-//! leads to, so the number of moves asked depends on the file alone. A mate is right whether or not it is the one that
-//! the solution has.
+//! Reads Lichess puzzle CSV, or EPD with `bm` or `am`. In the CSV the first move is the opponent's, then
+//! solver and opponent alternate. The engine is asked for every move of the solver from the solution's own
+//! position, so the number of moves depends on the file alone. Any mate is correct.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -20,48 +18,39 @@ use patzer_engine::{Engine, Limits};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// A puzzle that makes sense.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
-    /// Its name in the file, or the line's number.
+    /// Id in the file, or the line number.
     pub name: String,
-    /// Its rating, if it has one.
     pub rating: Option<u32>,
-    /// The positions in which the solver is to move.
+    /// Positions in which the solver is to move.
     pub tasks: Vec<Task>,
 }
 
-/// A position with what is right in it.
+/// A position with its solution.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The game so far.
     pub line: Line,
-    /// Moves of which one is right; or with `avoid`, moves that are wrong.
+    /// Correct moves, or with `avoid` the wrong ones.
     pub moves: Vec<Move>,
-    /// Whether the moves are those to avoid.
     pub avoid: bool,
 }
 
 impl Task {
-    /// Whether a move is right.
     pub fn accepts(&self, m: Move) -> bool {
         played(self.line.position(), m).is_checkmate() || self.moves.contains(&m) != self.avoid
     }
 }
 
-/// What a file holds.
+/// Contents of a puzzle file.
 #[derive(Debug, Default)]
 pub struct Puzzles {
-    /// The puzzles that make sense, in order.
     pub puzzles: Vec<Puzzle>,
-    /// Line and reason of those that do not.
+    /// Line and reason of each bad puzzle.
     pub bad: Vec<(u64, String)>,
 }
 
-/// Reads a file of puzzles, compressed or not. Its format is told by its first line.
-///
-/// # Errors
-/// If it cannot be read, or is of neither format.
+/// Reads a puzzle file, compressed or not; its first line decides the format.
 pub fn read(path: &Path) -> Result<Puzzles> {
     let mut reader = io::open(path)?;
     let head = reader.fill_buf().map_err(|e| Error::io(path, e))?;
@@ -75,7 +64,7 @@ pub fn read(path: &Path) -> Result<Puzzles> {
     read_epd(path, reader)
 }
 
-/// A CSV with the columns `FEN` and `Moves`, and if there are `PuzzleId` and `Rating`.
+/// Reads a CSV with the columns `FEN` and `Moves`, and optionally `PuzzleId` and `Rating`.
 fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
@@ -113,7 +102,7 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// The tasks of a solution, whose first move is the opponent's.
+/// Tasks of a solution whose first move is the opponent's.
 fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
     let mut line = Line::new(fen::position(fen, false)?);
     let mut tasks = Vec::new();
@@ -128,7 +117,7 @@ fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
     if tasks.is_empty() { Err("has no move to find".to_string()) } else { Ok(tasks) }
 }
 
-/// EPD: one position a line, with `bm` or `am`.
+/// Reads EPD with `bm` or `am`.
 fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
@@ -151,7 +140,7 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// A line's name, if it has one, and its task.
+/// Parses an EPD line into its `id` and task.
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), String> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
@@ -185,26 +174,22 @@ fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, String> 
     san.to_move(position).map_err(|_| format!("`{text}` is not legal"))
 }
 
-/// How many of something were right.
+/// Number of puzzles and moves solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PuzzleScore {
-    /// Puzzles.
     pub puzzles: u64,
-    /// Puzzles of which every move was right.
+    /// Puzzles with every move correct.
     pub solved: u64,
-    /// Moves asked for.
     pub moves: u64,
-    /// Moves that were right.
     pub moves_correct: u64,
 }
 
 impl PuzzleScore {
-    /// Share of the moves that were right; 0 of none.
+    /// Fraction of correct moves; 0 without moves.
     pub fn accuracy(&self) -> f64 {
         self.moves_correct as f64 / self.moves.max(1) as f64
     }
 
-    /// Adds another.
     pub fn add(&mut self, other: PuzzleScore) {
         self.puzzles += other.puzzles;
         self.solved += other.solved;
@@ -213,7 +198,7 @@ impl PuzzleScore {
     }
 }
 
-/// Asks an engine for every move of a puzzle, each with an empty table, so that the answer depends on nothing else.
+/// Searches every position of a puzzle with an empty table, so that results are independent.
 pub fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
     let mut right = 0;
     for task in &puzzle.tasks {

@@ -1,7 +1,4 @@
-//! A test on disk: the PGN of its games, and a journal beside it.
-//!
-//! In: finished pairs, in order. Out: `NAME.pgn`, which grows by whole pairs, and `NAME.journal`, with a line a pair
-//! (see [`journal`](super::journal)).
+//! A match on disk: `NAME.pgn` with whole pairs, and `NAME.journal` with a line a pair.
 
 use std::path::{Path, PathBuf};
 
@@ -13,28 +10,26 @@ use super::pairs::Pair;
 
 pub use super::journal::{Arguments, Options};
 
-/// A growing PGN with its journal.
+/// A PGN with its journal.
 pub type MatchRecord = JournaledFile<PairEntry>;
 
-/// What the counts need of a pair.
+/// Result of a pair, as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairEntry {
-    /// The pair's number, from 1 as in the PGN's rounds.
+    /// From 1, as in the PGN's rounds.
     pub pair: usize,
-    /// The players, by their numbers from 0 in the order of the options; the first has White in the first game.
+    /// Player indices in command-line order; the first has White in the first game.
     pub players: [usize; 2],
-    /// The number of the opening, from 0 in the order in which the book is used.
+    /// Opening index in book order, from 0.
     pub opening: usize,
-    /// The first player's half points in each game, 0 to 2.
+    /// First player's half points in each game, 0 to 2.
     pub half_points: [u8; 2],
-    /// Why each game ended.
     pub reasons: [Reason; 2],
-    /// Whether both games have the same moves.
+    /// Both games have the same moves.
     pub mirrored: bool,
 }
 
 impl PairEntry {
-    /// The entry of a pair.
     pub fn new(pair: &Pair) -> PairEntry {
         PairEntry {
             pair: pair.index + 1,
@@ -60,7 +55,6 @@ impl JournalEntry for PairEntry {
     }
 }
 
-/// The journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
 }

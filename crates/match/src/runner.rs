@@ -1,8 +1,4 @@
-//! The course of a match: each pair goes on disk, is counted and is told of, until there are enough.
-//!
-//! In: a plan, the record with the pairs that it holds already, standings that count. Out: how it ended. What the
-//! pairs add up to is the business of the [`Standings`]: a [sequential test](super::sequential) that ends at its
-//! verdict, or the [table](super::tournament) of a tournament.
+//! Match runner: writes each pair to disk, counts it, reports it, until the standings are decided.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -17,31 +13,28 @@ use super::tally::Tally;
 use crate::stats::Sprt;
 use patzer_io::error::Result;
 
-/// What pairs add up to.
+/// Results that pairs add up to: a [sequential test](super::sequential) or a [tournament](super::tournament).
 pub trait Standings {
-    /// Counts a pair.
     fn add(&mut self, entry: &PairEntry);
 
-    /// The counts of two players, by their numbers as in the entries' `players`.
+    /// Tally between two players, by index.
     fn between(&self, players: [usize; 2]) -> Tally;
 
-    /// All results of one player, by its number.
+    /// Tally of one player against all opponents.
     fn player_tally(&self, player: usize) -> Tally;
 
-    /// The test that the counts may decide, with its LLR; `None` if all games are played whatever they say.
+    /// The sequential test and its LLR, if any.
     fn test(&self) -> Option<(Sprt, f64)>;
 
-    /// Whether there are enough pairs.
+    /// Whether the match can stop.
     fn decided(&self) -> bool;
 
-    /// All counts in one line, for people.
     fn summary_line(&self) -> String;
 
     /// Games counted.
     fn games(&self) -> u64;
 
-    /// So many players with all their results, by their share of points, the best first; equal ones in the order
-    /// in which they were named.
+    /// Players by score percentage, ties in command-line order.
     fn ranking(&self, players: usize) -> Vec<(usize, Tally)> {
         let mut rows: Vec<_> = (0..players).map(|player| (player, self.player_tally(player))).collect();
         rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
@@ -49,22 +42,18 @@ pub trait Standings {
     }
 }
 
-/// Who is told what happens.
+/// Receives the events of a match.
 pub trait Observer {
-    /// A pair that now counts.
-    ///
-    /// # Errors
-    /// If it cannot be told, which ends the match.
+    /// A pair has been counted. An error ends the match.
     fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
 
-    /// A crash or a stall that was lived through.
+    /// A player crashed or stalled and the match goes on.
     fn incident(&mut self, text: &str);
 
     /// Called a few times a second.
     fn tick(&mut self, standings: &dyn Standings);
 }
 
-/// Nobody is told anything.
 impl Observer for () {
     fn pair(&mut self, _: &Pair, _: &PairEntry, _: &dyn Standings) -> Result<()> {
         Ok(())
@@ -75,35 +64,31 @@ impl Observer for () {
     fn tick(&mut self, _: &dyn Standings) {}
 }
 
-/// How a match ended.
+/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {
-    /// Games of this run that count.
+    /// Games counted in this run.
     pub games: u64,
-    /// Wall-clock time of this run in seconds.
+    /// Wall-clock time of this run.
     pub seconds: f64,
-    /// Finished pairs that are not counted because they lie beyond the end, or behind an unfinished one.
+    /// Finished pairs that do not count: after the end, or after an unfinished pair.
     pub discarded: usize,
-    /// Whether all pairs of the plan were played.
+    /// All configured pairs were played.
     pub complete: bool,
 }
 
 impl RunSummary {
-    /// Games a second in this run; 0 if nothing was played.
+    /// Games a second in this run; 0 without any.
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
     }
 }
 
-/// How often progress is reported.
+/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until the standings are decided, the pairs of the plan are played or `stop` is set.
-///
-/// `done` are the pairs of a resumed record.
-///
-/// # Errors
-/// If the record cannot be written, or a player fails and the rules end the match then.
+/// Plays until the standings are decided, all pairs are played, or `stop` is set. `done` are the pairs of a
+/// resumed record.
 pub fn run(
     config: &MatchConfig,
     standings: &mut dyn Standings,
@@ -144,7 +129,7 @@ pub fn run(
     Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
 }
 
-/// What is to be told about games that a player lost by a crash or a stall.
+/// Messages about games lost by a crash or stall.
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
     let games = pair.seated().into_iter().enumerate();
     games

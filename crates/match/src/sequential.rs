@@ -1,7 +1,4 @@
-//! A sequential test: counts, and the moment when there are enough.
-//!
-//! In: pairs in order. Out: the state after each, its verdict, and the report of how it ended. A test runs over
-//! a [record](super::record), so it can be interrupted and resumed, and its games are on disk before they count.
+//! Standings of a sequential test, and its final report.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,12 +13,11 @@ use super::runner::{RunSummary, Standings};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
-/// The counts of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SprtState {
     sprt: Sprt,
     openings: OpeningTallies,
-    /// The results, from the first player's side.
+    /// From the first player's side.
     pub tally: Tally,
 }
 
@@ -47,7 +43,6 @@ impl Standings for SprtState {
         self.verdict() != Verdict::Undecided
     }
 
-    /// One line for a progress display.
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
@@ -68,12 +63,11 @@ impl Standings for SprtState {
 }
 
 impl SprtState {
-    /// No games yet from a book of so many openings.
     pub fn new(sprt: Sprt, book: usize) -> SprtState {
         SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
     }
 
-    /// What the model of the test counts: pairs, or single games.
+    /// Pairs, or single games for the Bayesian model.
     fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
             Model::Bayesian => ResultCounts::Games(self.tally.games),
@@ -81,17 +75,16 @@ impl SprtState {
         }
     }
 
-    /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
+    /// Log-likelihood ratio of the pairs, or of the games for the Bayesian model.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(self.counts())
     }
 
-    /// The verdict so far.
     pub fn verdict(&self) -> Verdict {
         self.sprt.verdict(self.llr())
     }
 
-    /// The report of the counts as they are; with the book, also what each opening brought.
+    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> SprtReport {
         let end = match self.verdict() {
             Verdict::Undecided if ended.complete => StopReason::Games,
@@ -119,52 +112,44 @@ impl SprtState {
     }
 }
 
-/// Why no more pairs were played.
+/// Why the match stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The verdict was reached.
     Verdict,
-    /// As many games as allowed were played.
     Games,
-    /// The user stopped the test.
     Interrupted,
 }
 
-/// How a test stands at its end: the result of `patzer sprt`.
+/// Final report of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SprtReport {
-    /// The results from the first player's side.
+    /// From the first player's side.
     #[serde(flatten)]
     pub score: MatchScore,
-    /// Share of pairs that ended even; `None` without any.
+    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// The first player's games with White.
+    /// First player's games with White.
     pub white: Trinomial,
-    /// The first player's games with Black.
+    /// First player's games with Black.
     pub black: Trinomial,
-    /// The difference without the bias of stopping when it looks good.
+    /// Estimate without stopping bias.
     pub adjusted: Option<Adjusted>,
-    /// Logarithm of the likelihood ratio.
     pub llr: f64,
-    /// The LLR at which H0 is accepted.
+    /// LLR that accepts H0.
     pub lower: f64,
-    /// The LLR at which H1 is accepted.
+    /// LLR that accepts H1.
     pub upper: f64,
-    /// How it ended.
     pub verdict: Verdict,
-    /// Games a second of wall-clock time in this run.
     pub games_per_second: f64,
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose two games have the same moves.
+    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// All openings that were played, if asked for.
+    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
-    /// Why no more were played.
     pub end: StopReason,
     #[serde(skip)]
     test: Sprt,
@@ -229,7 +214,7 @@ mod tests {
     const TIME: TimeSettings =
         TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
-    /// A test of a player that takes what it can against one that moves at random.
+    /// Tests a capturing player against a random one.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
         let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {

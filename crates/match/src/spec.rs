@@ -1,7 +1,5 @@
-//! How a player is described on the command line.
-//!
-//! In: a text in fastchess's and cutechess's vocabulary, `cmd=./new name=new option.Hash=64 tc=8+0.08 …`. Out: a
-//! [`Spec`], in which everything but the command may be missing and is then taken from what holds for all players.
+//! Player descriptions on the command line, in the syntax of fastchess and cutechess-cli: `cmd=./new name=new
+//! option.Hash=64 tc=8+0.08 …`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,32 +7,31 @@ use std::time::Duration;
 
 use super::control::{Control, Time, TimeControl, seconds};
 
-/// A player, or what holds for each player.
+/// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spec {
-    /// A net, a weight file, the name of a built-in evaluation, or a program; empty where it holds for each.
+    /// A network, weights file, built-in evaluation or program; empty in `--each`.
     pub cmd: String,
-    /// The name in the PGN; the file's name if it is missing.
+    /// Name in the PGN; the file name if missing.
     pub name: Option<String>,
-    /// Arguments of a program.
+    /// Program arguments.
     pub args: Option<Vec<String>>,
-    /// Working folder of a program.
+    /// Program working folder.
     pub dir: Option<PathBuf>,
-    /// UCI options with their values, in the order in which they are set.
+    /// UCI options in the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Time, nodes and depth; no limit where it is missing.
     pub control: Control,
-    /// By how much the time may be overstepped.
+    /// How far the time may be overstepped.
     pub margin: Option<Duration>,
-    /// Factor for times and nodes, for a match at odds.
+    /// Factor for times and nodes.
     pub odds: Option<f64>,
-    /// Whether the program is started anew for each game.
+    /// Restart the program for each game.
     pub restart: Option<bool>,
-    /// Whether the program is told of no moves before the last capture or pawn move.
+    /// Send only the moves since the last capture or pawn move.
     pub short_history: Option<bool>,
 }
 
-/// The keys with what they mean, for help and messages.
+/// Keys and their meaning, for help and messages.
 pub const KEYS: &[(&str, &str)] = &[
     ("cmd", "a UCI engine, a .nnue or .hce.toml file, or a built-in evaluation"),
     ("name", "name in the PGN"),
@@ -68,18 +65,17 @@ impl FromStr for Spec {
 }
 
 impl Spec {
-    /// A player of whom only the command is told.
     pub fn command(cmd: &str) -> Spec {
         Spec { cmd: cmd.to_string(), ..Spec::default() }
     }
 
-    /// Adds an option, in place of an earlier value.
+    /// Sets an option, replacing an earlier value.
     pub fn option(&mut self, name: &str, value: &str) {
         self.options.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self.options.push((name.to_string(), value.to_string()));
     }
 
-    /// The player with everything that it does not say itself taken from `each`.
+    /// Fills unset fields from `each`.
     pub fn with_defaults(self, each: &Spec) -> Spec {
         let mut options = Spec { options: each.options.clone(), ..Spec::default() };
         for (name, value) in &self.options {
@@ -154,8 +150,8 @@ impl Spec {
     }
 }
 
-/// Cuts a text into words as a shell does: at spaces, but not within single or double quotes, and with a
-/// backslash before a space, a quote or a backslash taking its meaning away. Other backslashes stay.
+/// Splits a text into words like a shell: at spaces outside single or double quotes; a backslash escapes a
+/// space, a quote or a backslash, and is literal before anything else.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word = None::<String>;

@@ -1,7 +1,4 @@
-//! Endgame tables in the Syzygy format, for adjudication.
-//!
-//! In: a folder of tables, a position. Out: who wins it with best play, the fifty-move rule respected. Tables are
-//! read when they are first needed, by whichever game needs them, and shared by all.
+//! Adjudication by Syzygy endgame tables.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +8,7 @@ use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 
 use patzer_io::error::{Error, Result};
 
-/// Syzygy tables with the rules of their use.
+/// Syzygy tables, loaded on first use and shared by all games.
 pub struct Syzygy {
     tables: Tablebase<Chess>,
     files: usize,
@@ -33,11 +30,8 @@ impl fmt::Display for Syzygy {
 }
 
 impl Syzygy {
-    /// The tables of a folder, used for positions of up to `pieces` pieces, kings counted (`None` = as many as the
-    /// tables have). With `ignore_fifty` a win is a win even if it takes more than fifty moves.
-    ///
-    /// # Errors
-    /// If the folder cannot be read, holds no table, or one whose size shows that it is damaged.
+    /// Opens a folder of tables. Probes positions with at most `pieces` pieces, kings included (`None` =
+    /// largest available); with `ignore_fifty`, cursed wins count as wins.
     pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
         let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
@@ -49,13 +43,13 @@ impl Syzygy {
         Ok(Syzygy { tables, files, pieces, ignore_fifty })
     }
 
-    /// Who wins, or `Some(None)` for a draw. `None` where the tables do not say: too many pieces, castling rights,
-    /// a table that is not there, or a win on the edge of the fifty-move rule; such a game is played on.
+    /// The winner, or `Some(None)` for a draw. `None` if the tables do not decide: too many pieces, castling
+    /// rights, a missing table, or a win that the fifty-move rule may spoil.
     pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
         if position.board().occupied().count() > self.pieces {
             return None;
         }
-        // Right after a capture or a pawn move the smaller tables are enough.
+        // After a capture or pawn move, WDL tables suffice.
         let value = if self.ignore_fifty || position.halfmoves() == 0 {
             self.tables.probe_wdl_after_zeroing(position).map(AmbiguousWdl::from)
         } else {
@@ -65,7 +59,6 @@ impl Syzygy {
     }
 }
 
-/// What a value of the side to move says about the winner.
 fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option<Color>> {
     let sign = match value.unambiguous()? {
         Wdl::Win => 1,
@@ -96,13 +89,13 @@ mod tests {
         assert_eq!(tables.to_string(), "5 files, up to 3 pieces");
         let (white, black) = (Some(Some(Color::White)), Some(Some(Color::Black)));
         for (text, winner) in [
-            // A king on the sixth rank before its pawn wins whoever is to move.
+            // A king on the sixth rank before its pawn wins, whoever is to move.
             ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 60", white),
             ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 60", white),
             ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
-            // A rook's pawn does not, with the other king in its corner.
+            // A rook's pawn with the defending king in the corner draws.
             ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
-            // Opposition: who is to move decides.
+            // Opposition decides.
             ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
             ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
             ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
@@ -122,7 +115,7 @@ mod tests {
         let winner = |text: &str| tables.winner(&fen::position(text, false).unwrap());
         assert_eq!(winner("4k3/8/8/8/8/8/8/4KBN1 w - - 0 60"), None, "four pieces");
         assert_eq!(winner("4k3/8/8/8/8/8/8/4K2R w K - 0 60"), None, "castling");
-        // How far the win is, only DTZ tables say; that there is none, these do.
+        // Only DTZ tables know the distance of a win; WDL tables know that there is none.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
@@ -142,7 +135,7 @@ mod tests {
         std::fs::write(&path, &whole[..100]).unwrap();
         let error = Syzygy::load(folder.path(), None, false);
         assert!(error.is_err() || error.unwrap().files == 1);
-        // Of the right length, but not a table.
+        // Right length, but not a table.
         std::fs::write(&path, vec![7; whole.len()]).unwrap();
         let tables = Syzygy::load(folder.path(), None, false).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();

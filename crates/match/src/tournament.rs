@@ -1,6 +1,4 @@
-//! A tournament: the table of a match of two, a gauntlet or a round robin.
-//!
-//! In: pairs in order. Out: what each player has against each other and against all, and by opening if asked.
+//! Cross table of a match of two, a gauntlet or a round robin.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,29 +14,27 @@ use super::sequential::StopReason;
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
-/// The counts of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {
     names: Vec<String>,
-    /// The results of two players, by their numbers, from the first one's side.
+    /// Tallies by player indices, from the first one's side.
     pairings: BTreeMap<[usize; 2], Tally>,
     openings: OpeningTallies,
 }
 
 impl CrossTable {
-    /// No games yet between these players, from a book of so many openings.
     pub fn new(names: &[String], book: usize) -> CrossTable {
         CrossTable { names: names.to_vec(), pairings: BTreeMap::new(), openings: OpeningTallies::new(book) }
     }
 
-    /// All results, from the side of the first of each pairing.
+    /// Sum of all pairings, from the side of each first player.
     pub fn all(&self) -> Tally {
         let mut sum = Tally::default();
         self.pairings.values().for_each(|tally| sum += tally);
         sum
     }
 
-    /// The report of the counts as they are; with the book, also what each opening brought.
+    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> TournamentReport {
         let all = self.all();
         let name = |player: usize| self.names[player].clone();
@@ -115,31 +111,25 @@ impl CrossTable {
     }
 }
 
-/// Results with what they say.
+/// A tally with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ResultSummary {
-    /// Games.
     pub games: u64,
-    /// Games won.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost.
     pub losses: u64,
-    /// Points in a share of all, 0 to 1.
+    /// Score as a fraction, 0 to 1.
     pub score: f64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
+    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// Share of pairs that ended even; `None` without any.
+    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// Against the opponents that were met, from the pairs.
+    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The games with White.
     pub white: Trinomial,
-    /// The games with Black.
     pub black: Trinomial,
 }
 
@@ -162,54 +152,44 @@ impl From<&Tally> for ResultSummary {
     }
 }
 
-/// A player against all that it met.
+/// A player against all opponents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlayerRow {
-    /// Its name.
     pub name: String,
-    /// Its results.
     #[serde(flatten)]
     pub counts: ResultSummary,
 }
 
-/// Two players.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairingResult {
-    /// Their names.
     pub players: [String; 2],
-    /// The results from the first one's side.
+    /// From the first player's side.
     #[serde(flatten)]
     pub counts: ResultSummary,
-    /// Whether all pairs are two identical games.
+    /// All pairs are two identical games.
     pub identical: bool,
 }
 
-/// How a tournament stands at its end: the result of `patzer match`.
+/// Final report of `patzer match`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TournamentReport {
-    /// The first player's results, if there are two players.
+    /// Score of the first player, in a match of two.
     #[serde(flatten)]
     pub score: Option<MatchScore>,
-    /// All games.
     pub games: u64,
-    /// All players, the best first.
+    /// Best first.
     pub players: Vec<PlayerRow>,
-    /// All who have met.
     pub pairings: Vec<PairingResult>,
-    /// All openings that were played, if asked for.
+    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
-    /// Games a second of wall-clock time in this run.
     pub games_per_second: f64,
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose two games have the same moves.
+    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// Why no more were played.
     pub end: StopReason,
 }
 
-/// The width of the longest of some texts.
 fn width<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0).max(least)
 }

@@ -1,9 +1,7 @@
-//! Self-play: games of the bundled engine, to learn from.
+//! Self-play games of the bundled engine as training data.
 //!
-//! In: evaluations, limits, a seed. Out: games from random but balanced [starts](start), in [batches](batch) that
-//! count once they are on disk with their line of the journal. Everything about a game follows from the seed and its
-//! number, so the files are the same for any number of threads, and a run that was killed goes on to the same bytes.
-//! The game loop, adjudication and PGN are the [arena](crate)'s.
+//! The seed and a game's index decide the game, so files are the same for any number of threads, and a killed
+//! run resumes to the same bytes.
 
 pub mod batch;
 pub mod sampler;
@@ -33,53 +31,40 @@ use patzer_match::player::{Player, PlayerError, Turn};
 use sampler::{Sampler, Temperature};
 use start::{Rejection, Start, Starts};
 
-/// What is to be played.
 pub struct SelfplayConfig<'a> {
-    /// All games, those of an earlier run counted.
+    /// Total number of games, earlier runs included.
     pub games: usize,
-    /// Threads.
     pub threads: usize,
-    /// The evaluation that plays all games, and behind it those that it may meet.
+    /// The main evaluation, then its opponents.
     pub participants: &'a [Participant],
-    /// The share of games, 0 to 1, in which it meets one of the others rather than itself.
+    /// Fraction of games against an opponent rather than itself.
     pub pool_share: f64,
-    /// What each player gets for its moves.
     pub time_settings: TimeSettings,
-    /// The rules of every game.
     pub rules: Rules,
-    /// Where games begin.
     pub starts: Starts<'a>,
-    /// How the first moves are drawn.
     pub temperature: Option<Temperature>,
-    /// Decides everything that is left to chance.
     pub seed: u64,
 }
 
-/// A game that was played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
-    /// The game.
     pub game: Game,
-    /// The numbers of the participants who had White and Black.
+    /// Participant indices of White and Black.
     pub seats: [usize; 2],
-    /// Starts that were given up for it.
+    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-/// The files of a run, with the batches that they hold.
+/// Output files with their batches on disk.
 pub struct Outputs {
     files: Vec<(Format, JournaledFile<Batch>)>,
-    /// The batches of an earlier run.
+    /// Batches of earlier runs.
     pub done: Vec<Batch>,
 }
 
 impl Outputs {
-    /// Begins the files, or with `resume` goes on with them; games that are there are never overwritten. A last batch that is not full is played again if more
-    /// than `games` are wanted, so that batches begin where they always do.
-    ///
-    /// # Errors
-    /// As [`JournaledFile::create`] and [`JournaledFile::resume`], if a name says no format, and if a file is there
-    /// already that is not to be gone on with.
+    /// Creates the files, or resumes them; existing games are never overwritten. An incomplete last batch is
+    /// replayed if more than `games` are wanted, so that batch boundaries never move.
     pub fn open(
         paths: &[PathBuf],
         resume: bool,
@@ -99,7 +84,7 @@ impl Outputs {
                 false => (JournaledFile::create(path, arguments, options)?, Vec::new()),
             };
             files.push((format, file));
-            // What all files hold. They hold the same, but for a kill between two writes.
+            // The common prefix: files differ if a run was killed between two writes.
             done = Some(done.filter(|done| done.len() <= there.len()).unwrap_or(there));
         }
         let mut done = done.unwrap_or_default();
@@ -126,10 +111,7 @@ impl Outputs {
         self.files.iter_mut().try_for_each(|(_, file)| file.sync_if_due())
     }
 
-    /// Makes sure that everything has reached the disk.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Syncs all files to disk.
     pub fn finish(self) -> Result<()> {
         self.files.into_iter().try_for_each(|(_, file)| file.finish())
     }
@@ -138,26 +120,23 @@ impl Outputs {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfplaySummary {
-    /// What the files hold, earlier runs included.
+    /// Totals on disk, earlier runs included.
     pub counts: GameTotals,
     /// Positions of this run.
     pub positions: u64,
-    /// Games that were finished but not written, because a game before them or the rest of their batch was not.
+    /// Finished games that were not written: an earlier game or the rest of the batch was unfinished.
     pub discarded: u64,
-    /// Wall-clock time of this run in seconds.
+    /// Wall-clock time of this run.
     pub seconds: f64,
-    /// Whether all games were played.
+    /// All games were played.
     pub complete: bool,
 }
 
-/// How often progress is told.
+/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until all games are written or `stop` is set. `progress` hears a few times a second what is written, and how
-/// many positions of it this run has played.
-///
-/// # Errors
-/// If a file cannot be written, or no balanced start is found.
+/// Plays until all games are written or `stop` is set. `progress` receives the totals and this run's
+/// positions a few times a second.
 pub fn run(
     config: &SelfplayConfig,
     header: &Header,
@@ -195,14 +174,14 @@ pub fn run(
     })
 }
 
-/// Puts games into batches, and batches into the files.
+/// Collects games into batches and writes them.
 struct BatchWriter<'a> {
     config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
-    /// What is written.
+    /// Totals on disk.
     counts: GameTotals,
-    /// Games of a batch that is not full.
+    /// Games of the incomplete batch.
     waiting: Vec<FinishedGame>,
 }
 
@@ -223,10 +202,10 @@ impl BatchWriter<'_> {
     }
 }
 
-/// The players of a thread by their participants' numbers: the evaluation itself, and whom it met last.
+/// Players of a thread by participant index: the main evaluation and its last opponent.
 type Seats = [Option<(usize, Sampler)>; 2];
 
-/// The player of this number in a seat; it stays there as long as it is wanted.
+/// Returns the player of a participant, replacing another one in the seat.
 fn sit<'a>(
     seat: &'a mut Option<(usize, Sampler)>,
     config: &SelfplayConfig,
@@ -242,7 +221,7 @@ fn sit<'a>(
     seat.as_mut().map(|(_, sampler)| sampler).ok_or_else(|| Error::internal("a board without players"))
 }
 
-/// Plays the game of this number; `None` if it is to be abandoned.
+/// Plays one game; `None` if it was aborted.
 fn play_one(
     config: &SelfplayConfig,
     seats: &mut Seats,
@@ -275,7 +254,7 @@ fn play_one(
     }
 }
 
-/// A player of this process fails only by being stopped.
+/// In-process players fail only when stopped.
 fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
     match fault {
         PlayerError::Stopped => Ok(None),
@@ -285,7 +264,7 @@ fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
     }
 }
 
-/// The score of a start from the side to move, by a search like that of any move.
+/// Scores a start position from the side to move, with the limits of a move.
 fn evaluate(
     player: &mut Sampler,
     position: &Chess,

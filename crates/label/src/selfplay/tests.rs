@@ -21,7 +21,7 @@ fn participants() -> Vec<Participant> {
         .into()
 }
 
-/// Plays so many games into two files of a folder; `stop_at` stops the run when so many positions are written.
+/// Plays games into two files of a folder; stops when `stop_at` positions are written.
 fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> SelfplaySummary {
     let participants = participants();
     let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
@@ -70,7 +70,7 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     assert_eq!(threaded.counts, *counts);
     assert!(files(three.path()) == files(one.path()));
 
-    // A part with a last batch that is not full, files that do not agree, then the whole.
+    // A run that ends in an incomplete batch, files that disagree, then the whole.
     assert_eq!(run_in(cut.path(), 20, 2, false, u64::MAX).counts.games, 20);
     let torn = cut.path().join("a.vf");
     let length = fs::metadata(&torn).unwrap().len();

@@ -1,7 +1,4 @@
-//! Openings from EPD or FEN lines.
-//!
-//! In: text. Out: a position a line, or the number of the first line that is not one. Books have up to some
-//! millions of lines, so they are read by all threads.
+//! Opening books of EPD or FEN lines, parsed on all threads.
 
 use std::path::Path;
 
@@ -12,7 +9,7 @@ use super::playable;
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
-/// Reads all positions of a book; `chess960` plays all of them by the castling rules of Chess960.
+/// Parses all lines; `chess960` applies Chess960 castling rules to every position.
 pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -27,13 +24,13 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
             position(line, chess960).and_then(playable).map_err(|reason| (index + 1, reason))
         })
         .collect();
-    // The first bad line is the one to name, whichever thread was first.
+    // Names the first bad line, whichever thread found it.
     read.into_iter()
         .map(|read| read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason)))
         .collect()
 }
 
-/// Reads four fields with operations, of which `hmvc` and `fmvn` are used, or the six fields of a FEN.
+/// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
 fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {

@@ -1,7 +1,4 @@
-//! Openings from games.
-//!
-//! In: PGN. Out: of each game the position in which it ends, or the one after so many plies. Games go through
-//! the reader that `extract` uses, so no token of theirs is passed over.
+//! Opening books of PGN games, parsed as strictly as `extract` does.
 
 use std::path::Path;
 
@@ -12,7 +9,7 @@ use patzer_io::error::{Error, Result};
 use patzer_pgn::Record;
 use patzer_pgn::{GameSpan, GameSplitter, Parser};
 
-/// Reads one position a game: after `plies` plies where the game is that long, else its last.
+/// Position of each game after `plies` plies, or its last one.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
     let mut cutter = GameSplitter::new();
     *cutter.text() = bytes;

@@ -1,9 +1,7 @@
-//! Openings: the positions from which pairs of games begin.
+//! Opening books: EPD, FEN or PGN, plain, compressed or in a ZIP archive.
 //!
-//! In: a book of EPD or FEN lines ([`epd`]), or of PGN games ([`games`]), plain, compressed or in a ZIP archive
-//! ([`archive`]); or the book that is built in. Out: positions in the order of the file, or in a random one that
-//! depends on the seed alone, so that pair `i` of a test always begins from the same one. When all have been used
-//! they come again, for deterministic players with two random moves added ([`vary`]).
+//! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After
+//! the last opening the first comes again; for deterministic players, with two random moves added.
 
 mod archive;
 mod epd;
@@ -22,23 +20,22 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The book that is built in; its header says how it was made.
+/// Built-in book; its header says how it was made.
 const EMBEDDED: &[u8] = include_bytes!("book.epd");
 
-/// The path that stands for the built-in book in messages.
 const EMBEDDED_NAME: &str = "built-in book";
 
-/// Positions to begin from, in the order in which pairs use them.
+/// Openings in the order of use.
 #[derive(Debug, Clone)]
 pub struct Openings {
     positions: Vec<Chess>,
     digest: String,
     seed: u64,
-    /// The number of the opening with which the first pair begins, from 0.
+    /// Index of the first pair's opening.
     first: usize,
 }
 
-/// The order in which a book is used.
+/// Order of a book
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
     /// Shuffled by the seed.
@@ -47,36 +44,32 @@ pub enum Order {
     Sequential,
 }
 
-/// Which openings, and in which order.
+/// Which openings, in which order.
 #[derive(Debug, Clone, Copy)]
 pub struct BookOptions<'a> {
-    /// The book; `None` for the one that is built in.
+    /// `None` for the built-in book.
     pub path: Option<&'a Path>,
-    /// The order.
     pub order: Order,
-    /// Seed of a random order, and of the moves that are added after the last opening.
+    /// Seeds the order, and the moves added after the last opening.
     pub seed: u64,
-    /// With which opening of that order the first pair begins, from 1.
+    /// First opening to use, from 1.
     pub start: usize,
-    /// Of a PGN game the position after so many plies; `None` for its last one.
+    /// Position of a PGN game after this many plies; `None` for its last one.
     pub plies: Option<u32>,
-    /// Play all of them by the castling rules of Chess960, even where they begin as standard chess does.
+    /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
 }
 
 impl Default for BookOptions<'_> {
-    /// The built-in book, in the random order of seed 0.
     fn default() -> Self {
         BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
     }
 }
 
 impl Openings {
-    /// Reads a book and puts it into order. Equal positions count once.
+    /// Reads a book, removes duplicates, and orders it.
     ///
-    /// # Errors
-    /// If the file cannot be read, holds no opening, or a line or game of it is not one; the line or game is
-    /// named. If the first pair is to begin beyond the last opening.
+    /// # Errors A line or game that is no opening is named; a `start` beyond the last opening is refused.
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,
@@ -101,36 +94,34 @@ impl Openings {
         Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1) })
     }
 
-    /// How many different openings there are; at least one.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Always false: a book without openings is an error.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The opening of a pair, counted from 0. After the last one the first comes again; with `vary`, a move of
-    /// each side is then added, at random but always the same for the same pair.
+    /// Opening of a pair index. After the last one the first comes again; with `vary`, plus a random move of
+    /// each side that depends on the seed and the index.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
         if !vary || pair < self.positions.len() {
             return opening;
         }
-        // One seed a pair, apart from the one that shuffles.
+        // Not the seed of the shuffle.
         let mut rng = Rng::new(mix(self.seed, pair as u64));
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }
 
-    /// SHA-256 of the book, as hexadecimal digits.
+    /// SHA-256 of the book in hexadecimal.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// Reads a book of either kind. One opening that only the castling rules of Chess960 can express makes the whole
-/// book one of Chess960.
+/// Reads a book of either kind. One opening that needs Chess960 castling rules applies them to the whole
+/// book.
 fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
@@ -154,7 +145,7 @@ fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Ve
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
-/// Refuses positions in which there is no game left to play.
+/// Rejects positions in which the game is over.
 fn playable(position: Chess) -> std::result::Result<Chess, String> {
     match ending(&Line::new(position.clone())) {
         None => Ok(position),
@@ -162,7 +153,7 @@ fn playable(position: Chess) -> std::result::Result<Chess, String> {
     }
 }
 
-/// The name under which a book is mentioned.
+/// Name of a book in messages.
 pub fn book_name(path: Option<&PathBuf>) -> String {
     path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
 }
@@ -253,7 +244,7 @@ mod tests {
             seen.insert(position.clone());
             assert_eq!(position, book.get(pair, true), "always the same for a pair");
         }
-        // By chance a few of the varied positions coincide.
+        // A few varied positions coincide.
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
     }

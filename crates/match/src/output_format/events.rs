@@ -1,6 +1,4 @@
-//! What happens in a match as JSON values, one a line.
-//!
-//! In: games as they count, and what they add up to. Out: objects whose `event` says what they are.
+//! Match events as JSON objects, for `--json-lines`.
 
 use serde_json::{Value, json};
 use shakmaty::Color;
@@ -12,12 +10,12 @@ use crate::record::PairEntry;
 use crate::stats::Estimate;
 use crate::tally::Tally;
 
-/// The match begins; `done` games of an earlier run count already.
+/// Start of the match; `done` games of an earlier run are included.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
 }
 
-/// A pair with its games.
+/// A finished pair.
 pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     let [a, b] = pair.pairing.players;
     let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
@@ -43,7 +41,7 @@ pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     })
 }
 
-/// How two players stand.
+/// Score of two players.
 pub fn status(standing: &MatchStatus) -> Value {
     let Tally { games, pairs, .. } = standing.tally;
     let mut value = json!({
@@ -68,7 +66,7 @@ pub fn status(standing: &MatchStatus) -> Value {
     value
 }
 
-/// The match is over; the result of the command.
+/// End of the match, with the result of the command.
 pub fn end(result: Value) -> Value {
     json!({ "event": "end", "result": result })
 }

@@ -1,8 +1,6 @@
-//! Match output in the words of other runners, for scripts that read it.
+//! Match output in the format of fastchess or cutechess-cli, for scripts that parse it.
 //!
-//! In: games as they count, and what they add up to. Out: the lines that fastchess and cutechess-cli print. Games
-//! are told of in the order of their numbers, in pairs and when they are finished: `Started game` stands right
-//! before its `Finished game`.
+//! Games are reported in order and when finished: `Started game` directly precedes its `Finished game`.
 
 mod cutechess;
 pub mod events;
@@ -13,32 +11,31 @@ use super::pgn;
 use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
 
-/// Whose lines are written.
+/// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
-    /// Our own: the result at the end.
+    /// The result at the end.
     Patzer,
-    /// Those of fastchess.
+    /// Lines of fastchess.
     Fastchess,
-    /// Those of cutechess-cli.
+    /// Lines of cutechess-cli.
     Cutechess,
 }
 
-/// What two players have against each other.
+/// Score of two players so far.
 pub struct MatchStatus<'a> {
-    /// The players' names.
     pub names: [&'a str; 2],
-    /// What is played: limit, threads, book.
+    /// Limit, threads, hash, book.
     pub conditions: &'a str,
-    /// The results, from the first one's side.
+    /// From the first player's side.
     pub tally: &'a Tally,
-    /// The test, if it is one, with its LLR.
+    /// The sequential test with its LLR.
     pub test: Option<(Sprt, f64)>,
 }
 
 impl OutputFormat {
-    /// The lines of a pair's games. `of` is the number of all games, `now` the results of two players with these
-    /// games; `None` if there are more than two.
+    /// Lines of a finished pair. `of` is the number of all games, `now` the score with this pair; `None` with
+    /// more than two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
         let mut text = String::new();
         let [a, b] = pair.pairing.players;
@@ -57,7 +54,7 @@ impl OutputFormat {
         text
     }
 
-    /// How two players stand.
+    /// Status of two players.
     pub fn standing(self, standing: &MatchStatus) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -66,7 +63,7 @@ impl OutputFormat {
         }
     }
 
-    /// How more than two players stand, the best first.
+    /// Table of more than two players, best first.
     pub fn ranking(self, players: &[(&str, Tally)]) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -75,7 +72,7 @@ impl OutputFormat {
         }
     }
 
-    /// What is said at the very end.
+    /// Last lines of a match.
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
             (OutputFormat::Patzer, _) => return String::new(),
@@ -86,7 +83,7 @@ impl OutputFormat {
     }
 }
 
-/// The results before the last game, of which the first player's half points are known.
+/// The score before the last game, given the first player's half points in it.
 fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
     let count = match half_points {
         0 => &mut games.losses,
@@ -105,17 +102,17 @@ fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
     }
 }
 
-/// The LLR in percent of the bound to which it goes, with its sign.
+/// LLR in percent of the bound that it approaches, with its sign.
 fn percent(sprt: &Sprt, llr: f64) -> f64 {
     100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
 }
 
-/// A number as C++ prints it: what is not known is `nan`.
+/// Formats a number as C++ does: `nan` without sign.
 fn number(value: f64, digits: usize) -> String {
     if value.is_nan() { "nan".into() } else { format!("{value:.digits$}") }
 }
 
-/// An error as C++ prints it: one without end is not known.
+/// Formats an error as C++ does: an infinite one is `nan`.
 fn error(value: f64, digits: usize) -> String {
     number(if value.is_finite() { value } else { f64::NAN }, digits)
 }
@@ -125,7 +122,7 @@ mod tests {
     use super::*;
     use crate::stats::{Model, Pentanomial};
 
-    /// Those of a match that fastchess has played.
+    /// Tally of a match that fastchess has played.
     pub fn tally() -> Tally {
         Tally {
             games: Trinomial { wins: 23, draws: 40, losses: 17 },

@@ -1,8 +1,8 @@
 //! UCI engines as players.
 //!
-//! In: a program with its arguments, folder and options. Out: a [`Player`] whose moves come from that program.
-//! One `isready` a game shows that it lives; a program that does not answer, floods, talks nonsense or dies is a
-//! [`PlayerError`] or an illegal move, never a hang.
+//! A program that does not answer, floods, sends garbage or dies causes a [`PlayerError`] or an illegal move,
+//! never a hang.
+//!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 mod line_buffer;
@@ -33,33 +33,31 @@ use self::position::PositionCommand;
 use self::process::{Process, ProcessError, Wait};
 use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
 
-/// How long to wait for an engine.
+/// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For `uciok` after the start, and the first `readyok`.
+    /// For `uciok` and the first `readyok`.
     pub start: Duration,
     /// For `readyok` before each game.
     pub ready: Duration,
-    /// For a move where no time limits it; `None` waits for ever.
+    /// For a move without time limit; `None` waits forever.
     pub stall: Option<Duration>,
 }
 
-/// A program that speaks UCI, and how it is started.
+/// A UCI program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The executable file, as an absolute path.
+    /// Absolute path of the executable.
     pub path: PathBuf,
-    /// Its arguments.
     pub args: Vec<String>,
-    /// Its working folder; `None` for that of patzer.
+    /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
-    /// Options with their values, in the order in which they are set.
+    /// In the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Whether it is started anew for every game.
+    /// Restart for every game.
     pub restart: bool,
-    /// Whether it is told of no moves before the last capture or pawn move.
+    /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
-    /// How long to wait for it.
     pub timeouts: Timeouts,
 }
 
@@ -70,19 +68,16 @@ pub struct UciPlayer {
     declared: Vec<UciOption>,
     name: Option<String>,
     position_command: PositionCommand,
-    /// The value of `UCI_Chess960`.
+    /// Current value of `UCI_Chess960`.
     chess960: bool,
-    /// A game has been played since the program was started.
+    /// A game has been played since the start of the program.
     played: bool,
-    /// A search that was given up on has not been answered.
+    /// An abandoned search is still running.
     searching: bool,
 }
 
 impl UciPlayer {
-    /// Starts the program, without waiting for it.
-    ///
-    /// # Errors
-    /// What is wrong with the program.
+    /// Starts the program without waiting for it.
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, String> {
         let mut player = UciPlayer {
             position_command: PositionCommand::new(program.short_history),
@@ -98,10 +93,7 @@ impl UciPlayer {
         Ok(player)
     }
 
-    /// Waits until the engine has introduced itself, and sets its options.
-    ///
-    /// # Errors
-    /// If it does not do so in time, or does not have one of the options.
+    /// Waits for `uciok` and sets the options.
     pub fn handshake(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
         let timeout = self.program.timeouts.start;
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
@@ -120,7 +112,7 @@ impl UciPlayer {
             }
             None
         });
-        // An engine that does not even start is no engine: starting it again and again proves nothing.
+        // An engine that fails its handshake would fail again after a restart.
         let unable = |fault| match fault {
             PlayerError::Crash(note) | PlayerError::Stall(note) => PlayerError::Unable(note),
             fault => fault,
@@ -130,7 +122,7 @@ impl UciPlayer {
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
-    /// The name by which the engine introduced itself.
+    /// Name from `id name`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -145,7 +137,7 @@ impl UciPlayer {
         let mut process = Process::start(&mut command).map_err(|e| format!("cannot be started: {e}"))?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
-        // A program that is gone already shows when it is asked for its answer.
+        // A program that has exited shows when its answer is read.
         let _ = process.send(b"uci\n", &wait);
         self.process = Some(process);
         (self.chess960, self.searching, self.played) = (false, false, false);
@@ -158,7 +150,7 @@ impl UciPlayer {
         }
     }
 
-    /// The commands that set the program's options.
+    /// `setoption` commands for the program's options.
     fn settings(&self) -> Result<Vec<u8>, String> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
@@ -172,7 +164,7 @@ impl UciPlayer {
         Ok(commands)
     }
 
-    /// Sends commands with `isready` behind them, and waits for `readyok`.
+    /// Sends commands and `isready`, and waits for `readyok`.
     fn ask_ready(
         &mut self,
         commands: &[u8],
@@ -192,7 +184,7 @@ impl UciPlayer {
         Ok(())
     }
 
-    /// What a broken conversation means. The program is ended.
+    /// Ends the program and describes what went wrong.
     fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
         let process = self.process.take();
         match (error, process) {
@@ -215,10 +207,10 @@ impl UciPlayer {
         }
     }
 
-    /// Ends a search that takes too long, or does so when the next game begins.
+    /// Reply of a search that exceeded its time; the search is stopped before the next game.
     fn timed_out(&mut self, allowed: Duration, time: Duration) -> MoveReply {
         self.searching = true;
-        // Whatever the clock says by now, it was not in time.
+        // The reply was late, whatever the clock says by now.
         let time = time.max(allowed + Duration::from_nanos(1));
         MoveReply { best: Err("no move".to_string()), info: SearchInfo::default(), time }
     }
@@ -296,15 +288,15 @@ impl Drop for UciPlayer {
     }
 }
 
-/// The limits of a move as `go` takes them.
+/// Appends the limits of `go`.
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
     let limits = turn.own.limits(Duration::ZERO);
     if let Some(own) = limits.clock {
-        // An opponent without a clock looks like one with the same.
+        // An opponent without a clock is shown with the player's own.
         let other = turn.other.clock().unwrap_or(own);
         let white = turn.line.position().turn().is_white();
         let (w, b) = if white { (own, other) } else { (other, own) };
-        // Some engines take no time left for no limit.
+        // Some engines read zero as no limit.
         let ms = |time: Duration| time.as_millis().max(1);
         let _ = write!(out, " wtime {} btime {}", ms(w.time), ms(b.time));
         let _ = write!(out, " winc {} binc {}", w.increment.as_millis(), b.increment.as_millis());

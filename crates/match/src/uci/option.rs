@@ -1,16 +1,16 @@
-//! The options of an engine.
+//! UCI options: parsing of declarations and checking of values.
 //!
-//! In: what an engine declares in answer to `uci`, and values. Out: `setoption` commands, or what is wrong with a
-//! value: an engine that is told nonsense keeps its default, and the match would not be the one that was asked for.
+//! An engine ignores a bad value silently, and the match would not be the one requested; so values are
+//! checked here.
 
 use std::io::Write;
 
 use super::parse::{joined, shown};
 
-/// An option as an engine declares it.
+/// An option as declared by an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
-    /// Its name; case does not matter.
+    /// Case does not matter.
     pub name: String,
     kind: Kind,
 }
@@ -19,15 +19,15 @@ pub struct UciOption {
 enum Kind {
     Button,
     Check,
-    /// Least and greatest value, as far as they were declared.
+    /// Minimum and maximum, where declared.
     Spin(i64, i64),
     Combo(Vec<String>),
-    /// Text, or a type that we do not know.
+    /// A string, or an unknown type.
     Text,
 }
 
 impl UciOption {
-    /// Reads `NAME… type TYPE …`, which stands behind `option name`.
+    /// Parses `NAME… type TYPE …`, the words after `option name`.
     pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<UciOption> {
         let words: Vec<&[u8]> = words.collect();
         let at = words.iter().position(|word| *word == b"type")?;
@@ -51,10 +51,7 @@ impl UciOption {
         Some(UciOption { name, kind })
     }
 
-    /// Appends the command that sets a value.
-    ///
-    /// # Errors
-    /// If the option cannot have it.
+    /// Appends the command that sets a value, if the option accepts it.
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let name = &self.name;
         let takes =
@@ -82,7 +79,7 @@ impl UciOption {
             }
             _ => {}
         }
-        // Writing to a vector cannot fail.
+        // Writing to a Vec cannot fail.
         let _ = writeln!(out, "setoption name {name} value {value}");
         Ok(())
     }

@@ -1,6 +1,5 @@
-//! What an engine writes, read without allocating.
+//! Parses engine output without allocating.
 //!
-//! In: lines of output. Out: moves among the legal ones, and the fields of `info` lines.
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
@@ -8,12 +7,11 @@ use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Squ
 use super::super::player::SearchInfo;
 use patzer_chess::score::{MATE, MATE_IN_MAX, Score};
 
-/// The words of a line.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// The text for people: bytes that are no UTF-8 replaced, cut where it gets long.
+/// Printable text: invalid UTF-8 replaced, truncated to 200 bytes.
 pub fn shown(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(200)];
     let text: String =
@@ -21,7 +19,7 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
-/// Words with single spaces between them, for people.
+/// Joins words by single spaces.
 pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     let words: Vec<String> = words.map(shown).collect();
     words.join(" ")
@@ -31,8 +29,8 @@ fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
 
-/// The legal move that a word such as `e2e4` or `e7e8q` means. Castling is read as king takes rook and, with the
-/// rules of standard chess, as the king's two steps too.
+/// Legal move for a word such as `e2e4` or `e7e8q`. Castling may be king takes rook or, in standard chess,
+/// the king's two steps.
 pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
     let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
     let (from, to) = (square(a, b)?, square(c, d)?);
@@ -59,7 +57,7 @@ pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Optio
     })
 }
 
-/// Appends a move as UCI writes it.
+/// Appends a move in UCI notation.
 pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     let (from, to) = match m {
         Move::Castle { king, rook } if castling.is_standard() => {
@@ -75,20 +73,17 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     out.extend(m.promotion().map(|role| role.char() as u8));
 }
 
-/// How much an `info` line says about the move that will be played.
+/// What an `info` line says about the score of the best move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InfoKind {
-    /// Nothing.
+    /// No score, or the score of another line of MultiPV.
     NoScore,
-    /// A score that is only a bound.
+    /// A lower or upper bound.
     Bound,
-    /// A score.
     Exact,
 }
 
-/// Reads the fields of an `info` line, from behind that word, and judges it.
-///
-/// A line about another variation than the first, or without a score, is worth nothing.
+/// Parses the fields of an `info` line.
 pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
     let mut info = SearchInfo::default();
     let mut worth = InfoKind::Exact;
@@ -102,9 +97,9 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"score" => info.score = score(words.next(), words.next()),
             b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
             b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
-            // Variations come last, but for a few engines.
+            // A few engines write fields after the variation.
             b"pv" if info.score.is_some() => break,
-            // The rest is for people.
+            // The rest of the line is free text.
             b"string" => break,
             _ => {}
         }
@@ -117,7 +112,7 @@ fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
     let most = i64::from(MATE_IN_MAX) - 1;
     match kind? {
         b"cp" => Some(value.clamp(-most, most) as Score),
-        // Whole moves, negative for being mated; `mate 0` is said by the side that is mated.
+        // Whole moves, negative when being mated; the mated side says `mate 0`.
         b"mate" => {
             let plies = if value > 0 { 2 * value - 1 } else { -2 * value };
             let plies = plies.min(i64::from(MATE - MATE_IN_MAX)) as Score;
@@ -131,7 +126,7 @@ fn number(word: Option<&[u8]>) -> i64 {
     word.and_then(number_of).unwrap_or(0)
 }
 
-/// A whole number with an optional sign, cut where it gets huge; `None` for anything else.
+/// Integer with optional sign, saturated at ±2^56; `None` for anything else.
 fn number_of(word: &[u8]) -> Option<i64> {
     let (negative, digits) = match word {
         [b'-', digits @ ..] => (true, digits),
@@ -178,7 +173,7 @@ mod tests {
         assert_eq!(find(b"e1g1"), find(b"e1h1"));
         assert_eq!(find(b"e1c1"), find(b"e1a1"));
         assert!(find(b"e1c1").unwrap().is_castle());
-        // In Chess960 the king's step to g1 may be a step to g1.
+        // In Chess960, e1g1 may be a king move to g1.
         assert_eq!(find_move(b"e1g1", &legal, CastlingMode::Chess960), None);
     }
 

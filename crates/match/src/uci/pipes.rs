@@ -1,8 +1,7 @@
-//! The pipes to a child process, read and written by the thread that plays the game.
+//! Non-blocking pipes to a child process, polled by the thread that plays the game.
 //!
-//! In: bytes to send, and until when to wait. Out: what the program writes, as it comes; its standard error is
-//! kept aside. Nothing here blocks beyond its deadline, whatever the program does or does not do. There is no
-//! thread beside: `poll` waits for all pipes at once, so an answer wakes the game itself.
+//! `poll` waits for all pipes at once, so an answer wakes the game itself without a reader thread, and no
+//! call blocks beyond its deadline.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -14,14 +13,13 @@ use rustix::io::{Errno, ioctl_fionbio};
 use super::line_buffer::LineBuffer;
 use super::process::{ProcessError, STOP_TICK, StderrTail, Wait};
 
-/// Our ends of a child's standard streams.
 pub struct Pipes {
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
 }
 
-/// What `poll` found.
+/// Pipes found ready by `poll`.
 struct Ready {
     stdin: bool,
     stdout: bool,
@@ -29,10 +27,7 @@ struct Ready {
 }
 
 impl Pipes {
-    /// Takes the pipes of a child that was started with all three.
-    ///
-    /// # Errors
-    /// If one is missing, or the system refuses to make it non-blocking.
+    /// Takes the three pipes of a child and makes them non-blocking.
     pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
         let missing = || std::io::Error::other("a standard stream is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
@@ -44,10 +39,7 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
     }
 
-    /// Writes all of `bytes`. What the program writes before it reads goes to `lines`.
-    ///
-    /// # Errors
-    /// If the program does not read in time, or does not read any more.
+    /// Writes all of `bytes`; output that the program writes meanwhile goes to `lines`.
     pub fn send(
         &mut self,
         mut bytes: &[u8],
@@ -63,8 +55,8 @@ impl Pipes {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let ready = self.wait(true, wait)?;
                     if ready.stdout && !ready.stdin {
-                        // It may not read because nobody reads what it writes: make room. Between searches
-                        // nothing that it writes matters but its last lines.
+                        // The program may be blocked on its own output: make room. Between searches only its
+                        // last lines matter.
                         while lines.next_line().is_some() {}
                         self.read(lines)?;
                     }
@@ -77,10 +69,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Waits for output and adds it to `lines`: at least one byte.
-    ///
-    /// # Errors
-    /// If none comes in time, or the program has closed its output.
+    /// Waits for output and adds at least one byte to `lines`.
     pub fn receive(
         &mut self,
         lines: &mut LineBuffer,
@@ -97,7 +86,6 @@ impl Pipes {
         }
     }
 
-    /// Closes the program's input, which tells it that nothing more will come.
     pub fn close_input(&mut self) {
         self.stdin = None;
     }
@@ -107,7 +95,7 @@ impl Pipes {
         self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }
 
-    /// Reads once; false if there was nothing after all.
+    /// Reads once; false if nothing was available.
     fn read(&mut self, lines: &mut LineBuffer) -> Result<bool, ProcessError> {
         match self.stdout.read(lines.space()) {
             Ok(0) => Err(ProcessError::Closed),
@@ -126,7 +114,7 @@ impl Pipes {
             return;
         }
         let mut bytes = [0; 4096];
-        // A flood must not keep us from the deadline: the rest is read the next time.
+        // Bounded, so that a flood cannot delay the deadline.
         for _ in 0..16 {
             match stderr.read(&mut bytes) {
                 Ok(0) => {
@@ -140,7 +128,7 @@ impl Pipes {
         }
     }
 
-    /// Waits until a pipe is ready, the deadline passes, or the game is to be abandoned.
+    /// Waits until a pipe is ready, the deadline passes, or the game is aborted.
     fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
             let tick = match wait.deadline {
@@ -150,7 +138,8 @@ impl Pipes {
                     left.min(STOP_TICK)
                 }
             };
-            // Of the two that are not always there, the flags say which matter; descriptors may repeat.
+            // Placeholders for absent pipes repeat stdout's descriptor; the flags below tell which entries
+            // count.
             let stderr = self.stderr.as_ref();
             let mut fds = [
                 PollFd::new(&self.stdout, PollFlags::IN),

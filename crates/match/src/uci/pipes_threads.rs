@@ -1,7 +1,6 @@
-//! The pipes to a child process where there is no `poll`: a thread a stream, and channels.
+//! Pipes to a child process where there is no `poll` (Windows): a thread a stream, and channels.
 //!
-//! In, out: as the module that it stands in for, with which its tests compare it. Each piece of output takes two
-//! switches of threads more, which is why it is not used where there is another way.
+//! Same interface as `pipes`, and slower: each read costs two thread switches more.
 
 use std::io::{Read, Write};
 use std::process::Child;
@@ -11,23 +10,18 @@ use std::time::Instant;
 use super::line_buffer::LineBuffer;
 use super::process::{ProcessError, STOP_TICK, StderrTail, Wait};
 
-/// Our ends of a child's standard streams.
 pub struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
-    /// Output that did not fit into the lines yet.
+    /// Output that has not fitted into the line buffer yet.
     rest: Vec<u8>,
 }
 
-/// How many pieces of output may wait; more of it keeps the program waiting.
+/// Chunks that may wait before the program is blocked.
 const CHUNKS: usize = 64;
 
 impl Pipes {
-    /// Takes the pipes of a child that was started with all three.
-    ///
-    /// # Errors
-    /// If one is missing, or no thread can be started.
     pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
         let missing = || std::io::Error::other("a standard stream is missing");
         let mut input = child.stdin.take().ok_or_else(missing)?;
@@ -38,10 +32,6 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr, rest: Vec::new() })
     }
 
-    /// Hands `bytes` over to be written.
-    ///
-    /// # Errors
-    /// If the program does not read any more.
     pub fn send(
         &mut self,
         bytes: &[u8],
@@ -53,10 +43,6 @@ impl Pipes {
         stdin.send(bytes.to_vec()).map_err(|_| ProcessError::Closed)
     }
 
-    /// Waits for output and adds it to `lines`: at least one byte.
-    ///
-    /// # Errors
-    /// If none comes in time, or the program has closed its output.
     pub fn receive(
         &mut self,
         lines: &mut LineBuffer,
@@ -80,18 +66,16 @@ impl Pipes {
         Ok(())
     }
 
-    /// Closes the program's input, which tells it that nothing more will come.
     pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Reads what there is of standard error, without waiting.
     pub fn drain(&mut self, tail: &mut StderrTail) {
         self.stderr.try_iter().take(CHUNKS).for_each(|bytes| tail.push(&bytes));
     }
 }
 
-/// What a stream holds, piece after piece, until its end.
+/// Reads a stream to its end on a thread of its own.
 fn chunks(mut stream: impl Read + Send + 'static) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver): (SyncSender<Vec<u8>>, _) = sync_channel(CHUNKS);
     thread(move || {
@@ -106,6 +90,6 @@ fn chunks(mut stream: impl Read + Send + 'static) -> std::io::Result<Receiver<Ve
 }
 
 fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    // It ends with the stream, which ends with the program.
+    // The thread ends with the stream, which ends with the program.
     std::thread::Builder::new().name("pipe".to_string()).spawn(work).map(drop)
 }

@@ -1,8 +1,7 @@
-//! What an engine is told of a game: `position` with its moves, move by move.
+//! The `position` command of a game, extended move by move.
 //!
-//! In: the game so far. Out: the command for its last position, of which only what is new is written. Engines get
-//! all moves, as they may want the history; or only those since the last capture or pawn move, which is all that
-//! the rules need and much less to read.
+//! It holds all moves, or with short history those since the last capture or pawn move, which is all that the
+//! rules need.
 
 use std::io::Write;
 
@@ -12,29 +11,30 @@ use shakmaty::{Chess, EnPassantMode, Position};
 use super::parse::push_move;
 use patzer_chess::Line;
 
-/// `position … moves …` as far as it has been told.
+/// `position … moves …` up to the last update.
 pub struct PositionCommand {
     text: Vec<u8>,
-    /// How many moves of the game it covers; `None` before the first.
+    /// Moves of the game covered; `None` before the first update.
     moves: Option<usize>,
-    /// Where they lead: known only if the command begins anew at captures and pawn moves.
+    /// Position reached; tracked only with short history.
     position: Option<Chess>,
-    /// The command has moves already.
+    /// The command has moves.
     some: bool,
 }
 
 impl PositionCommand {
-    /// Nothing yet; `short` leaves out what was before the last capture or pawn move.
+    /// With `short`, drops the moves before the last capture or pawn move.
     pub fn new(short: bool) -> PositionCommand {
         PositionCommand { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
     }
 
-    /// Begins a new game.
+    /// Starts a new game.
     pub fn reset(&mut self) {
         self.moves = None;
     }
 
-    /// The command for a line, to which a caller may append; [`PositionCommand::keep`] takes that away again.
+    /// Extends the command to the end of a line. The caller may append to it; [`PositionCommand::truncate`]
+    /// removes that again.
     pub fn update(&mut self, line: &Line) -> &mut Vec<u8> {
         let mut position_command = match self.moves {
             Some(position_command) if position_command <= line.moves().len() => position_command,
@@ -62,12 +62,10 @@ impl PositionCommand {
         &mut self.text
     }
 
-    /// Takes away what was appended to a command of this length.
     pub fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
     }
 
-    /// The command as it was told last.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -94,7 +92,7 @@ mod tests {
     use patzer_chess::rng::Rng;
     use shakmaty::uci::UciMove;
 
-    /// The command for each line of a game in which this player has White.
+    /// Commands for White's moves of a game.
     fn commands(moves: &str, short: bool) -> Vec<String> {
         let mut position_command = PositionCommand::new(short);
         let mut line = Line::new(Chess::default());
@@ -137,7 +135,7 @@ mod tests {
                     break;
                 }
                 line.play(moves[rng.below(moves.len())]);
-                // Engines hear every other position.
+                // An engine sees every second position.
                 if line.moves().len().is_multiple_of(2) {
                     for position_command in &mut position_command {
                         let heard = heard(std::str::from_utf8(position_command.update(&line)).unwrap());
@@ -149,7 +147,7 @@ mod tests {
         }
     }
 
-    /// What an engine makes of a command.
+    /// Parses a command as an engine does.
     fn heard(command: &str) -> Line {
         let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
         let start = match setup.strip_prefix("position fen ") {

@@ -1,8 +1,7 @@
-//! A program as a child process: started, talked to, and always ended.
+//! Child process of a UCI program: started, read line by line, always ended.
 //!
-//! In: a command. Out: its lines, until a deadline, a request to stop, or its end; and what it said last on
-//! standard error. Each program runs in a process group of its own, so that a signal from the terminal reaches
-//! patzer alone and that whatever the program has started ends with it.
+//! Each program leads its own process group, so that a terminal signal reaches patzer alone and descendants
+//! end with the program.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,39 +11,35 @@ use super::line_buffer::LineBuffer;
 use super::pipes::Pipes;
 use crate::children;
 
-/// How often a waiting game looks whether it is to be abandoned.
+/// Interval at which a waiting game checks its stop flag.
 pub const STOP_TICK: Duration = Duration::from_millis(50);
 
-/// How long a program has to end by itself after `quit`.
+/// Time to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 
-/// How long a program that has closed its output may take to end, so that its exit status is known.
+/// Time to exit after closing its output, so that the exit status is known.
 const EXIT: Duration = Duration::from_millis(500);
 
-/// Why a conversation with a program ended.
+/// Why the program did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessError {
-    /// The deadline has passed.
     TimedOut,
-    /// The game is to be abandoned.
+    /// The game was aborted.
     Stopped,
-    /// The program has ended, or closed a pipe.
+    /// The program exited or closed a pipe.
     Closed,
 }
 
-/// Until when to wait.
+/// How long to wait for a program.
 pub struct Wait<'a> {
-    /// The moment; `None` for no limit.
+    /// `None` for no limit.
     pub deadline: Option<Instant>,
-    /// Set when the game is to be abandoned.
+    /// Set to abort the game.
     pub stop: &'a AtomicBool,
 }
 
 impl Wait<'_> {
-    /// Whether there is time left.
-    ///
-    /// # Errors
-    /// If the deadline has passed or the game is to be abandoned.
+    /// Fails if the deadline has passed or the game was aborted.
     pub fn check(&self) -> Result<(), ProcessError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ProcessError::Stopped);
@@ -54,15 +49,13 @@ impl Wait<'_> {
     }
 }
 
-/// The last bytes of a stream.
+/// The last bytes of standard error.
 #[derive(Debug, Default)]
 pub struct StderrTail(Vec<u8>);
 
 impl StderrTail {
-    /// What is kept.
     const SIZE: usize = 2048;
 
-    /// Adds bytes, and forgets the oldest.
     pub fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
         if self.0.len() > 2 * StderrTail::SIZE {
@@ -70,14 +63,12 @@ impl StderrTail {
         }
     }
 
-    /// The last lines as text.
     fn text(&self) -> String {
         let kept = &self.0[self.0.len().saturating_sub(StderrTail::SIZE)..];
         String::from_utf8_lossy(kept).trim().to_string()
     }
 }
 
-/// A running program.
 pub struct Process {
     child: Child,
     pipes: Pipes,
@@ -87,10 +78,6 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn start(command: &mut Command) -> std::io::Result<Process> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
@@ -113,17 +100,11 @@ impl Process {
     }
 
     /// Writes all of `bytes`.
-    ///
-    /// # Errors
-    /// If the program does not read in time, or not any more.
     pub fn send(&mut self, bytes: &[u8], wait: &Wait) -> Result<(), ProcessError> {
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
 
-    /// Gives line after line to `take` until it returns something.
-    ///
-    /// # Errors
-    /// If that does not happen in time, or the program closes its output.
+    /// Passes lines to `take` until it returns a value.
     pub fn read<T>(
         &mut self,
         wait: &Wait,
@@ -143,7 +124,7 @@ impl Process {
             match self.pipes.receive(&mut self.lines, &mut self.tail, wait) {
                 Ok(()) => received += 1,
                 Err(ProcessError::Closed) if !self.lines.unfinished().is_empty() => {
-                    // The last line of a program that has ended needs no line end.
+                    // The last line of a program that has exited may lack its line end.
                     let last = self.lines.unfinished().to_vec();
                     self.lines.clear();
                     return take(&last).ok_or(ProcessError::Closed);
@@ -153,29 +134,29 @@ impl Process {
         }
     }
 
-    /// Drops whole lines that have come already: what was said before a question does not answer it.
+    /// Drops lines received before a question: they do not answer it.
     pub fn discard_lines(&mut self) {
         while self.lines.next_line().is_some() {}
     }
 
-    /// What has come of a line that is not whole yet.
+    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
         self.lines.unfinished()
     }
 
-    /// Tells the program to quit, and ends it if it does not.
+    /// Sends `quit`, and kills the program if it does not exit.
     pub fn quit(&mut self) {
         let stop = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + QUIT), stop: &stop };
         if self.send(b"quit\n", &wait).is_ok() {
             self.pipes.close_input();
-            // The end of its output is the end of the program, or as good as that.
+            // The end of its output counts as the end of the program.
             let _ = self.read(&wait, |_| None::<()>);
         }
         self.end();
     }
 
-    /// Ends the program and all that it has started, at once.
+    /// Kills the program and its descendants.
     pub fn end(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -184,9 +165,9 @@ impl Process {
         }
     }
 
-    /// Ends the program; how it ended and what it said last.
+    /// Ends the program and describes its exit status and last output on standard error.
     pub fn post_mortem(&mut self) -> String {
-        // It is most probably ending by itself, and its exit status tells why.
+        // The program is probably exiting by itself, with a useful status.
         let begin = Instant::now();
         let mut status = None;
         while !self.ended && status.is_none() && begin.elapsed() < EXIT {
@@ -203,7 +184,7 @@ impl Process {
         }
     }
 
-    /// What the program has said on standard error last, to be put behind a message.
+    /// Last output on standard error, as a suffix of a message.
     pub fn stderr_note(&mut self) -> String {
         self.pipes.drain(&mut self.tail);
         match self.tail.text() {
@@ -224,7 +205,8 @@ mod tests {
     use super::super::pipes_threads;
     use super::*;
 
-    /// Runs a script; the lines that it writes when it is sent a text, and how the conversation ends.
+    /// Runs a script and sends it a text; returns its lines, the end of the conversation, and its standard
+    /// error.
     fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
@@ -256,7 +238,7 @@ mod tests {
             }};
         }
         let error = if threads {
-            // Its threads may still be on the way when the program has ended.
+            // The reader threads may lag behind the exit.
             let error = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
             return (found, error, String::new());
         } else {
