@@ -13,7 +13,7 @@ use patzer_match::game::{Game, Rules, TimeSettings, play};
 use patzer_match::pairings::Pairing;
 use patzer_match::pairs::Pair;
 use patzer_match::pgn::{self, Header};
-use patzer_match::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
+use patzer_match::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.
@@ -25,7 +25,8 @@ impl Player for Known<'_> {
     }
 
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
-        let best = self.0.get(turn.line.moves().len()).copied().ok_or_else(|| "the game is over".to_string());
+        let best =
+            self.0.get(turn.line.moves().len()).copied().ok_or_else(|| NoMove("the game is over".into()));
         let info = SearchInfo { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000 };
         Ok(MoveReply { best, info, time: Duration::from_millis(5) })
     }

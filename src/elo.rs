@@ -64,13 +64,25 @@ pub struct EloArgs {
 #[derive(Debug, Clone, Copy)]
 struct Numbers<const N: usize>([u64; N]);
 
-impl<const N: usize> FromStr for Numbers<N> {
-    type Err = String;
+/// The number of counts that an argument takes.
+#[derive(Debug)]
+struct CountsError(usize);
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+impl fmt::Display for CountsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "write {} counts with commas between them", self.0)
+    }
+}
+
+impl std::error::Error for CountsError {}
+
+impl<const N: usize> FromStr for Numbers<N> {
+    type Err = CountsError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, CountsError> {
         // Beyond this, sums would not be exact.
         const MOST: u64 = 1_000_000_000_000_000;
-        let wrong = || format!("write {N} counts with commas between them");
+        let wrong = || CountsError(N);
         let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST).ok_or_else(wrong);
         let counts: Vec<u64> = text.split(',').map(parse).collect::<std::result::Result<_, _>>()?;
         counts.try_into().map(Numbers).map_err(|_| wrong())

@@ -17,7 +17,7 @@ use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::{self, Header};
 use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::spec::{KEYS, Spec};
+use patzer_match::spec::{KEYS, Spec, SpecError};
 use patzer_match::syzygy::Syzygy;
 use patzer_match::uci::Timeouts;
 
@@ -142,7 +142,7 @@ impl PlayArgs {
     /// # Errors
     /// If a description is not understood.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
-        let wrong = |flag: &'static str| move |reason: String| Error::usage(format!("{flag}: {reason}"));
+        let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
         for text in &self.each {
             let spec: Spec = text.parse().map_err(wrong("--each"))?;
@@ -283,7 +283,7 @@ impl PlayArgs {
         if lineup.unlimited {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
-        let cores = affinity::cores();
+        let cores = affinity::cpus();
         let busy = self.concurrency() * lineup.threads();
         if busy > cores
             && !lineup.time_settings.iter().all(|time_settings| time_settings.control.deterministic())

@@ -121,7 +121,7 @@ impl Labeller<'_> {
     fn label(&mut self, record: &mut Record) -> Result<()> {
         let Some(position) = record.position() else {
             let place = format!("game {}, ply {}", record.game, record.ply);
-            return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
+            return Err(Error::input(format!("{place}: the dataset's record is not a legal position")));
         };
         let end = match &mut self.engine {
             None => position,

@@ -70,30 +70,45 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     Some(values.map(Option::unwrap_or_default))
 }
 
+/// A text that is not an adjudication rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleError {
+    text: String,
+    form: &'static str,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: write {}", self.text, self.form)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
 impl FromStr for DrawRule {
-    type Err = String;
+    type Err = RuleError;
 
     /// Parses `after,moves,score`, such as `40,8,10`.
-    fn from_str(text: &str) -> Result<DrawRule, String> {
+    fn from_str(text: &str) -> Result<DrawRule, RuleError> {
         match numbers(text) {
             Some([after, moves, score]) if moves > 0 && score < 30_000 => {
                 Ok(DrawRule { after, moves, score: score as Score })
             }
-            _ => Err(format!("`{text}`: write AFTER,MOVES,CENTIPAWNS, for example 40,8,10")),
+            _ => Err(RuleError { text: text.into(), form: "AFTER,MOVES,CENTIPAWNS, for example 40,8,10" }),
         }
     }
 }
 
 impl FromStr for ResignRule {
-    type Err = String;
+    type Err = RuleError;
 
     /// Parses `moves,score`, such as `4,600`.
-    fn from_str(text: &str) -> Result<ResignRule, String> {
+    fn from_str(text: &str) -> Result<ResignRule, RuleError> {
         match numbers(text) {
             Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
                 Ok(ResignRule { moves, score: score as Score })
             }
-            _ => Err(format!("`{text}`: write MOVES,CENTIPAWNS, for example 4,600")),
+            _ => Err(RuleError { text: text.into(), form: "MOVES,CENTIPAWNS, for example 4,600" }),
         }
     }
 }

@@ -266,7 +266,7 @@ fn check_reply(
     let note = match choice.best {
         Ok(m) if legal.contains(&m) => return Ok(PlayedMove { m, info: choice.info, time: choice.time }),
         Ok(m) => m.to_uci(position.castles().mode()).to_string(),
-        Err(said) => said,
+        Err(no_move) => no_move.0,
     };
     Err(Outcome { winner: Some(opponent), reason: Reason::IllegalMove, note: Some(note) })
 }

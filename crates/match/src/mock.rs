@@ -6,7 +6,7 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
+use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
@@ -42,7 +42,7 @@ impl Player for Scripted {
         });
         let score = position.turn().fold_wb(self.score, -self.score);
         let info = SearchInfo { score: Some(score), depth: 1, nodes: 1, ..SearchInfo::default() };
-        Ok(MoveReply { best: best.ok_or_else(|| "nothing".into()), info, time: self.time })
+        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: self.time })
     }
 }
 
@@ -87,6 +87,6 @@ impl Player for Hashing {
         };
         let (score, nodes) = (Some((self.score)(position)), moves.len() as u64);
         let info = SearchInfo { score, depth: 1, nodes, ..SearchInfo::default() };
-        Ok(MoveReply { best: best.ok_or_else(|| "nothing".into()), info, time: Duration::ZERO })
+        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: Duration::ZERO })
     }
 }

@@ -108,9 +108,7 @@ fn play_number(
             match make(number, halt) {
                 Ok(player) => seats[number] = Some(player),
                 Err(PlayerError::Stopped) => return Ok(None),
-                Err(PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note)) => {
-                    return Err(Error::usage(format!("{}: {note}", config.names[number])));
-                }
+                Err(e) => return Err(Error::input(format!("{}: {e}", config.names[number]))),
             }
         }
     }
@@ -138,7 +136,7 @@ fn play_pair(
             GameError::Stopped => None,
             GameError::Failed(color, note) => {
                 let name = &config.names[color.fold_wb(white, black)];
-                Some(Error::usage(format!("{name} failed in game {}.{game}: {note}", index + 1)))
+                Some(Error::input(format!("{name} failed in game {}.{game}: {note}", index + 1)))
             }
         }
     };

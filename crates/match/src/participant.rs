@@ -139,7 +139,7 @@ impl Participant {
                 if let Some(spare) = spare {
                     return Ok(Box::new(spare));
                 }
-                let mut player = UciPlayer::launch(program.clone()).map_err(PlayerError::Unable)?;
+                let mut player = UciPlayer::launch(program.clone())?;
                 player.handshake(stop)?;
                 Ok(Box::new(player))
             }
@@ -164,9 +164,11 @@ impl Participant {
 pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
     let mut started = Vec::new();
     for participant in participants.iter() {
-        let fault = |reason| Error::usage(format!("{}: {reason}", participant.name));
         started.push(match &participant.kind {
-            Kind::Program(program) => Some(UciPlayer::launch(program.clone()).map_err(fault)?),
+            Kind::Program(program) => {
+                let player = UciPlayer::launch(program.clone());
+                Some(player.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?)
+            }
             Kind::InProcess(_) => None,
         });
     }
@@ -174,9 +176,7 @@ pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Re
         let Some(mut player) = player else { continue };
         match player.handshake(stop) {
             Ok(()) | Err(PlayerError::Stopped) => {}
-            Err(PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note)) => {
-                return Err(Error::usage(format!("{}: {note}", participant.name)));
-            }
+            Err(e) => return Err(Error::input(format!("{}: {e}", participant.name))),
         }
         participant.engine_name = player.name().map(str::to_string);
         participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);

@@ -2,6 +2,7 @@
 //!
 //! The game trusts nothing that a player reports: it checks legality, and measures time around the player.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -46,12 +47,16 @@ pub struct SearchInfo {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveReply {
-    /// The move, possibly illegal, or the text received in its place.
-    pub best: Result<Move, String>,
+    /// May be illegal.
+    pub best: Result<Move, NoMove>,
     pub info: SearchInfo,
     /// Wall-clock time measured outside the player.
     pub time: Duration,
 }
+
+/// What a player sent in place of a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoMove(pub String);
 
 /// Why a player did not answer. [`Player::new_game`] restarts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +69,17 @@ pub enum PlayerError {
     Stall(String),
     /// Cannot play this game at all; restarting does not help.
     Unable(String),
+}
+
+impl fmt::Display for PlayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerError::Stopped => f.write_str("stopped"),
+            PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note) => {
+                f.write_str(note)
+            }
+        }
+    }
 }
 
 pub trait Player: Send {
@@ -107,7 +123,7 @@ impl InProcess {
             nodes: report.nodes,
             nps: (report.nodes as f64 / time.as_secs_f64().max(1e-9)) as u64,
         };
-        Ok(MoveReply { best: report.best.ok_or_else(|| "no move".to_string()), info, time })
+        Ok(MoveReply { best: report.best.ok_or_else(|| NoMove("no move".into())), info, time })
     }
 }
 

@@ -4,6 +4,7 @@
 //! solver and opponent alternate. The engine is asked for every move of the solver from the solution's own
 //! position, so the number of moves depends on the file alone. Any mate is correct.
 
+use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -47,7 +48,37 @@ impl Task {
 pub struct Puzzles {
     pub puzzles: Vec<Puzzle>,
     /// Line and reason of each bad puzzle.
-    pub bad: Vec<(u64, String)>,
+    pub bad: Vec<(u64, PuzzleError)>,
+}
+
+/// What is wrong with a puzzle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PuzzleError {
+    NotText,
+    TooFewFields,
+    Position(String),
+    NotAMove(String),
+    IllegalMove(String),
+    NoMoves,
+    NoSolution,
+}
+
+impl fmt::Display for PuzzleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PuzzleError::NotText => f.write_str("is not text"),
+            PuzzleError::TooFewFields => f.write_str("has fewer than four fields"),
+            PuzzleError::Position(reason) => f.write_str(reason),
+            PuzzleError::NotAMove(text) => write!(f, "`{text}` is not a move"),
+            PuzzleError::IllegalMove(text) => write!(f, "`{text}` is not legal"),
+            PuzzleError::NoMoves => f.write_str("has no move to find"),
+            PuzzleError::NoSolution => f.write_str("names neither a best move (bm) nor one to avoid (am)"),
+        }
+    }
+}
+
+fn parse_fen(text: &str) -> std::result::Result<Chess, PuzzleError> {
+    fen::position(text, false).map_err(|reason| PuzzleError::Position(reason.to_string()))
 }
 
 /// Reads a puzzle file, compressed or not; its first line decides the format.
@@ -84,7 +115,7 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
             Err(error) if error.is_io_error() => return Err(fault(error)),
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                out.bad.push((line, "is not text".to_string()));
+                out.bad.push((line, PuzzleError::NotText));
                 continue;
             }
         };
@@ -103,18 +134,19 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 }
 
 /// Tasks of a solution whose first move is the opponent's.
-fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
-    let mut line = Line::new(fen::position(fen, false)?);
+fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
+    let mut line = Line::new(parse_fen(fen)?);
     let mut tasks = Vec::new();
     for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| format!("`{text}` is not a move"))?;
-        let played = parsed.to_move(line.position()).map_err(|_| format!("`{text}` is not legal"))?;
+        let parsed = text.parse::<UciMove>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
+        let played =
+            parsed.to_move(line.position()).map_err(|_| PuzzleError::IllegalMove(text.to_string()))?;
         if i % 2 == 1 {
             tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
         }
         line.play(played);
     }
-    if tasks.is_empty() { Err("has no move to find".to_string()) } else { Ok(tasks) }
+    if tasks.is_empty() { Err(PuzzleError::NoMoves) } else { Ok(tasks) }
 }
 
 /// Reads EPD with `bm` or `am`.
@@ -123,7 +155,7 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
         let line = line.map_err(|e| Error::io(path, e))?;
         let Ok(text) = std::str::from_utf8(&line) else {
-            out.bad.push((number, "is not text".to_string()));
+            out.bad.push((number, PuzzleError::NotText));
             continue;
         };
         if text.trim().is_empty() || text.starts_with('#') {
@@ -141,12 +173,12 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 }
 
 /// Parses an EPD line into its `id` and task.
-fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), String> {
+fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
-        return Err("has fewer than four fields".to_string());
+        return Err(PuzzleError::TooFewFields);
     };
-    let position = fen::position(&format!("{board} {turn} {castling} {ep} 0 1"), false)?;
+    let position = parse_fen(&format!("{board} {turn} {castling} {ep} 0 1"))?;
     let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
     let (mut name, mut moves) = (None, None);
     for operation in rest.split(';').map(str::trim) {
@@ -154,7 +186,7 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), String> {
         match code {
             "id" => name = Some(operands.trim().trim_matches('"').to_string()),
             "bm" | "am" => {
-                let found: std::result::Result<Vec<Move>, String> =
+                let found: std::result::Result<Vec<Move>, PuzzleError> =
                     operands.split_whitespace().map(|text| parse_san(&position, text)).collect();
                 moves = Some((found?, code == "am"));
             }
@@ -165,13 +197,13 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), String> {
         Some((moves, avoid)) if !moves.is_empty() => {
             Ok((name, Task { line: Line::new(position), moves, avoid }))
         }
-        _ => Err("names neither a best move (bm) nor one to avoid (am)".to_string()),
+        _ => Err(PuzzleError::NoSolution),
     }
 }
 
-fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, String> {
-    let san = text.parse::<San>().map_err(|_| format!("`{text}` is not a move"))?;
-    san.to_move(position).map_err(|_| format!("`{text}` is not legal"))
+fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
+    let san = text.parse::<San>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
+    san.to_move(position).map_err(|_| PuzzleError::IllegalMove(text.to_string()))
 }
 
 /// Number of puzzles and moves solved.
@@ -226,7 +258,7 @@ mod tests {
             assert!(solution(fen, moves).is_err(), "{fen} {moves}");
         }
         let illegal = solution("5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27", "d3d6 f8d8 d6d1");
-        assert_eq!(illegal.unwrap_err(), "`d6d1` is not legal");
+        assert_eq!(illegal.unwrap_err().to_string(), "`d6d1` is not legal");
     }
 
     #[test]
@@ -246,6 +278,6 @@ mod tests {
         for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
             assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right);
         }
-        assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().contains("bm"));
+        assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
     }
 }

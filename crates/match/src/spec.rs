@@ -1,11 +1,12 @@
 //! Player descriptions on the command line, in the syntax of fastchess and cutechess-cli: `cmd=./new name=new
 //! option.Hash=64 tc=8+0.08 …`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::control::{Control, Time, TimeControl, seconds};
+use super::control::{Control, Time, TimeControl, TimeControlError, seconds};
 
 /// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,16 +50,70 @@ pub const KEYS: &[(&str, &str)] = &[
     ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
-impl FromStr for Spec {
-    type Err = String;
+/// What is wrong with a description.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpecError {
+    NotKeyValue(String),
+    UnclosedQuote {
+        text: String,
+        quote: char,
+    },
+    /// A setting, as `key=value`, and what is wrong with it.
+    Setting(String, SettingError),
+}
 
-    fn from_str(text: &str) -> Result<Spec, String> {
+/// What is wrong with one setting.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SettingError {
+    UnknownKey,
+    /// What to write instead.
+    Value(&'static str),
+    TimeControl(TimeControlError),
+    Args(Box<SpecError>),
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::NotKeyValue(word) => write!(f, "`{word}` is not KEY=VALUE"),
+            SpecError::UnclosedQuote { text, quote } => {
+                write!(f, "`{text}`: a quotation mark {quote} is not closed")
+            }
+            SpecError::Setting(setting, error) => write!(f, "{setting}: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingError::UnknownKey => {
+                let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+                write!(f, "no such key; there are: {}", keys.join(", "))
+            }
+            SettingError::Value(wanted) => f.write_str(wanted),
+            SettingError::TimeControl(error) => error.fmt(f),
+            SettingError::Args(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<&'static str> for SettingError {
+    fn from(wanted: &'static str) -> SettingError {
+        SettingError::Value(wanted)
+    }
+}
+
+impl FromStr for Spec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Spec, SpecError> {
         let mut spec = Spec::default();
         for word in words(text)? {
             let Some((key, value)) = word.split_once('=') else {
-                return Err(format!("`{word}` is not KEY=VALUE"));
+                return Err(SpecError::NotKeyValue(word));
             };
-            spec.set(key, value).map_err(|reason| format!("{key}={value}: {reason}"))?;
+            spec.set(key, value).map_err(|error| SpecError::Setting(word.clone(), error))?;
         }
         Ok(spec)
     }
@@ -95,17 +150,17 @@ impl Spec {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
         let number = || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or("write a whole number above 0");
         match key {
             "cmd" => self.cmd = value.to_string(),
             "name" => self.name = Some(value.to_string()),
-            "args" => self.args = Some(words(value)?),
+            "args" => self.args = Some(words(value).map_err(|e| SettingError::Args(Box::new(e)))?),
             "dir" => self.dir = Some(value.into()),
             "proto" if value == "uci" => {}
-            "proto" => return Err("engines have to speak uci".to_string()),
+            "proto" => return Err("engines have to speak uci".into()),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
-            "tc" => self.control.time = Some(Time::Clock(value.parse::<TimeControl>()?)),
+            "tc" => self.control.time = Some(Time::Clock(value.parse().map_err(SettingError::TimeControl)?)),
             "st" => {
                 let time =
                     seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
@@ -128,22 +183,19 @@ impl Spec {
                 self.restart = Some(match value {
                     "on" | "true" => true,
                     "off" | "false" | "auto" => false,
-                    _ => return Err("write on or off".to_string()),
+                    _ => return Err("write on or off".into()),
                 });
             }
             "history" => {
                 self.short_history = Some(match value {
                     "short" => true,
                     "full" => false,
-                    _ => return Err("write full or short".to_string()),
+                    _ => return Err("write full or short".into()),
                 });
             }
             _ => match key.strip_prefix("option.") {
                 Some(name) if !name.is_empty() => self.option(name, value),
-                _ => {
-                    let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-                    return Err(format!("no such key; there are: {}", keys.join(", ")));
-                }
+                _ => return Err(SettingError::UnknownKey),
             },
         }
         Ok(())
@@ -152,7 +204,7 @@ impl Spec {
 
 /// Splits a text into words like a shell: at spaces outside single or double quotes; a backslash escapes a
 /// space, a quote or a backslash, and is literal before anything else.
-fn words(text: &str) -> Result<Vec<String>, String> {
+fn words(text: &str) -> Result<Vec<String>, SpecError> {
     let mut words = Vec::new();
     let mut word = None::<String>;
     let mut quote = None;
@@ -172,7 +224,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(quote) = quote {
-        return Err(format!("`{text}`: a quotation mark {quote} is not closed"));
+        return Err(SpecError::UnclosedQuote { text: text.to_string(), quote });
     }
     words.extend(word);
     Ok(words)
@@ -221,7 +273,7 @@ mod tests {
             ("proto=xboard", "uci"),
             ("timeodds=-1", "factor"),
         ] {
-            let error = text.parse::<Spec>().unwrap_err();
+            let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

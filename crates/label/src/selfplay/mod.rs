@@ -29,7 +29,7 @@ use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
 use patzer_match::player::{Player, PlayerError, Turn};
 use sampler::{Sampler, Temperature};
-use start::{Rejection, Start, Starts};
+use start::{ATTEMPTS, Rejection, Start, Starts};
 
 pub struct SelfplayConfig<'a> {
     /// Total number of games, earlier runs included.
@@ -240,7 +240,13 @@ fn play_one(
         .starts
         .find(game, &mut rng, &mut |position| evaluate(own, position, &config.time_settings, halt));
     let Start { position, rejected } = match found {
-        Ok(found) => found.map_err(Error::usage)?,
+        Ok(Some(start)) => start,
+        Ok(None) => {
+            let number = game + 1;
+            let reason =
+                format!("game {number}: none of {ATTEMPTS} starts is balanced; allow more with --balance");
+            return Err(Error::input(reason));
+        }
         Err(fault) => return failed(fault),
     };
     let (players, numbers) = match swapped {
@@ -258,9 +264,7 @@ fn play_one(
 fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
     match fault {
         PlayerError::Stopped => Ok(None),
-        PlayerError::Crash(note) | PlayerError::Stall(note) | PlayerError::Unable(note) => {
-            Err(Error::internal(note))
-        }
+        error => Err(Error::internal(error.to_string())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use shakmaty::Chess;
 
-use super::playable;
+use super::{OpeningError, playable};
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
@@ -26,18 +26,17 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
         .collect();
     // Names the first bad line, whichever thread found it.
     read.into_iter()
-        .map(|read| read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason)))
+        .map(|read| {
+            read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason.to_string()))
+        })
         .collect()
 }
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
-fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
+fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {
-        return Err(format!(
-            "is not an EPD or FEN position: `{}`",
-            line.chars().take(40).collect::<String>()
-        ));
+        return Err(OpeningError::NotAPosition(line.chars().take(40).collect()));
     };
     let number = |text: &&str| text.trim_end_matches(';').parse::<u32>().ok();
     let (halfmoves, fullmoves) = match rest {
@@ -45,7 +44,8 @@ fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
         _ => (operand(line, "hmvc"), operand(line, "fmvn")),
     };
     let (halfmoves, fullmoves) = (halfmoves.unwrap_or(0), fullmoves.unwrap_or(1).max(1));
-    fen::position(&format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}"), chess960)
+    let text = format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}");
+    fen::position(&text, chess960).map_err(|reason| OpeningError::Unreadable(reason.to_string()))
 }
 
 fn operand(line: &str, operation: &str) -> Option<u32> {

@@ -9,6 +9,7 @@ mod games;
 mod vary;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -145,11 +146,36 @@ fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Ve
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
+/// Why a line or game of a book is not an opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OpeningError {
+    NotAPosition(String),
+    /// A position or game that cannot be read.
+    Unreadable(String),
+    IllegalPosition,
+    OtherVariant,
+    NoMoves,
+    GameOver,
+}
+
+impl fmt::Display for OpeningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpeningError::NotAPosition(line) => write!(f, "is not an EPD or FEN position: `{line}`"),
+            OpeningError::Unreadable(reason) => f.write_str(reason),
+            OpeningError::IllegalPosition => f.write_str("holds a position that is not legal"),
+            OpeningError::OtherVariant => f.write_str("is neither standard chess nor Chess960"),
+            OpeningError::NoMoves => f.write_str("has no moves"),
+            OpeningError::GameOver => f.write_str("the game is over in this position"),
+        }
+    }
+}
+
 /// Rejects positions in which the game is over.
-fn playable(position: Chess) -> std::result::Result<Chess, String> {
+fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     match ending(&Line::new(position.clone())) {
         None => Ok(position),
-        Some(_) => Err("the game is over in this position".to_string()),
+        Some(_) => Err(OpeningError::GameOver),
     }
 }
 

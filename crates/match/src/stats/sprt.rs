@@ -155,7 +155,7 @@ impl std::str::FromStr for Sprt {
 
     /// Parses the [`Display`](fmt::Display) form: `normalised Elo [0, 5], alpha 0.05, beta 0.05`.
     fn from_str(text: &str) -> Result<Sprt> {
-        let fault = || Error::usage(format!("`{text}` is not a sequential test"));
+        let fault = || Error::input(format!("`{text}` is not a sequential test"));
         let (scale, rest) = text.split_once(" [").ok_or_else(fault)?;
         let model = match scale {
             "normalised Elo" => Model::Normalized,

@@ -17,6 +17,7 @@ mod pipes;
 mod pipes_threads;
 mod position;
 mod process;
+mod wait;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,8 +31,9 @@ use shakmaty::{CastlingMode, Chess, Position};
 use self::option::UciOption;
 use self::parse::{InfoKind, find_move, joined, shown, words};
 use self::position::PositionCommand;
-use self::process::{Process, ProcessError, Wait};
-use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
+use self::process::Process;
+use self::wait::{ProcessError, Wait};
+use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 
 /// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +80,7 @@ pub struct UciPlayer {
 
 impl UciPlayer {
     /// Starts the program without waiting for it.
-    pub fn launch(program: Arc<Program>) -> Result<UciPlayer, String> {
+    pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
         let mut player = UciPlayer {
             position_command: PositionCommand::new(program.short_history),
             program,
@@ -118,7 +120,7 @@ impl UciPlayer {
             fault => fault,
         };
         answered.map_err(|error| unable(self.player_error(error, "`uci`", timeout)))?;
-        let commands = self.settings().map_err(PlayerError::Unable)?;
+        let commands = self.settings()?;
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
@@ -127,14 +129,15 @@ impl UciPlayer {
         self.name.as_deref()
     }
 
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self) -> Result<(), PlayerError> {
         let Program { path, args, dir, .. } = &*self.program;
         let mut command = Command::new(path);
         command.args(args);
         if let Some(dir) = dir {
             command.current_dir(dir);
         }
-        let mut process = Process::start(&mut command).map_err(|e| format!("cannot be started: {e}"))?;
+        let unable = |e| PlayerError::Unable(format!("cannot be started: {e}"));
+        let mut process = Process::start(&mut command).map_err(unable)?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
         // A program that has exited shows when its answer is read.
@@ -151,15 +154,16 @@ impl UciPlayer {
     }
 
     /// `setoption` commands for the program's options.
-    fn settings(&self) -> Result<Vec<u8>, String> {
+    fn settings(&self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
             let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
             else {
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
-                return Err(format!("has no option `{name}`; it offers: {}", names.join(", ")));
+                let note = format!("has no option `{name}`; it offers: {}", names.join(", "));
+                return Err(PlayerError::Unable(note));
             };
-            declared.set(value, &mut commands)?;
+            declared.set(value, &mut commands).map_err(|e| PlayerError::Unable(e.to_string()))?;
         }
         Ok(commands)
     }
@@ -212,7 +216,7 @@ impl UciPlayer {
         self.searching = true;
         // The reply was late, whatever the clock says by now.
         let time = time.max(allowed + Duration::from_nanos(1));
-        MoveReply { best: Err("no move".to_string()), info: SearchInfo::default(), time }
+        MoveReply { best: Err(NoMove("no move".into())), info: SearchInfo::default(), time }
     }
 }
 
@@ -220,7 +224,7 @@ impl Player for UciPlayer {
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
         if self.process.is_none() || self.program.restart && self.played {
             self.quit();
-            self.start().map_err(PlayerError::Unable)?;
+            self.start()?;
             self.handshake(stop)?;
         }
         self.played = true;
@@ -267,8 +271,8 @@ impl Player for UciPlayer {
                 let said = line.strip_prefix(b"bestmove")?;
                 let word = words(said).next().unwrap_or_default();
                 Some(find_move(word, turn.legal, turn.castling()).ok_or_else(|| match word {
-                    [] => "bestmove without a move".to_string(),
-                    word => shown(word),
+                    [] => NoMove("bestmove without a move".into()),
+                    word => NoMove(shown(word)),
                 }))
             })
         });

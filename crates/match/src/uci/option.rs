@@ -3,6 +3,7 @@
 //! An engine ignores a bad value silently, and the match would not be the one requested; so values are
 //! checked here.
 
+use std::fmt;
 use std::io::Write;
 
 use super::parse::{joined, shown};
@@ -24,6 +25,20 @@ enum Kind {
     Combo(Vec<String>),
     /// A string, or an unknown type.
     Text,
+}
+
+/// A value that an option does not accept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionError {
+    name: String,
+    accepts: String,
+    value: String,
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option `{}` takes {}, not `{}`", self.name, self.accepts, self.value)
+    }
 }
 
 impl UciOption {
@@ -52,10 +67,11 @@ impl UciOption {
     }
 
     /// Appends the command that sets a value, if the option accepts it.
-    pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
-        let takes =
-            |what: String| Err(format!("option `{name}` takes {what}, not `{}`", shown(value.as_bytes())));
+        let takes = |accepts: String| {
+            Err(OptionError { name: name.clone(), accepts, value: shown(value.as_bytes()) })
+        };
         if value.contains(['\n', '\r']) {
             return takes("one line".to_string());
         }
@@ -90,7 +106,7 @@ mod tests {
     use super::super::parse::words;
     use super::*;
 
-    fn set(declared: &str, value: &str) -> Result<String, String> {
+    fn set(declared: &str, value: &str) -> Result<String, OptionError> {
         let mut out = Vec::new();
         let declared = UciOption::parse(words(declared.as_bytes())).unwrap();
         declared.set(value, &mut out).map(|()| String::from_utf8(out).unwrap())
@@ -115,7 +131,7 @@ mod tests {
             ),
             ("Odd type", "7", "setoption name Odd value 7\n"),
         ] {
-            assert_eq!(set(declared, value).as_deref(), Ok(command));
+            assert_eq!(set(declared, value).unwrap(), command);
         }
     }
 
@@ -129,7 +145,7 @@ mod tests {
             ("Style type combo default Normal var Solid var Normal", "Risky", "one of: Solid, Normal"),
             ("EvalFile type string default <empty>", "a\nquit", "one line"),
         ] {
-            let error = set(declared, value).unwrap_err();
+            let error = set(declared, value).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
     }

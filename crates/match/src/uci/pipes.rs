@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
 use super::line_buffer::LineBuffer;
-use super::process::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<ChildStdin>,

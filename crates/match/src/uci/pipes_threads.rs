@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::time::Instant;
 
 use super::line_buffer::LineBuffer;
-use super::process::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,

@@ -4,70 +4,19 @@
 //! end with the program.
 
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::line_buffer::LineBuffer;
 use super::pipes::Pipes;
+use super::wait::{ProcessError, StderrTail, Wait};
 use crate::children;
-
-/// Interval at which a waiting game checks its stop flag.
-pub const STOP_TICK: Duration = Duration::from_millis(50);
 
 /// Time to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 
 /// Time to exit after closing its output, so that the exit status is known.
 const EXIT: Duration = Duration::from_millis(500);
-
-/// Why the program did not answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessError {
-    TimedOut,
-    /// The game was aborted.
-    Stopped,
-    /// The program exited or closed a pipe.
-    Closed,
-}
-
-/// How long to wait for a program.
-pub struct Wait<'a> {
-    /// `None` for no limit.
-    pub deadline: Option<Instant>,
-    /// Set to abort the game.
-    pub stop: &'a AtomicBool,
-}
-
-impl Wait<'_> {
-    /// Fails if the deadline has passed or the game was aborted.
-    pub fn check(&self) -> Result<(), ProcessError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(ProcessError::Stopped);
-        }
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if late { Err(ProcessError::TimedOut) } else { Ok(()) }
-    }
-}
-
-/// The last bytes of standard error.
-#[derive(Debug, Default)]
-pub struct StderrTail(Vec<u8>);
-
-impl StderrTail {
-    const SIZE: usize = 2048;
-
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        if self.0.len() > 2 * StderrTail::SIZE {
-            self.0.drain(..self.0.len() - StderrTail::SIZE);
-        }
-    }
-
-    fn text(&self) -> String {
-        let kept = &self.0[self.0.len().saturating_sub(StderrTail::SIZE)..];
-        String::from_utf8_lossy(kept).trim().to_string()
-    }
-}
 
 pub struct Process {
     child: Child,
@@ -266,15 +215,5 @@ mod tests {
         let send = "position startpos moves\n".repeat(5000);
         let (lines, error, _) = talk(script, &send, false);
         assert_eq!((lines.last().map(String::as_str), error), (Some("5000"), ProcessError::Closed));
-    }
-
-    #[test]
-    fn only_the_end_of_a_stream_is_kept() {
-        let mut tail = StderrTail::default();
-        for i in 0..10_000 {
-            tail.push(format!("{i}\n").as_bytes());
-        }
-        assert!(tail.text().ends_with("9998\n9999"));
-        assert!(tail.0.len() <= 2 * StderrTail::SIZE + 16);
     }
 }
