@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
-use patzer_match::adjudication::Adjudication;
-use patzer_match::control::Control;
-use patzer_match::game::{Game, Rules, TimeSettings, play};
-use patzer_match::pairings::Pairing;
-use patzer_match::pairs::Pair;
 use patzer_match::pgn::{self, Header};
-use patzer_match::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+use patzer_match::{
+    Adjudication, Control, Game, MoveReply, NoMove, Pair, Pairing, Player, PlayerError, Rules, SearchInfo,
+    TimeSettings, Turn, play,
+};
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use patzer_io::error::Result;
-use patzer_match::adjudication::{Adjudication, DrawRule, ResignRule};
-use patzer_match::syzygy::Syzygy;
+use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
 
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]

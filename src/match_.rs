@@ -8,9 +8,8 @@ use super::play::{PlayArgs, after_help};
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::pairings::Pairings;
 use patzer_match::record::PairEntry;
-use patzer_match::tournament::CrossTable;
+use patzer_match::{CrossTable, Pairings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \

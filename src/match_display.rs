@@ -12,11 +12,9 @@ use super::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
-use patzer_match::pairs::Pair;
 use patzer_match::record::PairEntry;
-use patzer_match::runner::{Observer, Standings};
 use patzer_match::stats::{Estimate, Sprt};
-use patzer_match::tally::Tally;
+use patzer_match::{Observer, Pair, Standings, Tally};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]

@@ -9,15 +9,10 @@ use super::play::{Lineup, PlayArgs, open_record};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_match::game::Reason;
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
-use patzer_match::pairings::Pairings;
-use patzer_match::pairs::MatchConfig;
 use patzer_match::participant::Participant;
-use patzer_match::runner::{self, RunSummary, Standings};
-use patzer_match::spec::Spec;
-use patzer_match::tally::Tally;
+use patzer_match::{MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
 /// What is to be played.
 pub struct MatchRun<'a> {
@@ -105,7 +100,7 @@ pub fn play_match<S: Standings>(
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup, &openings);
-    let ended = runner::run(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
+    let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
     lineup.participants.iter().for_each(Participant::drop_spares);
     record.finish()?;
     let ended = ended.inspect_err(|_| {

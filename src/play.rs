@@ -11,15 +11,13 @@ use super::adjudication::AdjudicationArgs;
 use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
-use patzer_match::control::{Control, Time, TimeControl};
-use patzer_match::game::{Rules, TimeSettings};
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::{self, Header};
 use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::spec::{KEYS, Spec, SpecError};
-use patzer_match::syzygy::Syzygy;
-use patzer_match::uci::Timeouts;
+use patzer_match::{
+    Control, KEYS, Rules, Spec, SpecError, Syzygy, Time, TimeControl, TimeSettings, Timeouts,
+};
 
 /// Nodes a move where nothing else is asked for: quick, and the same every time.
 pub const DEFAULT_NODES: u64 = 5_000;

@@ -17,14 +17,11 @@ use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Rejection, Starts};
 use patzer_label::selfplay::{self, Outputs, SelfplayConfig, SelfplaySummary};
-use patzer_match::control::Control;
-use patzer_match::game::{Rules, TimeSettings};
 use patzer_match::journal::{Arguments, Options};
 use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::Header;
-use patzer_match::spec::Spec;
-use patzer_match::uci::Timeouts;
+use patzer_match::{Control, Rules, Spec, TimeSettings, Timeouts};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
@@ -136,7 +133,7 @@ struct SelfplayResult {
     draws: u64,
     black_wins: u64,
     /// How many games ended for which reason.
-    reasons: BTreeMap<patzer_match::game::Reason, u64>,
+    reasons: BTreeMap<patzer_match::Reason, u64>,
     /// Starts tried for the games written: as many as games and rejected starts.
     starts: u64,
     /// Starts given up, by reason.

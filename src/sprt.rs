@@ -8,11 +8,9 @@ use super::play::{PlayArgs, after_help, set_option};
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::pairings::Pairings;
 use patzer_match::record::{Arguments, PairEntry};
-use patzer_match::sequential::{SprtState, StopReason};
-use patzer_match::spec::Spec;
 use patzer_match::stats::{Model, Sprt, Verdict};
+use patzer_match::{Pairings, Spec, SprtState, StopReason};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \

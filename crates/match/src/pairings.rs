@@ -1,5 +1,9 @@
 //! Pairings of a match, gauntlet or round robin.
 
+use shakmaty::Color;
+
+use super::game::Game;
+
 /// Pairings of one round by player index; the first player has White in the first game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
@@ -34,6 +38,35 @@ impl Pairings {
         let round = self.round().max(1);
         let players = self.pairings.get(pair % round).copied().unwrap_or_default();
         Pairing { players, opening: pair / round }
+    }
+}
+
+/// Two games from one opening with colours swapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// From 0.
+    pub index: usize,
+    pub pairing: Pairing,
+    /// The first player has White in the first game.
+    pub games: [Game; 2],
+}
+
+impl Pair {
+    /// First player's half points in each game, 0 to 2.
+    pub fn half_points(&self) -> [u8; 2] {
+        [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
+    }
+
+    /// The games with the player indices of White and Black.
+    pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
+        let ([first, second], [a, b]) = (&self.games, self.pairing.players);
+        [(first, [a, b]), (second, [b, a])]
+    }
+
+    /// Whether both games have the same moves.
+    pub fn mirrored(&self) -> bool {
+        let [first, second] = &self.games;
+        first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))
     }
 }
 

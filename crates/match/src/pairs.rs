@@ -5,44 +5,13 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 
-use shakmaty::Color;
-
-use super::game::{Game, GameError, Rules, TimeSettings, play};
+use super::game::{GameError, Rules, TimeSettings, play};
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs};
-use super::pairings::{Pairing, Pairings};
+use super::pairings::{Pair, Pairing, Pairings};
 use super::pgn::Header;
 use super::player::{Player, PlayerError};
 use patzer_io::error::{Error, Result};
-
-/// Two games from one opening with colours swapped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// From 0.
-    pub index: usize,
-    pub pairing: Pairing,
-    /// The first player has White in the first game.
-    pub games: [Game; 2],
-}
-
-impl Pair {
-    /// First player's half points in each game, 0 to 2.
-    pub fn half_points(&self) -> [u8; 2] {
-        [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
-    }
-
-    /// The games with the player indices of White and Black.
-    pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
-        let ([first, second], [a, b]) = (&self.games, self.pairing.players);
-        [(first, [a, b]), (second, [b, a])]
-    }
-
-    /// Whether both games have the same moves.
-    pub fn mirrored(&self) -> bool {
-        let [first, second] = &self.games;
-        first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))
-    }
-}
 
 /// Creates a player, by its index, for the games of one thread.
 pub type PlayerFactory<'a> =

@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
 use super::game::{Game, PlayedMove, Reason, TimeSettings};
-use super::pairs::Pair;
+use super::pairings::Pair;
 use patzer_chess::score::{MATE, Score, is_mate};
 
 /// PGN tags common to all games of a match.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::game::Reason;
 use super::journal::{JournalEntry, JournaledFile};
-use super::pairs::Pair;
+use super::pairings::Pair;
 
 pub use super::journal::{Arguments, Options};
 

@@ -5,8 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::game::Reason;
-use super::pairs::{self, MatchConfig, Pair, PlayerFactory};
+use super::pairings::Pair;
+use super::pairs::{self, MatchConfig, PlayerFactory};
 use super::pgn;
 use super::record::{MatchRecord, PairEntry};
 use super::tally::Tally;
@@ -84,12 +87,21 @@ impl RunSummary {
     }
 }
 
+/// Why the match stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    Verdict,
+    Games,
+    Interrupted,
+}
+
 /// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Plays until the standings are decided, all pairs are played, or `stop` is set. `done` are the pairs of a
 /// resumed record.
-pub fn run(
+pub fn run_match(
     config: &MatchConfig,
     standings: &mut dyn Standings,
     done: &[PairEntry],

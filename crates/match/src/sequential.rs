@@ -9,7 +9,7 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::game::Reason;
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::runner::{RunSummary, Standings};
+use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
@@ -110,15 +110,6 @@ impl SprtState {
             test: self.sprt,
         }
     }
-}
-
-/// Why the match stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    Verdict,
-    Games,
-    Interrupted,
 }
 
 /// Final report of `patzer sprt`.
@@ -248,7 +239,8 @@ mod tests {
         };
         let stop = AtomicBool::new(stopped);
         let mut state = SprtState::new(sprt, openings.len());
-        let ended = runner::run(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+        let ended =
+            runner::run_match(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }

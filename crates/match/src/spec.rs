@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::control::{Control, Time, TimeControl, TimeControlError, seconds};
+use super::control::{Control, Time, TimeControlError, seconds};
 
 /// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]

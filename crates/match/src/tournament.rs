@@ -9,8 +9,7 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::game::Reason;
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::runner::{RunSummary, Standings};
-use super::sequential::StopReason;
+use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 

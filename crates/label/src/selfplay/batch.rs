@@ -11,9 +11,9 @@ use super::FinishedGame;
 use super::start::Rejection;
 use patzer_data::format::viri;
 use patzer_io::error::{Error, Result};
-use patzer_match::game::{Game, Reason};
 use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
+use patzer_match::{Game, Reason};
 
 /// Games in a batch; the last one may have fewer.
 pub const GAMES: usize = 16;

@@ -21,13 +21,11 @@ use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
-use patzer_match::control::Timer;
-use patzer_match::game::{Game, GameError, Rules, TimeSettings, play};
 use patzer_match::journal::{Arguments, JournaledFile, Options};
 use patzer_match::ordered_map::{self, Jobs};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
-use patzer_match::player::{Player, PlayerError, Turn};
+use patzer_match::{Game, GameError, Player, PlayerError, Rules, TimeSettings, Timer, Turn, play};
 use sampler::{Sampler, Temperature};
 use start::{ATTEMPTS, Rejection, Start, Starts};
 

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Move};
 
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
-use patzer_match::player::{InProcess, MoveReply, Player, PlayerError, Turn};
+use patzer_match::{InProcess, MoveReply, Player, PlayerError, Turn};
 
 /// How moves are sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,7 +12,7 @@ use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_chess::see::see_ge;
 use patzer_chess::{Line, chess960, played};
-use patzer_match::game::ending;
+use patzer_match::ending;
 use patzer_match::openings::Openings;
 
 /// Why a start was rejected.

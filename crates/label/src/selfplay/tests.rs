@@ -3,11 +3,8 @@ use std::path::Path;
 
 use super::*;
 use patzer_data::AnyReader;
-use patzer_match::adjudication::Adjudication;
-use patzer_match::control::Control;
 use patzer_match::participant::Defaults;
-use patzer_match::spec::Spec;
-use patzer_match::uci::Timeouts;
+use patzer_match::{Adjudication, Control, Spec, Timeouts};
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
 const TIME: TimeSettings = TimeSettings { control: CONTROL, margin: Duration::ZERO };

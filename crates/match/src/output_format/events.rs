@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::MatchStatus;
-use crate::pairs::Pair;
+use crate::pairings::Pair;
 use crate::pgn;
 use crate::record::PairEntry;
 use crate::stats::Estimate;

@@ -6,7 +6,7 @@ mod cutechess;
 pub mod events;
 mod fastchess;
 
-use super::pairs::Pair;
+use super::pairings::Pair;
 use super::pgn;
 use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
