@@ -7,27 +7,26 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
-use patzer_match::adjudication::Adjudication;
-use patzer_match::control::Control;
-use patzer_match::game::{Game, Rules, Terms, play};
-use patzer_match::meetings::Meeting;
 use patzer_match::pgn::{self, Header};
-use patzer_match::player::{Choice, Fault, Info, Player, Turn};
-use patzer_match::schedule::Pair;
+use patzer_match::{
+    Adjudication, Control, Game, MoveReply, NoMove, Pair, Pairing, Player, PlayerError, Rules, SearchInfo,
+    TimeSettings, Turn, play,
+};
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.
 struct Known<'a>(&'a [Move]);
 
 impl Player for Known<'_> {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
-        let best = self.0.get(turn.line.moves().len()).copied().ok_or_else(|| "the game is over".to_string());
-        let info = Info { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000 };
-        Ok(Choice { best, info, time: Duration::from_millis(5) })
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
+        let best =
+            self.0.get(turn.line.moves().len()).copied().ok_or_else(|| NoMove("the game is over".into()));
+        let info = SearchInfo { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000 };
+        Ok(MoveReply { best, info, time: Duration::from_millis(5) })
     }
 }
 
@@ -46,24 +45,30 @@ fn moves() -> Vec<Move> {
 fn arena(c: &mut Criterion) {
     let moves = moves();
     let control = Control::clock("8+0.08".parse().expect("a clock"));
-    let terms = [Terms { control, margin: Duration::ZERO }; 2];
+    let time_settings = [TimeSettings { control, margin: Duration::ZERO }; 2];
     let adjudication = Adjudication {
         draw: Some("400,8,1".parse().expect("a rule")),
         resign: Some("4,600".parse().expect("a rule")),
         loser_resigns: false,
         max_moves: Some(moves.len() as u32 / 2),
     };
-    let rules = Rules { adjudication, recover: false, endgames: None };
+    let rules = Rules { adjudication, recover: false, syzygy: None };
     let stop = AtomicBool::new(false);
     let game = || -> Game {
         let (mut white, mut black) = (Known(&moves), Known(&moves));
-        play(&Chess::default(), [&mut white, &mut black], [&terms[0], &terms[1]], &rules, &stop)
-            .expect("a game")
+        play(
+            &Chess::default(),
+            [&mut white, &mut black],
+            [&time_settings[0], &time_settings[1]],
+            &rules,
+            &stop,
+        )
+        .expect("a game")
     };
     let names = ["one", "two"].map(String::from);
-    let header = Header::new("bench", &names, &terms);
-    let meeting = Meeting { players: [0, 1], opening: 0 };
-    let pair = Pair { index: 0, meeting, games: [game(), game()] };
+    let header = Header::new("bench", &names, &time_settings);
+    let pairing = Pairing { players: [0, 1], opening: 0 };
+    let pair = Pair { index: 0, pairing, games: [game(), game()] };
     let plies = pair.games[0].moves.len() as u64;
     let mut group = c.benchmark_group("arena");
     group.throughput(Throughput::Elements(plies));

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use patzer_io::error::Result;
-use patzer_match::adjudication::{Adjudication, DrawRule, ResignRule};
-use patzer_match::endgames::Endgames;
+use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
 
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]
@@ -67,9 +66,9 @@ impl AdjudicationArgs {
     /// The tables that decide endgames, if there are any.
     ///
     /// # Errors
-    /// As [`Endgames::load`].
-    pub fn endgames(&self) -> Result<Option<Arc<Endgames>>> {
-        let load = |folder: &PathBuf| Endgames::load(folder, self.tb_pieces, self.tb_ignore_50);
+    /// As [`Syzygy::load`].
+    pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
+        let load = |folder: &PathBuf| Syzygy::load(folder, self.tb_pieces, self.tb_ignore_50);
         self.tb.as_ref().map(load).transpose().map(|tables| tables.map(Arc::new))
     }
 }

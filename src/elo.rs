@@ -10,7 +10,7 @@ use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
-use patzer_match::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 use patzer_report::number::grouped;
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -64,13 +64,25 @@ pub struct EloArgs {
 #[derive(Debug, Clone, Copy)]
 struct Numbers<const N: usize>([u64; N]);
 
-impl<const N: usize> FromStr for Numbers<N> {
-    type Err = String;
+/// The number of counts that an argument takes.
+#[derive(Debug)]
+struct CountsError(usize);
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+impl fmt::Display for CountsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "write {} counts with commas between them", self.0)
+    }
+}
+
+impl std::error::Error for CountsError {}
+
+impl<const N: usize> FromStr for Numbers<N> {
+    type Err = CountsError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, CountsError> {
         // Beyond this, sums would not be exact.
         const MOST: u64 = 1_000_000_000_000_000;
-        let wrong = || format!("write {N} counts with commas between them");
+        let wrong = || CountsError(N);
         let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST).ok_or_else(wrong);
         let counts: Vec<u64> = text.split(',').map(parse).collect::<std::result::Result<_, _>>()?;
         counts.try_into().map(Numbers).map_err(|_| wrong())
@@ -168,11 +180,11 @@ pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
 
 fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>) -> Result<Statistics> {
     let counts = match (games, pairs) {
-        (Some(games), _) => Counts::from(games),
+        (Some(games), _) => ResultCounts::from(games),
         (None, Some(_)) if test.model() == Model::Bayesian => {
             return Err(Error::usage("--model bayesian counts single games: give --wdl W,D,L"));
         }
-        (None, Some(pairs)) => Counts::from(pairs),
+        (None, Some(pairs)) => ResultCounts::from(pairs),
         (None, None) => return Err(Error::usage("no counts: give --ptnml or --wdl")),
     };
     let llr = test.llr(counts);
@@ -185,8 +197,10 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
         upper: test.upper(),
         verdict: test.verdict(llr),
         draw_ratio: match counts {
-            Counts::Games(games) => (games.games() > 0).then(|| games.draws as f64 / games.games() as f64),
-            Counts::Pairs(pairs) => pairs.even(),
+            ResultCounts::Games(games) => {
+                (games.games() > 0).then(|| games.draws as f64 / games.games() as f64)
+            }
+            ResultCounts::Pairs(pairs) => pairs.even(),
         },
         pair_ratio: pairs.and_then(|pairs| pairs.ratio()),
         adjusted: Adjusted::new(test, counts),
@@ -198,7 +212,7 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
 
 /// What a test will take, for each true difference.
 #[derive(Debug, Serialize)]
-struct Plan {
+struct TestPlan {
     hypotheses: String,
     /// Share of single games drawn.
     draws: f64,
@@ -219,7 +233,7 @@ struct PlanRow {
     simulated: Option<Simulated>,
 }
 
-fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Plan> {
+fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<TestPlan> {
     // A test still running after fifty times its expected length is told as undecided.
     const PATIENCE: f64 = 50.0;
     let conditions = Conditions { draws: args.draws, bias: args.bias };
@@ -240,7 +254,7 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Pla
     };
     let rows = differences.iter().map(row).collect::<Result<_>>();
     bar.finish_and_clear();
-    Ok(Plan {
+    Ok(TestPlan {
         hypotheses: test.to_string(),
         draws: args.draws,
         bias: args.bias,
@@ -249,7 +263,7 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Pla
     })
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for TestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

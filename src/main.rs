@@ -5,7 +5,6 @@
 
 mod adjudication;
 mod bench;
-mod contest;
 mod data;
 mod elo;
 mod eval;
@@ -13,6 +12,8 @@ mod evaluation;
 mod extract;
 mod label;
 mod match_;
+mod match_display;
+mod match_run;
 mod moves;
 mod net;
 mod perft;
@@ -23,7 +24,6 @@ mod rate;
 mod report;
 mod run_folder;
 mod selfplay;
-mod show;
 mod sprt;
 mod tune;
 mod typed;

@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::contest::{self, Contest};
+use super::match_display::DisplayArgs;
+use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
-use super::show::ShowArgs;
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::meetings::Schedule;
-use patzer_match::record::Entry;
-use patzer_match::tournament::Table;
+use patzer_match::record::PairEntry;
+use patzer_match::{CrossTable, Pairings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -49,7 +48,7 @@ pub struct MatchArgs {
     resume: bool,
 
     #[command(flatten)]
-    show: ShowArgs,
+    show: DisplayArgs,
 }
 
 /// Who meets whom.
@@ -69,18 +68,23 @@ impl Kind {
         }
     }
 
-    fn schedule(self, players: usize) -> Schedule {
+    fn pairings(self, players: usize) -> Pairings {
         match self {
-            Kind::Gauntlet => Schedule::new(players, 1),
-            Kind::RoundRobin => Schedule::new(players, players),
+            Kind::Gauntlet => Pairings::new(players, 1),
+            Kind::RoundRobin => Pairings::new(players, players),
         }
     }
 }
 
 impl MatchArgs {
     fn with_those_of_the_journal(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
-        let all =
-            contest::resumed::<Entry, _>("match", &["players", "engine"], &self.pgn, self.resume, typed)?;
+        let all = match_run::resumed::<PairEntry, _>(
+            "match",
+            &["players", "engine"],
+            &self.pgn,
+            self.resume,
+            typed,
+        )?;
         let own = self.clone();
         Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
             pgn: own.pgn,
@@ -94,7 +98,7 @@ impl MatchArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// As [`contest::hold`].
+/// As [`match_run::play_match`].
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("match");
     let args = &args.with_those_of_the_journal(&mut typed)?;
@@ -106,9 +110,9 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
             "a match needs two players or more, not {count}: patzer match A B, or twice --engine"
         )));
     }
-    let schedule = args.tournament.schedule(specs.len());
-    let round = schedule.round();
-    let contest = Contest {
+    let pairings = args.tournament.pairings(specs.len());
+    let round = pairings.round();
+    let run = MatchRun {
         command: "match",
         play: &args.play,
         show: &args.show,
@@ -118,17 +122,17 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pgn: &args.pgn,
         resume: args.resume,
         typed: &typed,
-        schedule,
+        pairings,
     };
-    let begin = |field: &super::play::Field, openings: &patzer_match::openings::Openings| {
-        Table::new(&field.names, openings.len())
+    let begin = |lineup: &super::play::Lineup, openings: &patzer_match::openings::Openings| {
+        CrossTable::new(&lineup.names, openings.len())
     };
-    let held = contest::hold(&contest, begin, ui)?;
+    let held = match_run::play_match(&run, begin, ui)?;
     if held.ended.discarded > 0 {
         let pairs = held.ended.discarded;
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
-    contest::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
+    match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report)?;
     Ok(Status::Done)

@@ -11,15 +11,13 @@ use super::adjudication::AdjudicationArgs;
 use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
-use patzer_match::control::{Control, Time, TimeControl};
-use patzer_match::endgames::Endgames;
-use patzer_match::game::{Rules, Terms};
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::{self, Header};
-use patzer_match::record::{Arguments, Entry, MatchRecord, Options, journal_path};
-use patzer_match::spec::{KEYS, Spec};
-use patzer_match::uci::Patience;
+use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
+use patzer_match::{
+    Control, KEYS, Rules, Spec, SpecError, Syzygy, Time, TimeControl, TimeSettings, Timeouts,
+};
 
 /// Nodes a move where nothing else is asked for: quick, and the same every time.
 pub const DEFAULT_NODES: u64 = 5_000;
@@ -125,13 +123,13 @@ pub struct PlayArgs {
 }
 
 /// The players of a match, by their numbers.
-pub struct Field {
+pub struct Lineup {
     /// What plays.
     pub participants: Vec<Participant>,
     /// Their names.
     pub names: Vec<String>,
     /// What they play under.
-    pub terms: Vec<Terms>,
+    pub time_settings: Vec<TimeSettings>,
     /// Whether the limit was left to us.
     unlimited: bool,
 }
@@ -142,14 +140,14 @@ impl PlayArgs {
     /// # Errors
     /// If a description is not understood.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
-        let wrong = |flag: &'static str| move |reason: String| Error::usage(format!("{flag}: {reason}"));
+        let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
         for text in &self.each {
             let spec: Spec = text.parse().map_err(wrong("--each"))?;
             if !spec.cmd.is_empty() || spec.name.is_some() {
                 return Err(Error::usage("--each: cmd= and name= are for one player; use --engine"));
             }
-            each = spec.or(&each);
+            each = spec.with_defaults(&each);
         }
         if let Some(hash) = self.hash {
             each.option("Hash", &hash.to_string());
@@ -159,24 +157,24 @@ impl PlayArgs {
         }
         let engines = self.engine.iter().map(|text| text.parse().map_err(wrong("--engine")));
         let files = files.iter().map(|file| Ok(Spec::command(file)));
-        files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.or(&each))).collect()
+        files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.with_defaults(&each))).collect()
     }
 
     /// Reads what the players are, and starts each program once to see that it works.
     ///
     /// # Errors
     /// If one does not.
-    pub fn field(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Field> {
+    pub fn lineup(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Lineup> {
         let defaults = self.defaults();
         let participants: Result<Vec<Participant>> =
             specs.iter().map(|spec| Participant::load(spec, &defaults)).collect();
         let mut participants = participants?;
-        participant::distinguish(&mut participants, specs);
-        participant::check(&mut participants, stop)?;
-        Ok(Field {
+        participant::make_names_unique(&mut participants, specs);
+        participant::start_programs(&mut participants, stop)?;
+        Ok(Lineup {
             names: participants.iter().map(|participant| participant.name.clone()).collect(),
-            terms: participants.iter().map(|participant| participant.terms).collect(),
-            unlimited: self.control().is_endless() && specs.iter().any(|spec| spec.control.is_endless()),
+            time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
+            unlimited: self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()),
             participants,
         })
     }
@@ -190,11 +188,11 @@ impl PlayArgs {
         let control = self.control();
         let seconds = Duration::from_secs;
         Defaults {
-            control: if control.is_endless() { Control::nodes(DEFAULT_NODES) } else { control },
+            control: if control.is_unlimited() { Control::nodes(DEFAULT_NODES) } else { control },
             margin: Duration::from_millis(self.time_margin),
             hash: DEFAULT_HASH,
             overhead: OVERHEAD,
-            patience: Patience {
+            timeouts: Timeouts {
                 start: seconds(self.start_timeout),
                 ready: seconds(self.ready_timeout),
                 stall: (self.stall_timeout > 0).then(|| seconds(self.stall_timeout)),
@@ -203,16 +201,16 @@ impl PlayArgs {
     }
 
     /// The rules of all games.
-    pub fn rules(&self, endgames: Option<Arc<Endgames>>) -> Rules {
-        Rules { adjudication: self.adjudication.rules(), recover: self.recover, endgames }
+    pub fn rules(&self, syzygy: Option<Arc<Syzygy>>) -> Rules {
+        Rules { adjudication: self.adjudication.rules(), recover: self.recover, syzygy }
     }
 
     /// The tables that decide endgames, if there are any.
     ///
     /// # Errors
-    /// As [`Endgames::load`].
-    pub fn endgames(&self) -> Result<Option<Arc<Endgames>>> {
-        self.adjudication.endgames()
+    /// As [`Syzygy::load`].
+    pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
+        self.adjudication.syzygy()
     }
 
     /// The book, in its order.
@@ -220,7 +218,7 @@ impl PlayArgs {
     /// # Errors
     /// If it cannot be read.
     pub fn openings(&self) -> Result<Openings> {
-        Openings::load(openings::Choice {
+        Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
@@ -236,14 +234,14 @@ impl PlayArgs {
     }
 
     /// The cores of each board, if they were asked for and there are enough.
-    pub fn cores(&self, field: &Field, ui: &Ui) -> Option<affinity::Boards> {
+    pub fn cores(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
         if !self.affinity {
             return None;
         }
-        match affinity::Boards::new(self.concurrency(), field.threads()) {
+        match affinity::CpuShares::new(self.concurrency(), lineup.threads()) {
             Ok(boards) => {
                 // Those that are running already run anywhere.
-                field.participants.iter().for_each(Participant::dismiss);
+                lineup.participants.iter().for_each(Participant::drop_spares);
                 Some(boards)
             }
             Err(reason) => {
@@ -254,37 +252,40 @@ impl PlayArgs {
     }
 
     /// The tags of all games.
-    pub fn header(&self, event: &str, field: &Field) -> Header {
-        let mut header = Header::new(event, &field.names, &field.terms);
-        for (engine, participant) in header.engines.iter_mut().zip(&field.participants) {
+    pub fn header(&self, event: &str, lineup: &Lineup) -> Header {
+        let mut header = Header::new(event, &lineup.names, &lineup.time_settings);
+        for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
             *engine = participant.engine_name().map(str::to_string);
         }
-        header.times |= field.participants.iter().any(Participant::is_program);
+        header.times |= lineup.participants.iter().any(Participant::is_program);
         // Games that are the same every time shall be the same tomorrow.
         header.date = header.times.then(pgn::today);
         header
     }
 
     /// Tells what is played, and what to think of it.
-    pub fn announce(&self, field: &Field, openings: &Openings, ui: &Ui) {
-        let limits: Vec<String> = field.terms.iter().map(|terms| terms.control.to_string()).collect();
+    pub fn announce(&self, lineup: &Lineup, openings: &Openings, ui: &Ui) {
+        let limits: Vec<String> =
+            lineup.time_settings.iter().map(|time_settings| time_settings.control.to_string()).collect();
         let limit = match limits.split_first() {
             Some((first, rest)) if rest.iter().all(|limit| limit == first) => first.clone(),
             _ => limits.join(" against "),
         };
         ui.note(format!(
             "{}: {limit}, {} at once, {} openings ({})",
-            field.names.join(" against "),
+            lineup.names.join(" against "),
             self.concurrency(),
             openings.len(),
-            openings::name(self.openings.as_ref())
+            openings::book_name(self.openings.as_ref())
         ));
-        if field.unlimited {
+        if lineup.unlimited {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
-        let cores = affinity::cores();
-        let busy = self.concurrency() * field.threads();
-        if busy > cores && !field.terms.iter().all(|terms| terms.control.deterministic()) {
+        let cores = affinity::cpus();
+        let busy = self.concurrency() * lineup.threads();
+        if busy > cores
+            && !lineup.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
+        {
             ui.warn(format!(
                 "{} games at once need {busy} cores of the {cores} that there are: players will lose time to each other",
                 self.concurrency()
@@ -293,33 +294,33 @@ impl PlayArgs {
     }
 
     /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
-    pub fn conditions(&self, field: &Field) -> String {
+    pub fn conditions(&self, lineup: &Lineup) -> String {
         let all = |of: fn(&Participant) -> String| -> String {
-            let mut values: Vec<String> = field.participants.iter().map(of).collect();
+            let mut values: Vec<String> = lineup.participants.iter().map(of).collect();
             values.dedup();
             values.join(" - ")
         };
         let limit = all(|participant| {
-            let Control { time, nodes, depth } = participant.terms.control;
+            let Control { time, nodes, depth } = participant.time_settings.control;
             match (time, depth, nodes) {
                 (None, Some(depth), _) => format!("{depth} plies"),
                 (None, None, Some(nodes)) => format!("{nodes} nodes"),
-                _ => participant.terms.control.tag(),
+                _ => participant.time_settings.control.tag(),
             }
         });
         let threads = all(|participant| format!("{}t", participant.threads()));
         let hash =
             all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
-        format!("{limit}, {threads}, {hash}, {}", openings::name(self.openings.as_ref()))
+        format!("{limit}, {threads}, {hash}, {}", openings::book_name(self.openings.as_ref()))
     }
 
     /// Everything but the test itself that decides which games are played and what they prove.
-    pub fn options(&self, field: &Field, openings: &Openings) -> Options {
+    pub fn options(&self, lineup: &Lineup, openings: &Openings) -> Options {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        for (number, participant) in field.participants.iter().enumerate() {
-            let Terms { control, margin } = participant.terms;
+        for (number, participant) in lineup.participants.iter().enumerate() {
+            let TimeSettings { control, margin } = participant.time_settings;
             let number = number + 1;
             set(&format!("player {number}"), participant.name.clone());
             set(&format!("file of player {number}"), participant.digest.clone());
@@ -337,7 +338,7 @@ impl PlayArgs {
     }
 }
 
-impl Field {
+impl Lineup {
     /// The most threads that one player searches with. Players take turns, so a board needs as many cores.
     pub fn threads(&self) -> usize {
         self.participants.iter().map(Participant::threads).max().unwrap_or(1)
@@ -374,7 +375,7 @@ pub fn open_record(
     arguments: &Arguments,
     options: &Options,
     ui: &Ui,
-) -> Result<(MatchRecord, Vec<Entry>)> {
+) -> Result<(MatchRecord, Vec<PairEntry>)> {
     let pgn = path.display();
     let earlier = journal_path(path).exists();
     if !resume {

@@ -12,7 +12,7 @@ use crate::{Status, Ui};
 use patzer_engine::{Limits, engine};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_match::puzzles::{Score, ask, read};
+use patzer_match::puzzles::{PuzzleScore, read, solve};
 
 /// Measure how often the engine finds the right move
 ///
@@ -57,7 +57,7 @@ pub struct PuzzlesArgs {
 #[derive(Serialize)]
 struct PuzzlesResult {
     #[serde(flatten)]
-    score: Score,
+    score: PuzzleScore,
     /// Share of the moves that were right.
     accuracy: f64,
     /// Puzzles that make no sense.
@@ -72,7 +72,7 @@ struct PuzzlesResult {
 struct Band {
     rating: u32,
     #[serde(flatten)]
-    score: Score,
+    score: PuzzleScore,
     accuracy: f64,
 }
 
@@ -84,7 +84,7 @@ const NAMED: usize = 5;
 impl fmt::Display for PuzzlesResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
-        let Score { puzzles, solved, moves, moves_correct } = self.score;
+        let PuzzleScore { puzzles, solved, moves, moves_correct } = self.score;
         writeln!(f, "solved    {solved} of {puzzles} puzzles ({:.2} %)", share(solved, puzzles))?;
         writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", share(moves_correct, moves))?;
         if self.puzzles_bad > 0 {
@@ -133,13 +133,13 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     };
     let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
     let bar = ui.progress("solving", puzzles.len() as u64);
-    let scores: Vec<Score> = puzzles
+    let scores: Vec<PuzzleScore> = puzzles
         .par_iter()
         .map_init(
             || engine(&evaluation, hash as usize),
             |engine, puzzle| {
                 bar.inc(1);
-                ask(&mut **engine, puzzle, &limits, interrupt::flag())
+                solve(&mut **engine, puzzle, &limits, interrupt::flag())
             },
         )
         .collect();
@@ -147,17 +147,17 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     if interrupt::flag().load(Ordering::Relaxed) {
         return Err(Error::Interrupted("nothing was counted"));
     }
-    let (mut total, mut bands, mut unsolved) = (Score::default(), BTreeMap::new(), Vec::new());
+    let (mut total, mut bands, mut unsolved) = (PuzzleScore::default(), BTreeMap::new(), Vec::new());
     for (puzzle, score) in puzzles.into_iter().zip(scores) {
         total.add(score);
         if let Some(rating) = puzzle.rating {
-            bands.entry(rating / BAND * BAND).or_insert_with(Score::default).add(score);
+            bands.entry(rating / BAND * BAND).or_insert_with(PuzzleScore::default).add(score);
         }
         if score.solved == 0 {
             unsolved.push(puzzle.name);
         }
     }
-    let band = |(rating, score): (u32, Score)| Band { rating, accuracy: score.accuracy(), score };
+    let band = |(rating, score): (u32, PuzzleScore)| Band { rating, accuracy: score.accuracy(), score };
     ui.result(&PuzzlesResult {
         accuracy: total.accuracy(),
         score: total,

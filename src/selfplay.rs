@@ -9,22 +9,19 @@ use serde::Serialize;
 
 use super::adjudication::AdjudicationArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES};
-use super::{contest, typed};
+use super::{match_run, typed};
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_label::selfplay::batch::{Batch, Counts};
+use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Rejection, Starts};
-use patzer_label::selfplay::{self, Ended, Outputs, Plan};
-use patzer_match::control::Control;
-use patzer_match::game::{Rules, Terms};
+use patzer_label::selfplay::{self, Outputs, SelfplayConfig, SelfplaySummary};
 use patzer_match::journal::{Arguments, Options};
-use patzer_match::openings::{Choice, Openings};
+use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::Header;
-use patzer_match::spec::Spec;
-use patzer_match::uci::Patience;
+use patzer_match::{Control, Rules, Spec, TimeSettings, Timeouts};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
@@ -136,7 +133,7 @@ struct SelfplayResult {
     draws: u64,
     black_wins: u64,
     /// How many games ended for which reason.
-    reasons: BTreeMap<patzer_match::game::Reason, u64>,
+    reasons: BTreeMap<patzer_match::Reason, u64>,
     /// Starts tried for the games written: as many as games and rejected starts.
     starts: u64,
     /// Starts given up, by reason.
@@ -153,9 +150,9 @@ struct SelfplayResult {
 }
 
 impl SelfplayResult {
-    fn new(ended: Ended, output: Vec<PathBuf>) -> SelfplayResult {
-        let Ended { counts, positions, discarded, seconds, complete } = ended;
-        let Counts { games, positions: all, white, draws, black, reasons, rejected } = counts;
+    fn new(ended: SelfplaySummary, output: Vec<PathBuf>) -> SelfplayResult {
+        let SelfplaySummary { counts, positions, discarded, seconds, complete } = ended;
+        let GameTotals { games, positions: all, white, draws, black, reasons, rejected } = counts;
         SelfplayResult {
             games,
             positions: all,
@@ -209,7 +206,7 @@ impl SelfplayArgs {
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
         typed.remove("output");
         let first = self.outputs().swap_remove(0);
-        let all = contest::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
+        let all = match_run::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
         let SelfplayArgs { output, resume, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
     }
@@ -223,7 +220,7 @@ impl SelfplayArgs {
             margin: Duration::ZERO,
             hash: self.hash as usize,
             overhead: Duration::ZERO,
-            patience: Patience { start: Duration::ZERO, ready: Duration::ZERO, stall: None },
+            timeouts: Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None },
         };
         let mut specs = vec![Spec::command(&self.evaluation)];
         for name in &self.pool {
@@ -235,12 +232,13 @@ impl SelfplayArgs {
             let reason = "self-play is played by the bundled engine; `patzer match` plays programs";
             return Err(Error::data(&program.name, reason));
         }
-        participant::distinguish(&mut participants, &specs);
+        participant::make_names_unique(&mut participants, &specs);
         Ok(participants)
     }
 
     fn book(&self) -> Result<Option<Openings>> {
-        let choice = Choice { path: self.openings.as_deref(), seed: self.seed, ..Choice::default() };
+        let choice =
+            BookOptions { path: self.openings.as_deref(), seed: self.seed, ..BookOptions::default() };
         self.openings.is_some().then(|| Openings::load(choice)).transpose()
     }
 
@@ -266,25 +264,25 @@ impl SelfplayArgs {
     }
 
     /// Everything that decides which games are played.
-    fn options(&self, plan: &Plan) -> Options {
+    fn options(&self, config: &SelfplayConfig) -> Options {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
         let digests: Vec<&str> =
-            plan.participants.iter().map(|participant| participant.digest.as_str()).collect();
+            config.participants.iter().map(|participant| participant.digest.as_str()).collect();
         set("evaluation", digests[0].to_string());
-        set("pool", format!("{} at {}", digests[1..].join(" "), plan.pool_share));
-        set("limit", plan.terms.control.to_string());
+        set("pool", format!("{} at {}", digests[1..].join(" "), config.pool_share));
+        set("limit", config.time_settings.control.to_string());
         set("hash", self.hash.to_string());
-        let Starts { openings, plies, balance, chess960 } = plan.starts;
+        let Starts { openings, plies, balance, chess960 } = config.starts;
         set("openings", openings.map_or("none", Openings::digest).to_string());
         set("starts", format!("{plies} random plies within {balance:?}, chess960 {chess960}"));
-        set("temperature", format!("{:?}", plan.temperature));
-        set("adjudication", plan.rules.adjudication.to_string());
-        if let Some(endgames) = &plan.rules.endgames {
-            set("endgame tables", endgames.to_string());
+        set("temperature", format!("{:?}", config.temperature));
+        set("adjudication", config.rules.adjudication.to_string());
+        if let Some(syzygy) = &config.rules.syzygy {
+            set("endgame tables", syzygy.to_string());
         }
-        set("seed", plan.seed.to_string());
+        set("seed", config.seed.to_string());
         set("files", self.outputs().len().to_string());
         options
     }
@@ -326,34 +324,34 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
     }
     let (participants, book) = (args.participants()?, args.book()?);
-    let terms: Terms = participants[0].terms;
-    let plan = Plan {
+    let time_settings: TimeSettings = participants[0].time_settings;
+    let config = SelfplayConfig {
         games: args.games as usize,
         threads: rayon::current_num_threads(),
         participants: &participants,
         pool_share: args.pool_share,
-        terms,
+        time_settings,
         rules: Rules {
             adjudication: args.adjudication.rules(),
             recover: false,
-            endgames: args.adjudication.endgames()?,
+            syzygy: args.adjudication.syzygy()?,
         },
         starts: args.starts(book.as_ref()),
         temperature: args.temperature()?,
         seed: args.seed,
     };
     let paths = args.outputs();
-    let mut outputs = Outputs::open(&paths, args.resume, plan.games, &typed, &args.options(&plan))?;
+    let mut outputs = Outputs::open(&paths, args.resume, config.games, &typed, &args.options(&config))?;
     if args.resume {
         let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
         ui.note(format!("{}: resuming after {done} games", paths[0].display()));
     }
     let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
-    ui.note(format!("{}: {}, {} threads", names.join(", "), terms.control, plan.threads));
-    let header = Header::new("patzer selfplay", &names, &vec![terms; names.len()]);
-    let (bar, begin) = (ui.progress("playing", plan.games as u64), Instant::now());
+    ui.note(format!("{}: {}, {} threads", names.join(", "), time_settings.control, config.threads));
+    let header = Header::new("patzer selfplay", &names, &vec![time_settings; names.len()]);
+    let (bar, begin) = (ui.progress("playing", config.games as u64), Instant::now());
     let mut last = begin;
-    let mut tell = |counts: &Counts, new: u64| {
+    let mut progress = |counts: &GameTotals, new: u64| {
         let speed = per_hour(new, begin.elapsed().as_secs_f64());
         let text = format!("{} games, {} positions, {speed:.0} an hour", counts.games, counts.positions);
         bar.set_position(counts.games);
@@ -363,7 +361,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
             ui.note(text);
         }
     };
-    let ended = selfplay::run(&plan, &header, &mut outputs, interrupt::flag(), &mut tell);
+    let ended = selfplay::run(&config, &header, &mut outputs, interrupt::flag(), &mut progress);
     bar.finish_and_clear();
     outputs.finish()?;
     ui.result(&SelfplayResult::new(ended?, paths))?;

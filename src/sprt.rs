@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::contest::{self, Contest};
+use super::match_display::DisplayArgs;
+use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
-use super::show::ShowArgs;
 use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
-use patzer_match::meetings::Schedule;
-use patzer_match::record::{Arguments, Entry};
-use patzer_match::sequential::{End, State};
-use patzer_match::spec::Spec;
+use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::{Model, Sprt, Verdict};
+use patzer_match::{Pairings, Spec, SprtState, StopReason};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \
@@ -63,7 +61,7 @@ pub struct SprtArgs {
     resume: bool,
 
     #[command(flatten)]
-    show: ShowArgs,
+    show: DisplayArgs,
 }
 
 /// The hypotheses of a test and its error rates.
@@ -140,7 +138,8 @@ impl SprtArgs {
 
     /// With `--resume`, everything that is not given now is as it was given when the test began.
     fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        let all = contest::resumed::<Entry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
+        let all =
+            match_run::resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
         let SprtArgs { pgn, resume, show, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, resume, show, ..all }))
     }
@@ -149,33 +148,33 @@ impl SprtArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// If an argument is no good, and as [`contest::hold`].
+/// If an argument is no good, and as [`match_run::play_match`].
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("sprt");
     let args = &args.with_those_of_the_journal(&mut typed)?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
-    let contest = Contest {
+    let run = MatchRun {
         command: "sprt",
         play: &args.play,
         show: &args.show,
         specs: &specs,
-        schedule: Schedule::new(2, 1),
+        pairings: Pairings::new(2, 1),
         pairs: args.games.div_ceil(2) as usize,
         kind: ("test", sprt.to_string()),
         pgn: &args.pgn,
         resume: args.resume,
         typed: &typed,
     };
-    let held = contest::hold(&contest, |_, openings| State::new(sprt, openings.len()), ui)?;
+    let held = match_run::play_match(&run, |_, openings| SprtState::new(sprt, openings.len()), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     let discarded = held.ended.discarded;
-    if discarded > 0 && report.end == End::Verdict {
+    if discarded > 0 && report.end == StopReason::Verdict {
         ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
     } else if discarded > 0 {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
     }
-    contest::remark(&held.standings.tally, true, &args.pgn, ui);
+    match_run::remark(&held.standings.tally, true, &args.pgn, ui);
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,

@@ -23,7 +23,7 @@ use patzer_fit::tune::lines;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_label::leaf::{judged, label};
+use patzer_label::leaf::{fit_target, label};
 
 /// A position that a fit may take.
 #[derive(Debug, Clone, Copy)]
@@ -177,7 +177,7 @@ impl View {
     fn new(sample: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
         let kept = judge.keep(sample);
         let group = game.unwrap_or_else(|| sample.key() as u64);
-        let verdict = kept.and_then(|()| judged(sample, resolved));
+        let verdict = kept.and_then(|()| fit_target(sample, resolved));
         View { kept: kept.is_ok(), verdict, group, held_out: split.holds_out(group) }
     }
 }

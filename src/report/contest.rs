@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::link;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
-use patzer_match::record::{Entry, Options};
+use patzer_match::record::{Options, PairEntry};
 use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::Section;
@@ -32,7 +32,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
             break;
         }
         let fault = |reason: &str| Error::at(journal, format!("line {}", at + 2), reason);
-        let entry: Entry = serde_json::from_str(line).map_err(|_| fault("is not a pair of games"))?;
+        let entry: PairEntry = serde_json::from_str(line).map_err(|_| fault("is not a pair of games"))?;
         if entry.pair != at + 1 || entry.players.iter().any(|player| *player >= contest.players.len()) {
             return Err(fault("is not the next pair of the journal's players"));
         }

@@ -17,7 +17,7 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
 use patzer_io::error::{Error, Result};
-use patzer_label::leaf::judged;
+use patzer_label::leaf::fit_target;
 use patzer_report::number::grouped;
 use patzer_report::wdl::draw_k;
 
@@ -141,7 +141,7 @@ fn evaluated_by<E: Evaluator + Sync>(samples: &[Record], evaluator: &E, resolved
     let of_chunk = |chunk: &[Record]| -> Vec<Scored> {
         let mut evaluator = evaluator.clone();
         let evaluate = |sample: &Record| {
-            let (board, turn) = judged(sample, resolved).ok()?;
+            let (board, turn) = fit_target(sample, resolved).ok()?;
             let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
             Scored::of(sample, turn, score)
         };

@@ -1,10 +1,9 @@
-//! A UCI engine for tests, which misbehaves as it is told.
+//! A UCI engine for tests, which can be told to misbehave.
 //!
-//! This test program is the engine: patzer starts it with the arguments of [`command`], which select [`engine`]
-//! below. What libtest prints before that is the first garbage that patzer has to live with. The engine plays a
-//! legal move that depends on its option `Seed` and the position alone, or the moves of its option `Moves`; its
-//! option `Mode` is `what@go`: what to do wrong, and at which `go`, counted from 1 through all games; its option
-//! `Score` is what it always says.
+//! The engine is the ignored test [`engine`] of this test program: patzer starts it with the arguments of [`command`].
+//! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
+//! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
+//! do wrong, and at which `go`, counted from 1 through all games. Its option `Score` is the score it always reports.
 
 use std::io::{BufRead, Write};
 
@@ -13,16 +12,17 @@ use patzer_chess::{Line, fen};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-/// What tells this program that it is an engine; the value is what it does wrong at the start.
+/// Environment variable that selects the engine; its value is the fault at the start.
 pub const VARIABLE: &str = "PATZER_TEST_ENGINE";
 
-/// The description of a mock engine for `--engine`, with more behind it.
+/// Description of a mock engine for `--engine`, followed by `rest`.
 pub fn command(rest: &str) -> String {
     let exe = std::env::current_exe().unwrap();
-    format!("\"cmd={}\" args='--exact mock::engine --nocapture' {rest}", exe.display())
+    format!("\"cmd={}\" args='--exact mock::engine --ignored --nocapture' {rest}", exe.display())
 }
 
 #[test]
+#[ignore = "a mock engine, started by other tests"]
 fn engine() {
     let Ok(start) = std::env::var(VARIABLE) else { return };
     let mut engine = Engine { start, ..Engine::default() };
@@ -31,7 +31,7 @@ fn engine() {
             break;
         }
     }
-    // Not back to libtest, which would print more.
+    // Returning to libtest would print more.
     std::process::exit(0);
 }
 
@@ -54,7 +54,7 @@ fn say(text: &str) {
 
 fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    // When nobody listens any more there is nothing left to test.
+    // Without a reader there is nothing left to test.
     if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
         std::process::exit(0);
     }
@@ -153,7 +153,7 @@ impl Engine {
     fn go(&mut self, limits: &str) {
         let best = self.best();
         let mode = if self.gone == self.at { self.mode.as_str() } else { "" };
-        // What it says depends on the position alone, so that it says the same in every run.
+        // The report depends on the position alone, so that it is the same in every run.
         let ply = self.line.as_ref().unwrap().moves().len();
         let (depth, score) = (1 + ply % 7, self.score.unwrap_or(ply as i32 % 90));
         match mode {
@@ -185,7 +185,7 @@ impl Engine {
                 raw(format!("info depth 1 score cp 5 nodes 1\nbestmove {best}").as_bytes());
                 std::process::exit(0);
             }
-            // Shown by patzer where the engine ends.
+            // patzer shows standard error when an engine exits.
             "limits" => {
                 eprintln!("go {limits}");
                 std::process::exit(4);

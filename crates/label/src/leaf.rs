@@ -1,9 +1,8 @@
-//! Labels: the quiet position that a position resolves to, and the engine's score of it.
+//! Labels positions with the leaf of the bundled engine's quiescence search.
 //!
-//! In: records. Out: the same records, each with the leaf of the bundled engine's own quiescence search, or of a
-//! search of fixed depth or nodes. The game's result then stands against a position that a static evaluation
-//! can judge (Texel's tuning method, P. Österlund 2014; "Choosing positions for Texel's Tuning Method",
-//! zurichess 2016). The quiescence search that labels is the one that plays.
+//! The game's result is then compared with a position that a static evaluation can judge (Texel's tuning
+//! method, P. Österlund 2014; "Choosing positions for Texel's Tuning Method", zurichess 2016). The quiescence
+//! search that labels is the one that plays.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,14 +19,14 @@ use patzer_eval::Evaluation;
 use patzer_io::error::Error;
 use patzer_io::error::Result;
 
-/// How the leaf of a position is found.
+/// How to find the leaf of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The end of the principal variation of the quiescence search.
+    /// End of the principal variation of the quiescence search.
     Quiescence,
-    /// The end of a search to this depth in plies, resolved by quiescence search from there.
+    /// End of a search to this depth in plies, then its quiescence leaf.
     Depth(i32),
-    /// The end of a search of this many nodes, resolved likewise.
+    /// End of a search of this many nodes, then its quiescence leaf.
     Nodes(u64),
 }
 
@@ -41,32 +40,31 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// What to label with.
 #[derive(Clone)]
 pub struct Settings {
-    /// How the leaf is found.
     pub method: Method,
-    /// Whether the score and depth of each record become those of the search; needs one.
+    /// Replace each record's score and depth by the search's; needs a search.
     pub rescore: bool,
-    /// What evaluates the leaves and steers the search.
     pub evaluation: Evaluation,
-    /// Its name, for the dataset to tell.
+    /// Name of the evaluation in the dataset's metadata.
     pub name: String,
 }
 
 impl Settings {
-    /// What a dataset that was labelled so says of itself: `qsearch by default-hce`.
+    /// Description for the dataset's metadata: `qsearch by default-hce`.
     pub fn describe(&self) -> String {
         let rescored = if self.rescore { ", rescored" } else { "" };
         format!("{} by {}{rescored}", self.method, self.name)
     }
 }
 
-/// What a fit judges: the leaf and its side to move, or the position itself of a dataset that is not resolved.
+/// The position to evaluate in a fit: the leaf, or the record's own position if the dataset is not labelled.
 ///
-/// # Errors
-/// The reason why there is nothing to judge, for the account: the game is over at the leaf.
-pub fn judged(record: &Record, resolved: bool) -> std::result::Result<(PackedBoard, Color), &'static str> {
+/// # Errors The reason to skip the record: the game is over at its leaf.
+pub fn fit_target(
+    record: &Record,
+    resolved: bool,
+) -> std::result::Result<(PackedBoard, Color), &'static str> {
     match record.leaf {
         _ if !resolved => Ok((record.board, record.turn)),
         None => Err("leaf is stalemate"),
@@ -75,14 +73,11 @@ pub fn judged(record: &Record, resolved: bool) -> std::result::Result<(PackedBoa
     }
 }
 
-/// Samples that one engine labels before it is asked whether to go on.
+/// Records labelled between two checks of the stop flag.
 const CHUNK: usize = 1024;
 
-/// Finds the leaf of every record, on all threads. `done` is called with the number of records just labelled.
-/// Returns false if `stop` turned true before the end.
-///
-/// # Errors
-/// If a record does not hold a legal position.
+/// Labels all records on all threads, calling `done` with the number just labelled. Returns false if `stop`
+/// was set before the end.
 pub fn label(
     records: &mut [Record],
     settings: &Settings,
@@ -103,10 +98,9 @@ pub fn label(
     Ok(!stop.load(Ordering::Relaxed))
 }
 
-/// What labels on one thread.
 struct Labeller<'a> {
     settings: &'a Settings,
-    /// Searches before the position is resolved, if that is asked for.
+    /// Search before the quiescence search, if any.
     engine: Option<(Box<dyn Engine>, Limits)>,
     resolver: Box<dyn LeafSearch>,
 }
@@ -118,8 +112,7 @@ impl Labeller<'_> {
             Method::Depth(depth) => Some(Limits { depth: Some(depth), ..Limits::default() }),
             Method::Nodes(nodes) => Some(Limits { nodes: Some(nodes), ..Limits::default() }),
         };
-        // A search to resolve one position needs little memory, and that is empty before each, so that results are the
-        // same for any number of threads.
+        // A small table, cleared before each search, makes results independent of threads.
         let engine =
             limits.map(|limits| (engine_for(&settings.evaluation, limits.nodes.unwrap_or(u64::MAX)), limits));
         Labeller { settings, engine, resolver: leaf_search(&settings.evaluation) }
@@ -128,7 +121,7 @@ impl Labeller<'_> {
     fn label(&mut self, record: &mut Record) -> Result<()> {
         let Some(position) = record.position() else {
             let place = format!("game {}, ply {}", record.game, record.ply);
-            return Err(Error::usage(format!("{place}: the dataset's record is not a legal position")));
+            return Err(Error::input(format!("{place}: the dataset's record is not a legal position")));
         };
         let end = match &mut self.engine {
             None => position,
@@ -145,7 +138,7 @@ impl Labeller<'_> {
     }
 }
 
-/// Searches, rescores if asked, and follows the principal variation to its end.
+/// Searches, rescores if requested, and plays out the principal variation.
 fn searched(
     record: &mut Record,
     position: Chess,

@@ -1,4 +1,4 @@
-//! Engines on positions: the quiescence leaf of each, and games of self-play to learn from.
+//! Runs the engine on positions: quiescence leaves of records, and self-play games for training.
 
 pub mod leaf;
 pub mod selfplay;

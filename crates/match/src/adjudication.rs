@@ -1,8 +1,4 @@
-//! Adjudication: ending games whose result the players no longer dispute.
-//!
-//! In: the score of each move. Out: a draw, a win, or nothing yet. The rules are those of cutechess-cli and
-//! fastchess: a draw when both sides have seen next to nothing for a number of moves, a win when both have seen
-//! the same side far ahead, and a draw when the game is longer than anyone wants to wait for.
+//! Adjudication by score and length, with the rules of cutechess-cli and fastchess.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,41 +7,39 @@ use shakmaty::Color;
 
 use patzer_chess::score::Score;
 
-/// Draw when both sides' scores stay near zero.
+/// Draw when both sides score within `score` of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawRule {
-    /// Full moves that have to be played in the game, the opening not counted.
+    /// Full moves before the rule applies, the opening not counted.
     pub after: u32,
-    /// Consecutive moves of each side. Captures and pawn moves begin the count anew.
+    /// Consecutive moves of each side; a capture or pawn move resets the count.
     pub moves: u32,
-    /// Greatest absolute score, in centipawns.
+    /// Largest absolute score, centipawns.
     pub score: Score,
 }
 
-/// Win when one side is far ahead.
+/// Win when the scores agree that one side is far ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResignRule {
-    /// Consecutive moves: of each side, or of the losing one alone if [`Adjudication::loser_resigns`] is set.
+    /// Consecutive moves: of each side, or of the loser alone with [`Adjudication::loser_resigns`].
     pub moves: u32,
-    /// Least absolute score, in centipawns.
+    /// Smallest absolute score, centipawns.
     pub score: Score,
 }
 
-/// All rules; `None` switches one off.
+/// Adjudication rules; `None` switches a rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adjudication {
-    /// When a game is called a draw.
     pub draw: Option<DrawRule>,
-    /// When a game is called a win.
     pub resign: Option<ResignRule>,
-    /// Whether the losing side's scores alone decide, rather than those of both.
+    /// The losing side's scores alone decide.
     pub loser_resigns: bool,
-    /// Full moves after which the game is a draw, the opening not counted.
+    /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
 }
 
 impl Adjudication {
-    /// No rules: only the rules of chess end games.
+    /// The rules of chess alone end games.
     pub const NONE: Adjudication =
         Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None };
 }
@@ -76,65 +70,76 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     Some(values.map(Option::unwrap_or_default))
 }
 
-impl FromStr for DrawRule {
-    type Err = String;
+/// A text that is not an adjudication rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleError {
+    text: String,
+    form: &'static str,
+}
 
-    /// Reads `after,moves,score`, such as `40,8,10`.
-    fn from_str(text: &str) -> Result<DrawRule, String> {
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: write {}", self.text, self.form)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+impl FromStr for DrawRule {
+    type Err = RuleError;
+
+    /// Parses `after,moves,score`, such as `40,8,10`.
+    fn from_str(text: &str) -> Result<DrawRule, RuleError> {
         match numbers(text) {
             Some([after, moves, score]) if moves > 0 && score < 30_000 => {
                 Ok(DrawRule { after, moves, score: score as Score })
             }
-            _ => Err(format!("`{text}`: write AFTER,MOVES,CENTIPAWNS, for example 40,8,10")),
+            _ => Err(RuleError { text: text.into(), form: "AFTER,MOVES,CENTIPAWNS, for example 40,8,10" }),
         }
     }
 }
 
 impl FromStr for ResignRule {
-    type Err = String;
+    type Err = RuleError;
 
-    /// Reads `moves,score`, such as `4,600`.
-    fn from_str(text: &str) -> Result<ResignRule, String> {
+    /// Parses `moves,score`, such as `4,600`.
+    fn from_str(text: &str) -> Result<ResignRule, RuleError> {
         match numbers(text) {
             Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
                 Ok(ResignRule { moves, score: score as Score })
             }
-            _ => Err(format!("`{text}`: write MOVES,CENTIPAWNS, for example 4,600")),
+            _ => Err(RuleError { text: text.into(), form: "MOVES,CENTIPAWNS, for example 4,600" }),
         }
     }
 }
 
-/// What the judge decides.
+/// The adjudicator's decision after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// Both players see a draw.
     Draw,
-    /// This colour has won.
     Win(Color),
-    /// The game is too long.
     MoveLimit,
 }
 
-/// The rules with what they have seen of one game.
+/// Applies the rules to one game.
 #[derive(Debug, Clone)]
-pub struct Judge {
+pub struct Adjudicator {
     rules: Adjudication,
     plies: u64,
     quiet_plies: u64,
-    /// Consecutive moves, of either side, that see this colour far ahead.
+    /// Consecutive moves of either side that score this colour far ahead.
     winning: (Option<Color>, u64),
-    /// Consecutive own moves on which a colour (Black, White) sees itself far behind.
+    /// Consecutive own moves that score the mover far behind; indices Black, White.
     losing: [u64; 2],
 }
 
-impl Judge {
-    /// A judge at the start of a game.
-    pub fn new(rules: Adjudication) -> Judge {
-        Judge { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
+impl Adjudicator {
+    pub fn new(rules: Adjudication) -> Adjudicator {
+        Adjudicator { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
     }
 
-    /// Notes a move with its score from the mover's side, and decides. `halfmoves` is the fifty-move counter
-    /// after it. A move without a score begins the counts anew, as in fastchess.
+    /// Records a move with its score from the mover's side. `halfmoves` is the fifty-move counter after it. A
+    /// move without a score resets the counts, as in fastchess.
     pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
         self.plies += 1;
         let Some(score) = score else {
@@ -195,9 +200,9 @@ mod tests {
         max_moves: Some(20),
     };
 
-    /// Feeds scores from White's side, White moving first; the ply count and decision at the end.
+    /// Feeds scores from White's side; returns the ply count and decision at the end.
     fn judged(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
-        let mut judge = Judge::new(rules);
+        let mut judge = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
             if let Some(decision) = judge.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
@@ -221,7 +226,7 @@ mod tests {
 
     #[test]
     fn progress_begins_the_draw_count_anew() {
-        let mut judge = Judge::new(RULES);
+        let mut judge = Adjudicator::new(RULES);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
             let decision = judge.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
@@ -249,7 +254,7 @@ mod tests {
     #[test]
     fn a_move_without_a_score_begins_the_counts_anew() {
         let decided = |scores: [Option<Score>; 5], rules| {
-            let mut judge = Judge::new(rules);
+            let mut judge = Adjudicator::new(rules);
             let moves = scores.into_iter().enumerate();
             moves.map(|(ply, score)| judge.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };

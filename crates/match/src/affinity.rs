@@ -1,88 +1,102 @@
-//! Boards on cores of their own.
+//! Pins each concurrent game, with its engines, to CPUs of its own.
 //!
-//! In: the processors on which this process may run, and how many each board needs. Out: a share for each board.
-//! A thread that is bound starts its engines bound too, and while one of them thinks the others of its board wait,
-//! so a board needs only as many cores as its greediest player has threads.
+//! Child processes inherit the CPU set of the thread that starts them. The crate `core_affinity` binds a thread to
+//! one CPU only, and an engine with several threads needs a set, so this module calls Linux itself.
 
-/// How many processors this process may use at once.
-pub fn cores() -> usize {
+use std::collections::HashSet;
+use std::fmt;
+
+/// CPUs available to this process.
+pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A share of the processors for each board.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Boards {
-    shares: Vec<Vec<usize>>,
+/// Why games cannot be pinned.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AffinityError {
+    TooFewCpus { games: usize, threads: usize, cpus: usize },
+    Unsupported,
 }
 
-impl Boards {
-    /// Shares for so many boards of so many threads, one hardware thread of each core first.
-    ///
-    /// # Errors
-    /// If there are too few processors, or the system does not tell which.
-    pub fn new(boards: usize, threads: usize) -> Result<Boards, String> {
-        let allowed = allowed()?;
-        let order = cores_first(&allowed, sibling);
-        share(&order, boards, threads).map(|shares| Boards { shares })
-    }
-
-    /// Binds the current thread, and what it will start, to the share of a board.
-    pub fn bind(&self, board: usize) {
-        if let Some(share) = self.shares.get(board) {
-            bind(share);
+impl fmt::Display for AffinityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AffinityError::TooFewCpus { games, threads, cpus } => {
+                let need = games * threads;
+                write!(f, "{games} games of {threads} threads need {need} CPUs, and there are {cpus}")
+            }
+            AffinityError::Unsupported => f.write_str("this system does not bind threads to CPUs"),
         }
     }
 }
 
-fn share(processors: &[usize], boards: usize, threads: usize) -> Result<Vec<Vec<usize>>, String> {
-    if boards * threads > processors.len() {
-        let (need, have) = (boards * threads, processors.len());
-        return Err(format!(
-            "{boards} boards of {threads} threads need {need} processors, and there are {have}"
-        ));
+/// A CPU set for each concurrent game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuShares(Vec<Vec<usize>>);
+
+impl CpuShares {
+    /// Assigns `threads` CPUs to each of `games`, one hardware thread of each core first. Players take turns, so a
+    /// game needs as many CPUs as its player with the most threads.
+    pub fn new(games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
+        let allowed = system::allowed().ok_or(AffinityError::Unsupported)?;
+        CpuShares::split(&cores_first(&allowed, sibling), games, threads)
     }
-    Ok(processors.chunks(threads).take(boards).map(<[usize]>::to_vec).collect())
+
+    fn split(cpus: &[usize], games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
+        if games * threads > cpus.len() {
+            return Err(AffinityError::TooFewCpus { games, threads, cpus: cpus.len() });
+        }
+        Ok(CpuShares(cpus.chunks(threads).take(games).map(<[usize]>::to_vec).collect()))
+    }
+
+    /// Binds the current thread, and the processes that it starts, to the CPUs of a game.
+    pub fn bind(&self, game: usize) {
+        if let Some(share) = self.0.get(game) {
+            system::bind(share);
+        }
+    }
 }
 
-/// Puts first those processors that are the first of their core.
-fn cores_first(processors: &[usize], first_sibling: impl Fn(usize) -> usize) -> Vec<usize> {
-    let mut seen = std::collections::HashSet::new();
-    let (mut firsts, seconds): (Vec<usize>, Vec<usize>) =
-        processors.iter().partition(|&&processor| seen.insert(first_sibling(processor)));
-    firsts.extend(seconds);
-    firsts
+/// Orders the first hardware thread of each core before its siblings.
+fn cores_first(cpus: &[usize], first_sibling: impl Fn(usize) -> usize) -> Vec<usize> {
+    let mut seen = HashSet::new();
+    let (firsts, seconds): (Vec<usize>, Vec<usize>) =
+        cpus.iter().partition(|&&cpu| seen.insert(first_sibling(cpu)));
+    [firsts, seconds].concat()
 }
 
-/// The first processor of the same core; itself where the system does not tell.
-fn sibling(processor: usize) -> usize {
-    let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
+/// First hardware thread of the same core; the CPU itself where the system does not say.
+fn sibling(cpu: usize) -> usize {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.trim().split([',', '-']).next().and_then(|first| first.parse().ok()).unwrap_or(processor)
+    text.trim().split([',', '-']).next().and_then(|first| first.parse().ok()).unwrap_or(cpu)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn allowed() -> Result<Vec<usize>, String> {
-    use rustix::thread::{CpuSet, sched_getaffinity};
-    let set = sched_getaffinity(None).map_err(|e| format!("the system does not tell the processors: {e}"))?;
-    Ok((0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect())
-}
+mod system {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn bind(share: &[usize]) {
-    use rustix::thread::{CpuSet, sched_setaffinity};
-    let mut set = CpuSet::new();
-    share.iter().for_each(|&processor| set.set(processor));
-    // The share was taken from what is allowed; where that has changed meanwhile, playing on is better than not.
-    let _ = sched_setaffinity(None, &set);
-}
+    pub fn allowed() -> Option<Vec<usize>> {
+        let set = sched_getaffinity(None).ok()?;
+        Some((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+    }
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn allowed() -> Result<Vec<usize>, String> {
-    Err("this system does not bind threads to processors".to_string())
+    pub fn bind(share: &[usize]) {
+        let mut set = CpuSet::new();
+        share.iter().for_each(|&cpu| set.set(cpu));
+        // The set was allowed when it was read; if that has changed since, the game goes on unpinned.
+        let _ = sched_setaffinity(None, &set);
+    }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn bind(_: &[usize]) {}
+mod system {
+    pub fn allowed() -> Option<Vec<usize>> {
+        None
+    }
+
+    pub fn bind(_: &[usize]) {}
+}
 
 #[cfg(test)]
 mod tests {
@@ -90,24 +104,25 @@ mod tests {
 
     #[test]
     fn each_core_is_used_before_the_second_threads_of_any() {
-        // Processors 0 and 4, 1 and 5, … share a core.
+        // CPUs 0 and 4, 1 and 5, … share a core.
         assert_eq!(cores_first(&[0, 1, 2, 4, 5, 6, 7], |p| p % 4), [0, 1, 2, 7, 4, 5, 6]);
         assert_eq!(cores_first(&[3, 5], |p| p), [3, 5]);
     }
 
     #[test]
-    fn boards_get_shares_of_their_own_or_none() {
-        assert_eq!(share(&[0, 1, 2, 3, 4], 2, 2), Ok(vec![vec![0, 1], vec![2, 3]]));
-        assert!(share(&[0, 1, 2], 2, 2).unwrap_err().contains("need 4"));
+    fn games_get_cpus_of_their_own_or_none() {
+        let shares = CpuShares::split(&[0, 1, 2, 3, 4], 2, 2).unwrap();
+        assert_eq!(shares.0, [vec![0, 1], vec![2, 3]]);
+        assert!(CpuShares::split(&[0, 1, 2], 2, 2).unwrap_err().to_string().contains("need 4"));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_bound_thread_runs_where_it_was_bound() {
         std::thread::spawn(|| {
-            let boards = Boards::new(1, 1).unwrap();
-            boards.bind(0);
-            assert_eq!(allowed().unwrap(), boards.shares[0]);
+            let shares = CpuShares::new(1, 1).unwrap();
+            shares.bind(0);
+            assert_eq!(system::allowed().unwrap(), shares.0[0]);
         })
         .join()
         .unwrap();

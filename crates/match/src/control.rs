@@ -1,7 +1,6 @@
-//! What players get for their moves: time, nodes, depth, or several of them.
+//! Limits on a player's moves: time, nodes, depth.
 //!
-//! In: settings such as 5,000 nodes or `10+0.1`, one for each player. Out: the limits of each move, and whether a
-//! player overstepped its time. Nodes and depth alone make games reproducible; time does not.
+//! Games under nodes or depth alone are reproducible; games under time are not.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +8,10 @@ use std::time::Duration;
 
 use patzer_engine::{Clock, Limits};
 
-/// What one player gets for its moves. Where several limits are set, the first that is reached ends a search.
+/// Limits of one player; the first limit reached ends a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Time; `None` for as much as the player takes.
+    /// `None` for unlimited time.
     pub time: Option<Time>,
     /// Nodes a move.
     pub nodes: Option<u64>,
@@ -20,42 +19,52 @@ pub struct Control {
     pub depth: Option<i32>,
 }
 
-/// Time of one kind or the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// This much a move.
+    /// Time a move.
     Move(Duration),
-    /// A clock for the game.
     Clock(TimeControl),
 }
 
-/// A clock: time for a number of moves, or for the game, with an increment.
+/// Clock for the game or for a number of moves, with increment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeControl {
-    /// Moves until the time is added again; `None` if it is for the whole game.
+    /// Moves a period; `None` if the time is for the whole game.
     pub moves: Option<u32>,
-    /// Time at the start and again after `moves` moves.
+    /// Time at the start and added again after `moves` moves.
     pub time: Duration,
     /// Time added after each move.
     pub increment: Duration,
 }
 
-/// A year is beyond every test, and within what a `Duration` and an `Instant` can hold.
+/// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
 
-/// Reads seconds, as a decimal number from 0 to a year.
+/// Parses decimal seconds from 0 to a year.
 pub fn seconds(text: &str) -> Option<Duration> {
     let value: f64 = text.parse().ok()?;
     (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
 }
 
-impl FromStr for TimeControl {
-    type Err = String;
+/// A text that is not a time control.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeControlError(String);
 
-    /// Reads `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + seconds a move.
-    fn from_str(text: &str) -> std::result::Result<TimeControl, String> {
-        let wrong =
-            || format!("`{text}` is not a time control; write seconds+increment or moves/seconds+increment");
+impl fmt::Display for TimeControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let form = "write seconds+increment or moves/seconds+increment";
+        write!(f, "`{}` is not a time control; {form}", self.0)
+    }
+}
+
+impl std::error::Error for TimeControlError {}
+
+impl FromStr for TimeControl {
+    type Err = TimeControlError;
+
+    /// Parses `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
+    fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
+        let wrong = || TimeControlError(text.to_string());
         let (moves, rest) = match text.split_once('/') {
             Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
             None => (None, text),
@@ -92,38 +101,33 @@ impl fmt::Display for TimeControl {
 }
 
 impl Control {
-    /// So many nodes a move.
     pub fn nodes(nodes: u64) -> Control {
         Control { nodes: Some(nodes), ..Control::default() }
     }
 
-    /// So many plies a move.
     pub fn depth(depth: i32) -> Control {
         Control { depth: Some(depth), ..Control::default() }
     }
 
-    /// So much time a move.
     pub fn movetime(time: Duration) -> Control {
         Control { time: Some(Time::Move(time)), ..Control::default() }
     }
 
-    /// A clock for the game.
     pub fn clock(clock: TimeControl) -> Control {
         Control { time: Some(Time::Clock(clock)), ..Control::default() }
     }
 
-    /// Whether nothing limits the moves.
-    pub fn is_endless(&self) -> bool {
+    pub fn is_unlimited(&self) -> bool {
         *self == Control::default()
     }
 
-    /// Whether the same player in the same position always answers the same.
+    /// Whether a player in the same position always plays the same move.
     pub fn deterministic(&self) -> bool {
         self.time.is_none()
     }
 
-    /// The same with times and nodes multiplied, for a match at odds.
-    pub fn times(self, factor: f64) -> Control {
+    /// Multiplies times and nodes, for a match at odds.
+    pub fn scaled(self, factor: f64) -> Control {
         let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
         let time = self.time.map(|time| match time {
             Time::Move(time) => Time::Move(scaled(time)),
@@ -135,7 +139,7 @@ impl Control {
         Control { time, nodes, depth: self.depth }
     }
 
-    /// The value of PGN's `TimeControl` tag, in the form that fastchess writes: `40/60+0.6`, `0.1/move`, or `-`.
+    /// Value of PGN's `TimeControl` tag as fastchess writes it: `40/60+0.6`, `0.1/move`, or `-`.
     pub fn tag(&self) -> String {
         match self.time {
             Some(Time::Move(time)) => format!("{}/move", time.as_secs_f64()),
@@ -159,7 +163,7 @@ impl fmt::Display for Control {
     }
 }
 
-/// One player's side of the clock during one game.
+/// One player's clock during one game.
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
     control: Control,
@@ -169,7 +173,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// The clock at the start of a game; `margin` is by how much the player may overstep its time.
+    /// `margin` is how far the player may overstep its time.
     pub fn new(control: Control, margin: Duration) -> Timer {
         match control.time {
             Some(Time::Clock(clock)) => Timer { control, margin, left: clock.time, moves_to_go: clock.moves },
@@ -177,7 +181,7 @@ impl Timer {
         }
     }
 
-    /// The limits of the next move. `overhead` is what the player should keep in reserve.
+    /// Search limits of the next move. `overhead` is the reserve the player keeps.
     pub fn limits(&self, overhead: Duration) -> Limits {
         let Control { nodes, depth, .. } = self.control;
         let movetime = match self.control.time {
@@ -187,7 +191,6 @@ impl Timer {
         Limits { nodes, depth, movetime, clock: self.clock(), overhead, ..Limits::default() }
     }
 
-    /// The clock, if the player has one.
     pub fn clock(&self) -> Option<Clock> {
         match self.control.time {
             Some(Time::Clock(TimeControl { increment, .. })) => {
@@ -197,7 +200,7 @@ impl Timer {
         }
     }
 
-    /// The longest time that the next move may take without losing the game; `None` if time does not matter.
+    /// Longest time for the next move that does not lose the game; `None` without time limits.
     pub fn allowed(&self) -> Option<Duration> {
         match self.control.time? {
             Time::Move(limit) => Some(limit + self.margin),
@@ -205,8 +208,7 @@ impl Timer {
         }
     }
 
-    /// Takes off the time of a move, and adds what the control grants after it. False if the player had less
-    /// than that and the margin together, and has therefore lost.
+    /// Subtracts the time of a move and adds the increment. Returns false if the player has lost on time.
     pub fn spend(&mut self, time: Duration) -> bool {
         let Some(allowed) = self.allowed() else { return true };
         if time > allowed {
@@ -272,10 +274,10 @@ mod tests {
 
     #[test]
     fn odds_multiply_times_and_nodes_but_not_depth() {
-        let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.times(0.5);
+        let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.scaled(0.5);
         assert_eq!(odds, Control { nodes: Some(250), depth: Some(9), ..clock("40/5+0.05") });
-        assert_eq!(Control::movetime(MS(100)).times(2.0), Control::movetime(MS(200)));
-        assert_eq!(Control::nodes(1).times(0.1), Control::nodes(1), "never none");
+        assert_eq!(Control::movetime(MS(100)).scaled(2.0), Control::movetime(MS(200)));
+        assert_eq!(Control::nodes(1).scaled(0.1), Control::nodes(1), "never none");
     }
 
     #[test]

@@ -1,8 +1,4 @@
-//! One game, from an opening to a result with its reason.
-//!
-//! In: a start position, two players, the rules. Out: the moves, who won and why. Games end by the rules of
-//! chess (checkmate, stalemate, threefold repetition, fifty moves, insufficient material), by a player's fault
-//! (time, illegal move, a crash or a stall), or by [adjudication](super::adjudication).
+//! Plays one game, from an opening to a result with its reason.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,46 +7,41 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-use super::adjudication::{Adjudication, Decision, Judge};
+use super::adjudication::{Adjudication, Adjudicator, Decision};
 use super::control::{Control, Timer};
-use super::endgames::Endgames;
-use super::player::{Choice, Fault, Info, Player, Turn};
+use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
+use super::syzygy::Syzygy;
 use patzer_chess::Line;
 
-/// Why a game ended. The names are those of `reasons` in JSON output and of the journal.
+/// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// The side to move is mated.
     Checkmate,
-    /// The side to move has no legal move and is not in check.
     Stalemate,
-    /// The position stood for the third time.
     Repetition,
-    /// Fifty moves of both sides without a capture or pawn move.
     FiftyMoves,
-    /// Neither side can give mate.
     InsufficientMaterial,
-    /// A player overstepped its time.
+    /// A player exceeded its time.
     TimeForfeit,
-    /// A player gave an illegal move, or none.
+    /// A player sent an illegal move or no move.
     IllegalMove,
-    /// A player's program ended, or closed its output.
+    /// A player's program exited or closed its output.
     Disconnect,
-    /// A player did not answer any more.
+    /// A player did not answer.
     Stall,
-    /// Adjudicated: both players saw a draw.
+    /// Both players scored a draw.
     AdjudicatedDraw,
-    /// Adjudicated: one side was far ahead.
+    /// One side was far ahead.
     AdjudicatedWin,
-    /// Adjudicated a draw: the game was too long.
+    /// The game was too long.
     MoveLimit,
-    /// Adjudicated by endgame tables.
+    /// Decided by Syzygy tables.
     Tablebase,
 }
 
 impl Reason {
-    /// The name with spaces, for people.
+    /// Name with spaces.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Checkmate => "checkmate",
@@ -70,54 +61,45 @@ impl Reason {
     }
 }
 
-/// What the games of one player are played under.
+/// Limits of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
-    /// Time, nodes or depth.
+pub struct TimeSettings {
     pub control: Control,
-    /// By how much the player may overstep its time.
+    /// How far the player may overstep its time.
     pub margin: Duration,
 }
 
-/// What all games are played under.
+/// Rules of all games.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// When to end games early.
     pub adjudication: Adjudication,
-    /// Whether a player that crashes or stalls loses its game and is started again; otherwise that ends the match.
+    /// A player that crashes or stalls loses the game and is restarted; otherwise the match ends.
     pub recover: bool,
-    /// Tables that decide endgames, if there are any.
-    pub endgames: Option<Arc<Endgames>>,
+    pub syzygy: Option<Arc<Syzygy>>,
 }
 
-/// A move with what its player said about it.
+/// A move with the player's report and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Played {
-    /// The move.
+pub struct PlayedMove {
     pub m: Move,
-    /// Score, depth, nodes.
-    pub info: Info,
-    /// Time taken.
+    pub info: SearchInfo,
     pub time: Duration,
 }
 
-/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
-    /// The position after the opening.
+    /// Position after the opening.
     pub start: Chess,
-    /// The moves from there.
-    pub moves: Vec<Played>,
-    /// Who won; `None` for a draw.
+    pub moves: Vec<PlayedMove>,
+    /// `None` for a draw.
     pub winner: Option<Color>,
-    /// Why it ended.
     pub reason: Reason,
-    /// More about the reason, for people: the illegal move, what a program left behind when it crashed.
+    /// Detail of the reason: the illegal move, a crashed program's last output.
     pub note: Option<String>,
 }
 
 impl Game {
-    /// The result as PGN writes it.
+    /// Result as PGN writes it.
     pub fn result(&self) -> &'static str {
         match self.winner {
             Some(Color::White) => "1-0",
@@ -126,7 +108,7 @@ impl Game {
         }
     }
 
-    /// Half points of a colour: 0, 1 or 2.
+    /// Half points of a colour, 0 to 2.
     pub fn half_points(&self, color: Color) -> u8 {
         match self.winner {
             None => 1,
@@ -135,14 +117,12 @@ impl Game {
     }
 }
 
-/// How the position ends the game by the rules of chess, if it does: the winner and the reason.
-///
-/// Repetition counts from the start of the line, where the opening ended.
+/// Winner and reason if the rules of chess end the game here. Repetitions count from the start of the line,
+/// where the opening ended.
 pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
     ending_with(line, &line.position().legal_moves())
 }
 
-/// [`ending`], where the legal moves are known already.
 fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)> {
     let position = line.position();
     if legal.is_empty() {
@@ -163,7 +143,6 @@ fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)>
     Some((None, draw))
 }
 
-/// How a game came out, with what there is to say about it.
 struct Outcome {
     winner: Option<Color>,
     reason: Reason,
@@ -178,51 +157,49 @@ impl From<(Option<Color>, Reason)> for Outcome {
 
 /// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfinished {
-    /// `stop` was set before it ended.
+pub enum GameError {
+    /// `stop` was set.
     Stopped,
-    /// The player of this colour failed, and the rules do not let the match go on.
+    /// The player of this colour failed and [`Rules::recover`] is off.
     Failed(Color, String),
 }
 
-/// Plays a game. `players` and `terms` are those of White, then Black.
-///
-/// # Errors
-/// If `stop` was set before it ended, or a player failed beyond what the rules allow.
+/// Plays a game; `players` and `time_settings` in order White, Black.
 pub fn play(
     start: &Chess,
     mut players: [&mut dyn Player; 2],
-    terms: [&Terms; 2],
+    time_settings: [&TimeSettings; 2],
     rules: &Rules,
     stop: &AtomicBool,
-) -> Result<Game, Unfinished> {
+) -> Result<Game, GameError> {
     let mut moves = Vec::with_capacity(128);
     let mut outcome = None;
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
-        // The other player is prepared all the same: a fault of its own shows as early as possible.
+        // Prepare the other player even so: its own failure should show as early as possible.
         if let Err(fault) = player.new_game(start, stop) {
-            outcome = Some(lost_by(fault, color, rules)?);
+            outcome = Some(forfeit(fault, color, rules)?);
         }
     }
     let outcome = match outcome {
         Some(outcome) => outcome,
-        None => moves_until_the_end(start, &mut players, terms, rules, stop, &mut moves)?,
+        None => play_moves(start, &mut players, time_settings, rules, stop, &mut moves)?,
     };
     let Outcome { winner, reason, note } = outcome;
     Ok(Game { start: start.clone(), moves, winner, reason, note })
 }
 
-fn moves_until_the_end(
+fn play_moves(
     start: &Chess,
     players: &mut [&mut dyn Player; 2],
-    terms: [&Terms; 2],
+    time_settings: [&TimeSettings; 2],
     rules: &Rules,
     stop: &AtomicBool,
-    moves: &mut Vec<Played>,
-) -> Result<Outcome, Unfinished> {
+    moves: &mut Vec<PlayedMove>,
+) -> Result<Outcome, GameError> {
     let mut line = Line::new(start.clone());
-    let mut timers = terms.map(|terms| Timer::new(terms.control, terms.margin));
-    let mut judge = Judge::new(rules.adjudication);
+    let mut timers =
+        time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
+    let mut judge = Adjudicator::new(rules.adjudication);
     let mut legal = line.position().legal_moves();
     if let Some(end) = ending_with(&line, &legal) {
         return Ok(end.into());
@@ -232,11 +209,11 @@ fn moves_until_the_end(
         let side = usize::from(mover.is_black());
         let (own, other) = (&timers[side], &timers[1 - side]);
         let choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
-            _ if stop.load(Ordering::Relaxed) => return Err(Unfinished::Stopped),
+            _ if stop.load(Ordering::Relaxed) => return Err(GameError::Stopped),
             Ok(choice) => choice,
-            Err(fault) => return lost_by(fault, mover, rules),
+            Err(fault) => return forfeit(fault, mover, rules),
         };
-        let played = match accept(&line, &legal, choice, &mut timers[side]) {
+        let played = match check_reply(&line, &legal, choice, &mut timers[side]) {
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
@@ -246,7 +223,7 @@ fn moves_until_the_end(
         if let Some(end) = ending_with(&line, &legal) {
             return Ok(end.into());
         }
-        if let Some(winner) = rules.endgames.as_ref().and_then(|tables| tables.winner(line.position())) {
+        if let Some(winner) = rules.syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
             return Ok((winner, Reason::Tablebase).into());
         }
         match judge.after_move(mover, played.info.score, line.position().halfmoves()) {
@@ -258,33 +235,38 @@ fn moves_until_the_end(
     }
 }
 
-/// The game that a player loses by its fault, if the rules let the match go on.
-fn lost_by(fault: Fault, loser: Color, rules: &Rules) -> Result<Outcome, Unfinished> {
+/// Scores a loss for a failed player if the rules let the match continue.
+fn forfeit(fault: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
     let (reason, note) = match fault {
-        Fault::Stopped => return Err(Unfinished::Stopped),
-        Fault::Unable(note) => return Err(Unfinished::Failed(loser, note)),
-        Fault::Crash(note) | Fault::Stall(note) if !rules.recover => {
-            return Err(Unfinished::Failed(loser, note));
+        PlayerError::Stopped => return Err(GameError::Stopped),
+        PlayerError::Unable(note) => return Err(GameError::Failed(loser, note)),
+        PlayerError::Crash(note) | PlayerError::Stall(note) if !rules.recover => {
+            return Err(GameError::Failed(loser, note));
         }
-        Fault::Crash(note) => (Reason::Disconnect, note),
-        Fault::Stall(note) => (Reason::Stall, note),
+        PlayerError::Crash(note) => (Reason::Disconnect, note),
+        PlayerError::Stall(note) => (Reason::Stall, note),
     };
     Ok(Outcome { winner: Some(!loser), reason, note: Some(note) })
 }
 
-/// The move, if it came in time and is legal, else how the game ends through it.
-fn accept(line: &Line, legal: &MoveList, choice: Choice, timer: &mut Timer) -> Result<Played, Outcome> {
+/// Checks time and legality of a reply; the error is the outcome of the game.
+fn check_reply(
+    line: &Line,
+    legal: &MoveList,
+    choice: MoveReply,
+    timer: &mut Timer,
+) -> Result<PlayedMove, Outcome> {
     let position = line.position();
     let opponent = !position.turn();
     if !timer.spend(choice.time) {
-        // Whoever cannot give mate cannot win on time either (FIDE Laws of Chess, 6.9).
+        // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
         let winner = (!position.has_insufficient_material(opponent)).then_some(opponent);
         return Err((winner, Reason::TimeForfeit).into());
     }
     let note = match choice.best {
-        Ok(m) if legal.contains(&m) => return Ok(Played { m, info: choice.info, time: choice.time }),
+        Ok(m) if legal.contains(&m) => return Ok(PlayedMove { m, info: choice.info, time: choice.time }),
         Ok(m) => m.to_uci(position.castles().mode()).to_string(),
-        Err(said) => said,
+        Err(no_move) => no_move.0,
     };
     Err(Outcome { winner: Some(opponent), reason: Reason::IllegalMove, note: Some(note) })
 }
@@ -298,15 +280,15 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, endgames: None };
-    const TERMS: Terms =
-        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
         let start = if start.is_empty() { Chess::default() } else { fen::position(start, false).unwrap() };
         let (mut white, mut black) = (Scripted::new(moves), Scripted::new(moves));
-        play(&start, [&mut white, &mut black], [&TERMS; 2], rules, &NEVER).unwrap()
+        play(&start, [&mut white, &mut black], [&TIME; 2], rules, &NEVER).unwrap()
     }
 
     #[track_caller]
@@ -338,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_illegal_move_loses_and_is_not_played() {
-        // 2. e2e4 again has no pawn to play it.
+        // There is no second pawn for 2. e2e4.
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
         assert_eq!(game.note.as_deref(), Some("e2e4"));
@@ -351,11 +333,11 @@ mod tests {
     }
 
     fn overstep(start: &str) -> Game {
-        let terms = Terms { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
+        let time_settings = TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
         let start = fen::position(start, false).unwrap();
         let mut white = Hashing::new(1);
         let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&terms; 2], &RULES, &NEVER).unwrap()
+        play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
     }
 
     #[test]
@@ -377,7 +359,7 @@ mod tests {
             let rules = Rules { adjudication, ..RULES };
             let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
             let [white, black] = &mut players;
-            play(&Chess::default(), [white, black], [&TERMS; 2], &rules, &NEVER).unwrap()
+            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
         };
         let draw = Adjudication {
             draw: Some(DrawRule { after: 2, moves: 2, score: 10 }),
@@ -397,19 +379,19 @@ mod tests {
     fn a_stopped_game_has_no_result() {
         let (mut white, mut black) = (Hashing::new(1), Hashing::new(2));
         let stop = AtomicBool::new(true);
-        let game = play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &stop);
-        assert_eq!(game, Err(Unfinished::Stopped));
+        let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
+        assert_eq!(game, Err(GameError::Stopped));
     }
 
     /// Fails in its third move, or before its first.
-    struct Failing(Fault, bool);
+    struct Failing(PlayerError, bool);
 
     impl Player for Failing {
-        fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+        fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
             if self.1 { Err(self.0.clone()) } else { Ok(()) }
         }
 
-        fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+        fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
             let early = turn.line.moves().len() < 4;
             if early { Hashing::new(1).choose(turn) } else { Err(self.0.clone()) }
         }
@@ -419,18 +401,18 @@ mod tests {
     fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
         let gone = || "gone".to_string();
         for (fault, reason) in
-            [(Fault::Crash(gone()), Reason::Disconnect), (Fault::Stall(gone()), Reason::Stall)]
+            [(PlayerError::Crash(gone()), Reason::Disconnect), (PlayerError::Stall(gone()), Reason::Stall)]
         {
             for (at_once, plies) in [(false, 4), (true, 0)] {
                 let (mut white, mut black) = (Failing(fault.clone(), at_once), Hashing::new(2));
                 let players: [&mut dyn Player; 2] = [&mut white, &mut black];
                 let recover = Rules { recover: true, ..RULES };
-                let game = play(&Chess::default(), players, [&TERMS; 2], &recover, &NEVER).unwrap();
+                let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();
                 assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", reason, plies));
                 assert_eq!(game.note, Some(gone()));
                 let players: [&mut dyn Player; 2] = [&mut black, &mut white];
-                let game = play(&Chess::default(), players, [&TERMS; 2], &RULES, &NEVER);
-                assert_eq!(game, Err(Unfinished::Failed(Color::Black, gone())));
+                let game = play(&Chess::default(), players, [&TIME; 2], &RULES, &NEVER);
+                assert_eq!(game, Err(GameError::Failed(Color::Black, gone())));
             }
         }
     }
@@ -439,8 +421,7 @@ mod tests {
     fn random_games_always_end() {
         for seed in 0..20 {
             let (mut white, mut black) = (Hashing::new(seed), Hashing::new(seed + 50));
-            let game =
-                play(&Chess::default(), [&mut white, &mut black], [&TERMS; 2], &RULES, &NEVER).unwrap();
+            let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
             assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
         }
     }

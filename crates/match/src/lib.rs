@@ -1,37 +1,48 @@
-//! The arena: matches between players, and the sequential test that ends them.
+//! Matches between chess engines: games, pairs, sequential tests, tournaments, and their statistics.
 //!
-//! In: players, openings, rules. Out: games in pairs with colours swapped, as PGN with a journal, and the counts on
-//! which [`crate::stats`] rests. A [`spec`] describes a player, a [`participant`] is what it describes: an evaluation
-//! that plays in this process, or a [`uci`] program. [`game`] plays one game, [`meetings`] says who meets whom,
-//! [`schedule`] plays pairs on all threads and hands them over [`in_order`], [`record`] keeps them on disk with their
-//! [`journal`], and a
-//! [`course`] runs until a [`sequential`] test has enough or a [`tournament`] is over. Everything knows a [`Player`](player::Player), so mock players test
-//! it all without an engine.
+//! A [`Spec`] describes a player; [`participant`] turns it into the bundled engine with an evaluation, or a UCI
+//! program. [`play`] plays one game between two [`Player`]s, and [`run_match`] plays the pairs of a [`MatchConfig`]
+//! on all threads, writes them to a [`record`], and counts them in [`Standings`] until a sequential test
+//! ([`SprtState`]) has a verdict or a tournament ([`CrossTable`]) is complete.
 
-pub mod adjudication;
+mod adjudication;
 pub mod affinity;
-pub mod by_opening;
-pub mod children;
-pub mod control;
-pub mod course;
-pub mod dialect;
-pub mod endgames;
-pub mod game;
-pub mod in_order;
+mod by_opening;
+mod children;
+mod control;
+mod game;
 pub mod journal;
-pub mod meetings;
 #[cfg(test)]
 mod mock;
 pub mod openings;
+pub mod ordered_map;
+pub mod output_format;
+mod pairings;
+mod pairs;
 pub mod participant;
 pub mod pgn;
-pub mod player;
+mod player;
 pub mod puzzles;
 pub mod record;
-pub mod schedule;
-pub mod sequential;
-pub mod spec;
+mod runner;
+mod sequential;
+mod spec;
 pub mod stats;
-pub mod tally;
-pub mod tournament;
-pub mod uci;
+mod syzygy;
+mod tally;
+mod tournament;
+mod uci;
+
+pub use adjudication::{Adjudication, DrawRule, ResignRule};
+pub use control::{Control, Time, TimeControl, Timer};
+pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
+pub use pairings::{Pair, Pairing, Pairings};
+pub use pairs::MatchConfig;
+pub use player::{InProcess, MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
+pub use sequential::SprtState;
+pub use spec::{KEYS, Spec, SpecError};
+pub use syzygy::Syzygy;
+pub use tally::Tally;
+pub use tournament::CrossTable;
+pub use uci::Timeouts;

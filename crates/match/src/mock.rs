@@ -1,4 +1,4 @@
-//! Players for tests: they play from a script, or at random but always the same, and report what they are told.
+//! Scripted and pseudo-random players for tests.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::player::{Choice, Fault, Info, Player, Turn};
+use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
-/// Plays a list of moves in UCI notation, both colours' moves in one list, and reports one score and one time.
+/// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {
     pub moves: Vec<String>,
     /// From White's side.
@@ -29,20 +29,20 @@ impl Scripted {
 }
 
 impl Player for Scripted {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let position = turn.line.position();
         let best = self.moves.get(turn.line.moves().len()).map(|text| {
             let uci: UciMove = text.parse().unwrap();
-            // A move that is legal in the start position only stands for one that is illegal here.
+            // A move legal only in the start position serves as an illegal move here.
             uci.to_move(position).or_else(|_| uci.to_move(&Chess::default())).unwrap()
         });
         let score = position.turn().fold_wb(self.score, -self.score);
-        let info = Info { score: Some(score), depth: 1, nodes: 1, ..Info::default() };
-        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: self.time })
+        let info = SearchInfo { score: Some(score), depth: 1, nodes: 1, ..SearchInfo::default() };
+        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: self.time })
     }
 }
 
@@ -58,7 +58,7 @@ impl Hashing {
     }
 }
 
-/// Material from the side to move, in centipawns.
+/// Material balance from the side to move, in centipawns.
 pub fn material(position: &Chess) -> Score {
     let side = |color| {
         let pieces = position.board().material_side(color);
@@ -70,13 +70,13 @@ pub fn material(position: &Chess) -> Score {
 }
 
 impl Player for Hashing {
-    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let (position, moves) = (turn.line.position(), turn.legal);
-        // The stronger (higher) seeds look one ply ahead for material.
+        // Seeds from 100 on prefer captures: the stronger players.
         let at = mix(self.seed, turn.line.key()) as usize % moves.len();
         let best = if self.seed >= 100 {
             let mut order: Vec<_> = moves.iter().copied().collect();
@@ -86,7 +86,7 @@ impl Player for Hashing {
             Some(moves[at])
         };
         let (score, nodes) = (Some((self.score)(position)), moves.len() as u64);
-        let info = Info { score, depth: 1, nodes, ..Info::default() };
-        Ok(Choice { best: best.ok_or_else(|| "nothing".into()), info, time: Duration::ZERO })
+        let info = SearchInfo { score, depth: 1, nodes, ..SearchInfo::default() };
+        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: Duration::ZERO })
     }
 }

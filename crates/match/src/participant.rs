@@ -1,7 +1,6 @@
-//! Participants: what plays a match, from a description to players at boards.
+//! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 //!
-//! In: a [`Spec`]. Out: a net or weight file that plays in this process, or a program that plays as a child
-//! process, told apart by what the file holds; and as many players of it as there are boards.
+//! A participant creates as many players as there are concurrent games.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -11,42 +10,39 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::control::Control;
-use super::game::Terms;
-use super::player::{Fault, InProcess, Player};
+use super::game::TimeSettings;
+use super::player::{InProcess, Player, PlayerError};
 use super::spec::Spec;
-use super::uci::{Patience, Program, UciPlayer};
 use patzer_engine::{self as engine, PlayerSettings};
+use super::uci::{Program, Timeouts, UciPlayer};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// What holds for players that do not say otherwise.
+/// Settings of players that do not set their own.
 #[derive(Debug, Clone)]
 pub struct Defaults {
-    /// Time, nodes or depth.
     pub control: Control,
-    /// By how much the time may be overstepped.
+    /// How far the time may be overstepped.
     pub margin: Duration,
-    /// Transposition table of players in this process, in MiB.
+    /// Transposition table of players in this process, MiB.
     pub hash: usize,
-    /// What players in this process keep in reserve of their time.
+    /// Time reserve of players in this process.
     pub overhead: Duration,
-    /// How long to wait for programs.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
-/// A player of a match, of whom there may be several at different boards.
+/// One participant; each concurrent game has its own player of it.
 pub struct Participant {
-    /// The name in the PGN and in messages.
+    /// Name in the PGN and in messages.
     pub name: String,
-    /// What it plays under.
-    pub terms: Terms,
-    /// What identifies it in the journal: the SHA-256 of its file, or the name of a built-in evaluation.
+    pub time_settings: TimeSettings,
+    /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal.
     pub digest: String,
     kind: Kind,
-    /// Programs that have been started to see whether they work, for the first boards.
+    /// Programs started by [`start_programs`], for the first games.
     spares: Mutex<Vec<UciPlayer>>,
-    /// The name by which a program introduced itself.
+    /// From `id name`.
     engine_name: Option<String>,
 }
 
@@ -55,7 +51,6 @@ enum Kind {
     Program(Arc<Program>),
 }
 
-/// An evaluation that plays in this process.
 struct Own {
     evaluation: Evaluation,
     settings: PlayerSettings,
@@ -68,14 +63,11 @@ impl Own {
 }
 
 impl Participant {
-    /// Finds and reads what a description names. A program is not started yet.
-    ///
-    /// # Errors
-    /// If there is nothing of that name, or it is neither an evaluation nor a program.
+    /// Finds and reads the file that a description names, without starting a program.
     pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Participant> {
-        let control = if spec.control.is_endless() { defaults.control } else { spec.control };
-        let terms = Terms {
-            control: control.times(spec.odds.unwrap_or(1.0)),
+        let control = if spec.control.is_unlimited() { defaults.control } else { spec.control };
+        let time_settings = TimeSettings {
+            control: control.scaled(spec.odds.unwrap_or(1.0)),
             margin: spec.margin.unwrap_or(defaults.margin),
         };
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
@@ -88,20 +80,19 @@ impl Participant {
             in_process(spec, &path, defaults)?
         };
         let name = spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd));
-        Ok(Participant { name, terms, digest, kind, spares: Mutex::default(), engine_name: None })
+        Ok(Participant { name, time_settings, digest, kind, spares: Mutex::default(), engine_name: None })
     }
 
-    /// Whether it plays in a process of its own.
     pub fn is_program(&self) -> bool {
         matches!(self.kind, Kind::Program(_))
     }
 
-    /// How many threads it searches with: the value of its option `Threads`, else 1.
+    /// Value of the option `Threads`, or 1.
     pub fn threads(&self) -> usize {
         self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
     }
 
-    /// Its transposition table in MiB; `None` if that is left to the program.
+    /// Transposition table in MiB; `None` if the program decides.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
             Kind::InProcess(own) => Some(own.settings.hash_mb),
@@ -109,19 +100,19 @@ impl Participant {
         }
     }
 
-    /// The value of a program's option, if it is set.
+    /// Value of a program's option, if set.
     fn option(&self, name: &str) -> Option<&str> {
         let Kind::Program(program) = &self.kind else { return None };
         let option = program.options.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         option.map(|(_, value)| value.as_str())
     }
 
-    /// The name by which a program introduced itself, once [`check`] has seen it.
+    /// Name from `id name`, after [`start_programs`].
     pub fn engine_name(&self) -> Option<&str> {
         self.engine_name.as_deref()
     }
 
-    /// What decides how it plays, apart from its file and its terms: one line for the journal.
+    /// Settings that affect play, apart from file and limits, in one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
             Kind::InProcess(own) => format!("in process, Hash {}", own.settings.hash_mb),
@@ -138,11 +129,8 @@ impl Participant {
         }
     }
 
-    /// A player for one board. It may be a program that has just been started.
-    ///
-    /// # Errors
-    /// If the program cannot be started or does not work.
-    pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, Fault> {
+    /// Creates a player for one game, starting the program if needed.
+    pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         match &self.kind {
             Kind::InProcess(own) => Ok(Box::new(own.player())),
             Kind::Program(program) => {
@@ -150,14 +138,14 @@ impl Participant {
                 if let Some(spare) = spare {
                     return Ok(Box::new(spare));
                 }
-                let mut player = UciPlayer::launch(program.clone()).map_err(Fault::Unable)?;
-                player.introduce(stop)?;
+                let mut player = UciPlayer::launch(program.clone())?;
+                player.handshake(stop)?;
                 Ok(Box::new(player))
             }
         }
     }
 
-    /// A player for one board that plays in this process; `None` if it is a program.
+    /// Creates an in-process player; `None` if the participant is a program.
     pub fn in_process(&self) -> Option<InProcess> {
         match &self.kind {
             Kind::InProcess(own) => Some(own.player()),
@@ -165,33 +153,29 @@ impl Participant {
         }
     }
 
-    /// Ends programs that have been started for boards that do not exist.
-    pub fn dismiss(&self) {
+    /// Ends programs that were started but not used.
+    pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Starts every program once, all together, to see that it works and takes its options. They become the players
-/// of the first boards.
-///
-/// # Errors
-/// If one does not, with its name and what it said.
-pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
+/// Starts every program once, in parallel, and sets its options; they become the players of the first games.
+pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
     let mut started = Vec::new();
     for participant in participants.iter() {
-        let fault = |reason| Error::usage(format!("{}: {reason}", participant.name));
         started.push(match &participant.kind {
-            Kind::Program(program) => Some(UciPlayer::launch(program.clone()).map_err(fault)?),
+            Kind::Program(program) => {
+                let player = UciPlayer::launch(program.clone());
+                Some(player.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?)
+            }
             Kind::InProcess(_) => None,
         });
     }
     for (participant, player) in participants.iter_mut().zip(started) {
         let Some(mut player) = player else { continue };
-        match player.introduce(stop) {
-            Ok(()) | Err(Fault::Stopped) => {}
-            Err(Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note)) => {
-                return Err(Error::usage(format!("{}: {note}", participant.name)));
-            }
+        match player.handshake(stop) {
+            Ok(()) | Err(PlayerError::Stopped) => {}
+            Err(e) => return Err(Error::input(format!("{}: {e}", participant.name))),
         }
         participant.engine_name = player.name().map(str::to_string);
         participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
@@ -199,8 +183,8 @@ pub fn check(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> 
     Ok(())
 }
 
-/// Gives participants of the same name different ones: more of the path, or a letter behind it.
-pub fn distinguish(participants: &mut [Participant], specs: &[Spec]) {
+/// Renames participants of the same name: by path, or with a letter.
+pub fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
     let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let short = names.clone();
@@ -224,7 +208,7 @@ fn file_name(cmd: &str) -> String {
     Path::new(cmd).file_name().map_or_else(|| cmd.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The file that a command names: as it stands, in the working folder, or among the programs that the shell finds.
+/// Resolves a command: as given, in the working folder, or in `PATH`.
 fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     if cmd.is_empty() {
         return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
@@ -238,11 +222,11 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
         places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
     }
     let found = places.into_iter().find(|place| place.is_file());
-    // Not found: whoever opens it tells why.
+    // The error comes from whoever opens it.
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
-/// Recognises executables of the usual systems, and scripts.
+/// Recognises executables of common systems, and scripts.
 fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
     let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
@@ -250,7 +234,7 @@ fn is_program(path: &Path, bytes: &[u8]) -> bool {
 }
 
 fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
-    // The working folder of the program is not ours.
+    // The program runs in another working folder.
     let path = std::path::absolute(&path).map_err(|e| Error::io(&path, e))?;
     if let Some(dir) = &spec.dir
         && !dir.is_dir()
@@ -264,14 +248,11 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
-        patience: defaults.patience,
+        timeouts: defaults.timeouts,
     })
 }
 
-/// Takes an embedded evaluation by name, or reads a weights file or network, compressed or not.
-///
-/// # Errors
-/// The file cannot be read, or is neither.
+/// Loads an embedded evaluation by name, or a weights file or network, compressed or not.
 pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
     match path.to_str().and_then(Evaluation::embedded) {
         Some(evaluation) => Ok(evaluation),

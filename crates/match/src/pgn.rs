@@ -1,9 +1,8 @@
-//! Games as PGN, in the dialect of fastchess and cutechess-cli.
+//! Writes games as PGN in the format of fastchess and cutechess-cli.
 //!
-//! In: a finished pair of games, and what the match says about it. Out: text. Every move carries a comment
-//! `{+0.35/12 0.050s, n=5000, nps=100000}`: score from the mover's side in pawns, or `+M5` for a mate in five
-//! plies, depth, time, nodes. Where only nodes or depth limit players in this process, no times are written, so
-//! that equal games are equal bytes.
+//! Every move carries a comment `{+0.35/12 0.050s, n=5000, nps=100000}`: score from the mover's side in
+//! pawns, or `+M5` for mate in five plies; depth, time, nodes. Where only nodes or depth limit in-process
+//! players, times are 0, so that equal games are equal bytes.
 
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,31 +12,31 @@ use shakmaty::san::San;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use super::control::Control;
-use super::game::{Game, Played, Reason, Terms};
-use super::schedule::Pair;
+use super::game::{Game, PlayedMove, Reason, TimeSettings};
+use super::pairings::Pair;
 use patzer_chess::score::{MATE, Score, is_mate};
 
-/// What the tags of all games of a match say.
+/// PGN tags common to all games of a match.
 #[derive(Debug, Clone)]
 pub struct Header {
-    /// The match's name.
     pub event: String,
-    /// Names of the players, by their numbers.
+    /// By player index.
     pub names: Vec<String>,
-    /// Names by which the players' programs introduced themselves; `None` for players in this process.
+    /// Names from `id name`; `None` for players in this process.
     pub engines: Vec<Option<String>>,
-    /// What each player gets for its moves.
+    /// By player index.
     pub controls: Vec<Control>,
-    /// Whether times are written.
+    /// Whether move times are written.
     pub times: bool,
-    /// The day, as PGN writes it; `None` where games are to be the same every time.
+    /// `None` for reproducible games.
     pub date: Option<String>,
 }
 
 impl Header {
-    /// The tags of a match between players in this process.
-    pub fn new(event: &str, names: &[String], terms: &[Terms]) -> Header {
-        let controls: Vec<Control> = terms.iter().map(|terms| terms.control).collect();
+    /// Tags of a match between players in this process.
+    pub fn new(event: &str, names: &[String], time_settings: &[TimeSettings]) -> Header {
+        let controls: Vec<Control> =
+            time_settings.iter().map(|time_settings| time_settings.control).collect();
         Header {
             event: event.to_string(),
             names: names.to_vec(),
@@ -49,13 +48,13 @@ impl Header {
     }
 }
 
-/// The day in UTC as PGN writes it: `2026.11.21`.
+/// Date in UTC as PGN writes it: `2026.11.21`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     day((since.as_secs() / 86_400) as i64)
 }
 
-/// A day by its number from 1970-01-01. Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+/// Date of a day number since 1970-01-01. Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 fn day(number: i64) -> String {
     let z = number + 719_468;
     let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
@@ -67,7 +66,7 @@ fn day(number: i64) -> String {
     format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
 }
 
-/// Where lines of movetext are broken.
+/// Line width of movetext.
 const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
@@ -80,11 +79,11 @@ pub fn pair(pair: &Pair, header: &Header) -> String {
     out
 }
 
-/// Movetext with its lines broken.
+/// Movetext with line breaks.
 struct Movetext<'a> {
     out: &'a mut String,
     column: usize,
-    /// The token that is being put together.
+    /// Token under construction.
     token: String,
 }
 
@@ -104,8 +103,8 @@ impl Movetext<'_> {
     }
 }
 
-/// Writes a game with an empty line after it. `players` are White's and Black's numbers, `round` the value of
-/// that tag.
+/// Writes a game with an empty line after it. `players` are the indices of White and Black, `round` the tag's
+/// value.
 pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     write_tags(out, game, header, players, round);
     let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
@@ -120,7 +119,7 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
         }
         San::from_move(&position, played.m).append_to_string(&mut text.token);
         position.play_unchecked(played.m);
-        // Only the last move can be mate, so that no other position is searched for an answer.
+        // Only the last move can be mate: skip move generation for the others.
         if last && game.reason == Reason::Checkmate {
             text.token.push('#');
         } else if position.is_check() {
@@ -181,7 +180,7 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
     let [ours, theirs] = players.map(|player| header.controls[player]);
     for (name, of) in [
         ("TimeControl", Control::tag as fn(&Control) -> String),
-        // What the standard has no tag for.
+        // Nodes and depth have no tag in the standard.
         ("Limit", |control| if control.deterministic() { control.to_string() } else { String::new() }),
     ] {
         let (w, b) = (of(&ours), of(&theirs));
@@ -200,7 +199,7 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
     out.push('\n');
 }
 
-/// The value of the tag, in the words of fastchess and cutechess-cli.
+/// Value of the `Termination` tag, as in fastchess and cutechess-cli.
 fn termination(reason: Reason) -> &'static str {
     match reason {
         Reason::TimeForfeit => "time forfeit",
@@ -213,17 +212,17 @@ fn termination(reason: Reason) -> &'static str {
     }
 }
 
-/// How a game ended, in the words of fastchess: `White mates`, `Draw by 3-fold repetition`.
+/// Final comment in fastchess's words: `White mates`, `Draw by 3-fold repetition`.
 pub fn how_it_ended(game: &Game) -> String {
     let mut position = game.start.clone();
     game.moves.iter().for_each(|played| position.play_unchecked(played.m));
     ending(game, &position)
 }
 
-/// How the game ended, in the words of fastchess. `position` is the last one.
+/// Final comment; `position` is the last one.
 fn ending(game: &Game, position: &Chess) -> String {
     let name = |color: Color| color.fold_wb("White", "Black");
-    // Whoever fails is to move, or did not even begin.
+    // The player that fails is to move, or failed before its first move.
     let loser = name(game.winner.map_or(position.turn(), |winner| !winner));
     match (game.reason, game.winner) {
         (Reason::Checkmate, _) => format!("{} mates", name(!position.turn())),
@@ -236,7 +235,7 @@ fn ending(game: &Game, position: &Chess) -> String {
             format!("{loser} is out of time, and {} cannot mate", name(!position.turn()))
         }
         (Reason::IllegalMove, _) => match &game.note {
-            // The move is a program's word: nothing in it may end the comment.
+            // The text comes from a program: nothing in it may end the comment.
             Some(said) => format!("{loser} makes an illegal move: {}", said.replace(['{', '}'], "?")),
             None => format!("{loser} makes an illegal move"),
         },
@@ -250,12 +249,12 @@ fn ending(game: &Game, position: &Chess) -> String {
     }
 }
 
-/// Begins the comment of a move: `{+0.35/12 0.050s, n=5000`.
-fn comment(out: &mut String, played: &Played, times: bool) {
+/// Begins a move comment: `{+0.35/12 0.050s, n=5000`.
+fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     let info = &played.info;
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
     out.push('{');
-    // Where there is no score there must not be one: a zero would be read as a draw.
+    // A zero in place of a missing score would read as a draw.
     if let Some(value) = info.score {
         score(out, value);
     }
@@ -271,7 +270,7 @@ fn comment(out: &mut String, played: &Played, times: bool) {
     }
 }
 
-/// A score in pawns with its sign, or the plies to mate.
+/// Score in pawns with sign, or plies to mate.
 fn score(out: &mut String, score: Score) {
     out.push(if score < 0 { '-' } else { '+' });
     let size = score.unsigned_abs();
@@ -283,7 +282,7 @@ fn score(out: &mut String, score: Score) {
     }
 }
 
-/// Appends a whole number. The formatter of the standard library costs more than all else that a move needs.
+/// Appends an integer; `std::fmt` costs more than all else that a move needs.
 fn push_number(out: &mut String, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
@@ -298,7 +297,7 @@ fn push_number(out: &mut String, mut number: u64) {
     out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
-/// Appends `number / unit` with as many decimals as the power of ten `unit` has zeros.
+/// Appends `number / unit` with as many decimals as `unit` has zeros.
 fn push_fraction(out: &mut String, number: u64, unit: u64) {
     push_number(out, number / unit);
     out.push('.');
@@ -311,7 +310,7 @@ fn push_fraction(out: &mut String, number: u64, unit: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::player::Info;
+    use super::super::player::SearchInfo;
     use super::*;
     use patzer_chess::fen;
     use shakmaty::san::San;
@@ -322,8 +321,14 @@ mod tests {
         let moves = moves.iter().map(|&(san, score)| {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
-            let info = Info { score: Some(score), depth: 12, nodes: 5000, nps: 100_000, ..Info::default() };
-            Played { m, info, time: Duration::from_millis(50) }
+            let info = SearchInfo {
+                score: Some(score),
+                depth: 12,
+                nodes: 5000,
+                nps: 100_000,
+                ..SearchInfo::default()
+            };
+            PlayedMove { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();
         Game { start, moves, winner, reason, note: None }
@@ -331,9 +336,9 @@ mod tests {
 
     fn text(game: &Game, controls: [Control; 2]) -> String {
         let names = ["d.nnue".to_string(), "a \"b\" \\c".to_string()];
-        let terms = controls.map(|control| Terms { control, margin: Duration::ZERO });
+        let time_settings = controls.map(|control| TimeSettings { control, margin: Duration::ZERO });
         let mut out = String::new();
-        write_game(&mut out, game, &Header::new("test", &names, &terms), [1, 0], "1.2");
+        write_game(&mut out, game, &Header::new("test", &names, &time_settings), [1, 0], "1.2");
         out
     }
 
@@ -404,7 +409,7 @@ mod tests {
     #[test]
     fn checks_and_mates_are_marked_as_the_standard_asks() {
         use shakmaty::san::SanPlus;
-        // Checks on the way, mate at the end, against what shakmaty itself writes.
+        // Checks along the way, mate at the end, compared with shakmaty's SAN.
         let mut moves = Vec::new();
         let mut position = Chess::default();
         let mut expected = Vec::new();
@@ -422,7 +427,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        // As `date -u -d @$((86400 * n))` prints them.
+        // Printed by `date -u -d @$((86400 * n))`.
         for (number, text) in
             [(0, "1970.01.01"), (11_016, "2000.02.29"), (11_017, "2000.03.01"), (20_778, "2026.11.21")]
         {
@@ -434,9 +439,9 @@ mod tests {
     fn comments_are_read_as_they_were_meant() {
         let scores = [None, Some(0), Some(-7), Some(1234), Some(31_995), Some(-31_998)];
         for score in scores {
-            let info = Info { score, depth: 9, nodes: 1, nps: 5, ..Info::default() };
+            let info = SearchInfo { score, depth: 9, nodes: 1, nps: 5, ..SearchInfo::default() };
             let m = Chess::default().legal_moves()[0];
-            let played = Played { m, info, time: Duration::from_millis(1500) };
+            let played = PlayedMove { m, info, time: Duration::from_millis(1500) };
             let mut text = String::new();
             comment(&mut text, &played, true);
             let read = patzer_pgn::annotation::Annotation::parse(&text.as_bytes()[1..]);

@@ -1,11 +1,10 @@
-//! Puzzles: how often an engine finds the one move that matters.
+//! Puzzle suites: how often an engine finds the solution.
 //!
-//! In: a Lichess puzzle CSV, or EPD lines with `bm` or `am`. Out: puzzles as positions, each with the moves that are
-//! right, and what an engine makes of them. In the CSV a solution's first move is the opponent's; then the solver's and
-//! the opponent's moves take turns. Every move of the solver is asked for, each from the position that the solution
-//! leads to, so the number of moves asked depends on the file alone. A mate is right whether or not it is the one that
-//! the solution has.
+//! Reads Lichess puzzle CSV, or EPD with `bm` or `am`. In the CSV the first move is the opponent's, then
+//! solver and opponent alternate. The engine is asked for every move of the solver from the solution's own
+//! position, so the number of moves depends on the file alone. Any mate is correct.
 
+use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -20,48 +19,69 @@ use patzer_engine::{Engine, Limits};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// A puzzle that makes sense.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
-    /// Its name in the file, or the line's number.
+    /// Id in the file, or the line number.
     pub name: String,
-    /// Its rating, if it has one.
     pub rating: Option<u32>,
-    /// The positions in which the solver is to move.
+    /// Positions in which the solver is to move.
     pub tasks: Vec<Task>,
 }
 
-/// A position with what is right in it.
+/// A position with its solution.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The game so far.
     pub line: Line,
-    /// Moves of which one is right; or with `avoid`, moves that are wrong.
+    /// Correct moves, or with `avoid` the wrong ones.
     pub moves: Vec<Move>,
-    /// Whether the moves are those to avoid.
     pub avoid: bool,
 }
 
 impl Task {
-    /// Whether a move is right.
     pub fn accepts(&self, m: Move) -> bool {
         played(self.line.position(), m).is_checkmate() || self.moves.contains(&m) != self.avoid
     }
 }
 
-/// What a file holds.
+/// Contents of a puzzle file.
 #[derive(Debug, Default)]
 pub struct Puzzles {
-    /// The puzzles that make sense, in order.
     pub puzzles: Vec<Puzzle>,
-    /// Line and reason of those that do not.
-    pub bad: Vec<(u64, String)>,
+    /// Line and reason of each bad puzzle.
+    pub bad: Vec<(u64, PuzzleError)>,
 }
 
-/// Reads a file of puzzles, compressed or not. Its format is told by its first line.
-///
-/// # Errors
-/// If it cannot be read, or is of neither format.
+/// What is wrong with a puzzle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PuzzleError {
+    NotText,
+    TooFewFields,
+    Position(String),
+    NotAMove(String),
+    IllegalMove(String),
+    NoMoves,
+    NoSolution,
+}
+
+impl fmt::Display for PuzzleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PuzzleError::NotText => f.write_str("is not text"),
+            PuzzleError::TooFewFields => f.write_str("has fewer than four fields"),
+            PuzzleError::Position(reason) => f.write_str(reason),
+            PuzzleError::NotAMove(text) => write!(f, "`{text}` is not a move"),
+            PuzzleError::IllegalMove(text) => write!(f, "`{text}` is not legal"),
+            PuzzleError::NoMoves => f.write_str("has no move to find"),
+            PuzzleError::NoSolution => f.write_str("names neither a best move (bm) nor one to avoid (am)"),
+        }
+    }
+}
+
+fn parse_fen(text: &str) -> std::result::Result<Chess, PuzzleError> {
+    fen::position(text, false).map_err(|reason| PuzzleError::Position(reason.to_string()))
+}
+
+/// Reads a puzzle file, compressed or not; its first line decides the format.
 pub fn read(path: &Path) -> Result<Puzzles> {
     let mut reader = io::open(path)?;
     let head = reader.fill_buf().map_err(|e| Error::io(path, e))?;
@@ -70,13 +90,13 @@ pub fn read(path: &Path) -> Result<Puzzles> {
     }
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves") {
-        return table(path, reader);
+        return read_csv(path, reader);
     }
-    lines(path, reader)
+    read_epd(path, reader)
 }
 
-/// A CSV with the columns `FEN` and `Moves`, and if there are `PuzzleId` and `Rating`.
-fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
+/// Reads a CSV with the columns `FEN` and `Moves`, and optionally `PuzzleId` and `Rating`.
+fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
     let fault = |e: csv::Error| match e.into_kind() {
@@ -95,7 +115,7 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
             Err(error) if error.is_io_error() => return Err(fault(error)),
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                out.bad.push((line, "is not text".to_string()));
+                out.bad.push((line, PuzzleError::NotText));
                 continue;
             }
         };
@@ -113,34 +133,35 @@ fn table(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// The tasks of a solution, whose first move is the opponent's.
-fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, String> {
-    let mut line = Line::new(fen::position(fen, false)?);
+/// Tasks of a solution whose first move is the opponent's.
+fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
+    let mut line = Line::new(parse_fen(fen)?);
     let mut tasks = Vec::new();
     for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| format!("`{text}` is not a move"))?;
-        let played = parsed.to_move(line.position()).map_err(|_| format!("`{text}` is not legal"))?;
+        let parsed = text.parse::<UciMove>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
+        let played =
+            parsed.to_move(line.position()).map_err(|_| PuzzleError::IllegalMove(text.to_string()))?;
         if i % 2 == 1 {
             tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
         }
         line.play(played);
     }
-    if tasks.is_empty() { Err("has no move to find".to_string()) } else { Ok(tasks) }
+    if tasks.is_empty() { Err(PuzzleError::NoMoves) } else { Ok(tasks) }
 }
 
-/// EPD: one position a line, with `bm` or `am`.
-fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
+/// Reads EPD with `bm` or `am`.
+fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
         let line = line.map_err(|e| Error::io(path, e))?;
         let Ok(text) = std::str::from_utf8(&line) else {
-            out.bad.push((number, "is not text".to_string()));
+            out.bad.push((number, PuzzleError::NotText));
             continue;
         };
         if text.trim().is_empty() || text.starts_with('#') {
             continue;
         }
-        match problem(text) {
+        match epd_task(text) {
             Ok((name, task)) => {
                 let name = name.unwrap_or_else(|| number.to_string());
                 out.puzzles.push(Puzzle { name, rating: None, tasks: vec![task] });
@@ -151,13 +172,13 @@ fn lines(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// A line's name, if it has one, and its task.
-fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
+/// Parses an EPD line into its `id` and task.
+fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
-        return Err("has fewer than four fields".to_string());
+        return Err(PuzzleError::TooFewFields);
     };
-    let position = fen::position(&format!("{board} {turn} {castling} {ep} 0 1"), false)?;
+    let position = parse_fen(&format!("{board} {turn} {castling} {ep} 0 1"))?;
     let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
     let (mut name, mut moves) = (None, None);
     for operation in rest.split(';').map(str::trim) {
@@ -165,8 +186,8 @@ fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
         match code {
             "id" => name = Some(operands.trim().trim_matches('"').to_string()),
             "bm" | "am" => {
-                let found: std::result::Result<Vec<Move>, String> =
-                    operands.split_whitespace().map(|text| named(&position, text)).collect();
+                let found: std::result::Result<Vec<Move>, PuzzleError> =
+                    operands.split_whitespace().map(|text| parse_san(&position, text)).collect();
                 moves = Some((found?, code == "am"));
             }
             _ => {}
@@ -176,36 +197,32 @@ fn problem(text: &str) -> std::result::Result<(Option<String>, Task), String> {
         Some((moves, avoid)) if !moves.is_empty() => {
             Ok((name, Task { line: Line::new(position), moves, avoid }))
         }
-        _ => Err("names neither a best move (bm) nor one to avoid (am)".to_string()),
+        _ => Err(PuzzleError::NoSolution),
     }
 }
 
-fn named(position: &Chess, text: &str) -> std::result::Result<Move, String> {
-    let san = text.parse::<San>().map_err(|_| format!("`{text}` is not a move"))?;
-    san.to_move(position).map_err(|_| format!("`{text}` is not legal"))
+fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
+    let san = text.parse::<San>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
+    san.to_move(position).map_err(|_| PuzzleError::IllegalMove(text.to_string()))
 }
 
-/// How many of something were right.
+/// Number of puzzles and moves solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Score {
-    /// Puzzles.
+pub struct PuzzleScore {
     pub puzzles: u64,
-    /// Puzzles of which every move was right.
+    /// Puzzles with every move correct.
     pub solved: u64,
-    /// Moves asked for.
     pub moves: u64,
-    /// Moves that were right.
     pub moves_correct: u64,
 }
 
-impl Score {
-    /// Share of the moves that were right; 0 of none.
+impl PuzzleScore {
+    /// Fraction of correct moves; 0 without moves.
     pub fn accuracy(&self) -> f64 {
         self.moves_correct as f64 / self.moves.max(1) as f64
     }
 
-    /// Adds another.
-    pub fn add(&mut self, other: Score) {
+    pub fn add(&mut self, other: PuzzleScore) {
         self.puzzles += other.puzzles;
         self.solved += other.solved;
         self.moves += other.moves;
@@ -213,8 +230,8 @@ impl Score {
     }
 }
 
-/// Asks an engine for every move of a puzzle, each with an empty table, so that the answer depends on nothing else.
-pub fn ask(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> Score {
+/// Searches every position of a puzzle with an empty table, so that results are independent.
+pub fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
     let mut right = 0;
     for task in &puzzle.tasks {
         engine.new_game();
@@ -222,7 +239,7 @@ pub fn ask(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &Ato
         right += u64::from(report.best.is_some_and(|best| task.accepts(best)));
     }
     let moves = puzzle.tasks.len() as u64;
-    Score { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
+    PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
 }
 
 #[cfg(test)]
@@ -241,26 +258,26 @@ mod tests {
             assert!(solution(fen, moves).is_err(), "{fen} {moves}");
         }
         let illegal = solution("5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27", "d3d6 f8d8 d6d1");
-        assert_eq!(illegal.unwrap_err(), "`d6d1` is not legal");
+        assert_eq!(illegal.unwrap_err().to_string(), "`d6d1` is not legal");
     }
 
     #[test]
     fn any_mate_is_right() {
         // Ra8 and Rb8 both mate; the solution has only one of them.
         let text = "7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";";
-        let (name, task) = problem(text).unwrap();
+        let (name, task) = epd_task(text).unwrap();
         assert_eq!(name.as_deref(), Some("two"));
         for (text, right) in [("Ra8", true), ("Rb8", true), ("Kf1", false)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right, "{text}");
+            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
         }
     }
 
     #[test]
     fn moves_to_avoid_are_wrong() {
-        let (_, task) = problem("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
+        let (_, task) = epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
         for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
-            assert_eq!(task.accepts(named(task.line.position(), text).unwrap()), right);
+            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right);
         }
-        assert!(problem("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().contains("bm"));
+        assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
     }
 }

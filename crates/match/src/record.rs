@@ -1,45 +1,40 @@
-//! A test on disk: the PGN of its games, and a journal beside it.
-//!
-//! In: finished pairs, in order. Out: `NAME.pgn`, which grows by whole pairs, and `NAME.journal`, with a line a pair
-//! (see [`journal`](super::journal)).
+//! A match on disk: `NAME.pgn` with whole pairs, and `NAME.journal` with a line a pair.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::game::Reason;
-use super::journal::{Journalled, Piece};
-use super::schedule::Pair;
+use super::journal::{JournalEntry, JournaledFile};
+use super::pairings::Pair;
 
 pub use super::journal::{Arguments, Options};
 
-/// A growing PGN with its journal.
-pub type MatchRecord = Journalled<Entry>;
+/// A PGN with its journal.
+pub type MatchRecord = JournaledFile<PairEntry>;
 
-/// What the counts need of a pair.
+/// Result of a pair, as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The pair's number, from 1 as in the PGN's rounds.
+pub struct PairEntry {
+    /// From 1, as in the PGN's rounds.
     pub pair: usize,
-    /// The players, by their numbers from 0 in the order of the options; the first has White in the first game.
+    /// Player indices in command-line order; the first has White in the first game.
     pub players: [usize; 2],
-    /// The number of the opening, from 0 in the order in which the book is used.
+    /// Opening index in book order, from 0.
     pub opening: usize,
-    /// The first player's half points in each game, 0 to 2.
+    /// First player's half points in each game, 0 to 2.
     pub half_points: [u8; 2],
-    /// Why each game ended.
     pub reasons: [Reason; 2],
-    /// Whether both games have the same moves.
+    /// Both games have the same moves.
     pub mirrored: bool,
 }
 
-impl Entry {
-    /// The entry of a pair.
-    pub fn new(pair: &Pair) -> Entry {
-        Entry {
+impl PairEntry {
+    pub fn new(pair: &Pair) -> PairEntry {
+        PairEntry {
             pair: pair.index + 1,
-            players: pair.meeting.players,
-            opening: pair.meeting.opening,
+            players: pair.pairing.players,
+            opening: pair.pairing.opening,
             half_points: pair.half_points(),
             reasons: [pair.games[0].reason, pair.games[1].reason],
             mirrored: pair.mirrored(),
@@ -47,7 +42,7 @@ impl Entry {
     }
 }
 
-impl Piece for Entry {
+impl JournalEntry for PairEntry {
     const OPTION: &'static str = "--pgn";
     const OF: &'static str = "test";
 
@@ -60,9 +55,8 @@ impl Piece for Entry {
     }
 }
 
-/// The journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
-    Entry::journal(pgn)
+    PairEntry::journal(pgn)
 }
 
 #[cfg(test)]
@@ -73,9 +67,9 @@ mod tests {
         [("seed".to_string(), seed.to_string())].into()
     }
 
-    fn entry(pair: usize) -> Entry {
+    fn entry(pair: usize) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        Entry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
+        PairEntry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
     }
 
     fn text(pair: usize) -> String {

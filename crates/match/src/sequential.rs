@@ -1,32 +1,28 @@
-//! A sequential test: counts, and the moment when there are enough.
-//!
-//! In: pairs in order. Out: the state after each, its verdict, and the report of how it ended. A test runs over
-//! a [record](super::record), so it can be interrupted and resumed, and its games are on disk before they count.
+//! Standings of a sequential test, and its final report.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::by_opening::{ByOpening, Opening, write_table};
-use super::course::{Ended, Standings};
+use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::game::Reason;
 use super::openings::Openings;
-use super::record::Entry;
-use super::tally::{OfTwo, Tally, plus_minus};
-use crate::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use super::record::PairEntry;
+use super::runner::{RunSummary, Standings, StopReason};
+use super::tally::{MatchScore, Tally, plus_minus};
+use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
-/// The counts of a test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct SprtState {
     sprt: Sprt,
-    openings: ByOpening,
-    /// The results, from the first player's side.
+    openings: OpeningTallies,
+    /// From the first player's side.
     pub tally: Tally,
 }
 
-impl Standings for State {
-    fn add(&mut self, entry: &Entry) {
+impl Standings for SprtState {
+    fn add(&mut self, entry: &PairEntry) {
         self.tally.add(entry);
         self.openings.add(entry);
     }
@@ -35,7 +31,7 @@ impl Standings for State {
         self.tally.clone()
     }
 
-    fn of(&self, player: usize) -> Tally {
+    fn player_tally(&self, player: usize) -> Tally {
         if player == 0 { self.tally.clone() } else { self.tally.reversed() }
     }
 
@@ -47,8 +43,7 @@ impl Standings for State {
         self.verdict() != Verdict::Undecided
     }
 
-    /// One line for a progress display.
-    fn line(&self) -> String {
+    fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
             "{} games: {}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
@@ -67,39 +62,37 @@ impl Standings for State {
     }
 }
 
-impl State {
-    /// No games yet from a book of so many openings.
-    pub fn new(sprt: Sprt, book: usize) -> State {
-        State { sprt, openings: ByOpening::new(book), tally: Tally::default() }
+impl SprtState {
+    pub fn new(sprt: Sprt, book: usize) -> SprtState {
+        SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
     }
 
-    /// What the model of the test counts: pairs, or single games.
-    fn counts(&self) -> Counts {
+    /// Pairs, or single games for the Bayesian model.
+    fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
-            Model::Bayesian => Counts::Games(self.tally.games),
-            _ => Counts::Pairs(self.tally.pairs),
+            Model::Bayesian => ResultCounts::Games(self.tally.games),
+            _ => ResultCounts::Pairs(self.tally.pairs),
         }
     }
 
-    /// The logarithm of the likelihood ratio: of pairs, or of single games for the Bayesian model.
+    /// Log-likelihood ratio of the pairs, or of the games for the Bayesian model.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(self.counts())
     }
 
-    /// The verdict so far.
     pub fn verdict(&self) -> Verdict {
         self.sprt.verdict(self.llr())
     }
 
-    /// The report of the counts as they are; with the book, also what each opening brought.
-    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
+    /// Report of the current counts, by opening too if `book` is given.
+    pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> SprtReport {
         let end = match self.verdict() {
-            Verdict::Undecided if ended.complete => End::Games,
-            Verdict::Undecided => End::Interrupted,
-            _ => End::Verdict,
+            Verdict::Undecided if ended.complete => StopReason::Games,
+            Verdict::Undecided => StopReason::Interrupted,
+            _ => StopReason::Verdict,
         };
-        Report {
-            of_two: OfTwo::from(&self.tally),
+        SprtReport {
+            score: MatchScore::from(&self.tally),
             draw_ratio: self.tally.pairs.even(),
             pair_ratio: self.tally.pairs.ratio(),
             white: self.tally.colours[0],
@@ -119,60 +112,43 @@ impl State {
     }
 }
 
-/// Why no more pairs were played.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// The verdict was reached.
-    Verdict,
-    /// As many games as allowed were played.
-    Games,
-    /// The user stopped the test.
-    Interrupted,
-}
-
-/// How a test stands at its end: the result of `patzer sprt`.
+/// Final report of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// The results from the first player's side.
+pub struct SprtReport {
+    /// From the first player's side.
     #[serde(flatten)]
-    pub of_two: OfTwo,
-    /// Share of pairs that ended even; `None` without any.
+    pub score: MatchScore,
+    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// The first player's games with White.
+    /// First player's games with White.
     pub white: Trinomial,
-    /// The first player's games with Black.
+    /// First player's games with Black.
     pub black: Trinomial,
-    /// The difference without the bias of stopping when it looks good.
+    /// Estimate without stopping bias.
     pub adjusted: Option<Adjusted>,
-    /// Logarithm of the likelihood ratio.
     pub llr: f64,
-    /// The LLR at which H0 is accepted.
+    /// LLR that accepts H0.
     pub lower: f64,
-    /// The LLR at which H1 is accepted.
+    /// LLR that accepts H1.
     pub upper: f64,
-    /// How it ended.
     pub verdict: Verdict,
-    /// Games a second of wall-clock time in this run.
     pub games_per_second: f64,
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose two games have the same moves.
+    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// All openings that were played, if asked for.
+    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub openings: Option<Vec<Opening>>,
-    /// Why no more were played.
-    pub end: End,
+    pub openings: Option<Vec<OpeningResult>>,
+    pub end: StopReason,
     #[serde(skip)]
     test: Sprt,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SprtReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OfTwo { wins, draws, losses, pentanomial: Pentanomial(pairs), ref estimate } = self.of_two;
+        let MatchScore { wins, draws, losses, pentanomial: Pentanomial(pairs), ref estimate } = self.score;
         let &Estimate { elo, elo_error, nelo, nelo_error, los } = estimate;
         let games = wins + draws + losses;
         writeln!(f, "games       {games}: {wins} won, {draws} drawn, {losses} lost")?;
@@ -198,7 +174,7 @@ impl fmt::Display for Report {
         match (self.verdict, self.end) {
             (Verdict::H1, _) => write!(f, "H1 accepted: the first player is stronger"),
             (Verdict::H0, _) => write!(f, "H0 accepted: the first player is not stronger as asked"),
-            (_, End::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
+            (_, StopReason::Interrupted) => write!(f, "undecided: interrupted; --resume goes on"),
             (_, _) => {
                 write!(f, "undecided: the games allowed have been played; --resume with more --games goes on")
             }
@@ -215,33 +191,33 @@ mod tests {
 
     use super::super::adjudication::Adjudication;
     use super::super::control::Control;
-    use super::super::course::{self, Course};
-    use super::super::game::{Rules, Terms};
-    use super::super::meetings::Schedule;
+    use super::super::game::{Rules, TimeSettings};
     use super::super::mock::Hashing;
-    use super::super::openings::Choice;
+    use super::super::openings::BookOptions;
+    use super::super::pairings::Pairings;
+    use super::super::pairs::MatchConfig;
     use super::super::pgn::Header;
-    use super::super::player::{Fault, Player};
+    use super::super::player::{Player, PlayerError};
     use super::super::record::{Arguments, MatchRecord, Options, journal_path};
-    use super::super::schedule::Plan;
+    use super::super::runner;
     use super::*;
 
-    const TERMS: Terms =
-        Terms { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
-    /// A test of a player that takes what it can against one that moves at random.
-    fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> Report {
-        let openings = Openings::load(Choice { seed: 1, ..Choice::default() }).unwrap();
+    /// Tests a capturing player against a random one.
+    fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),
             ..Adjudication::NONE
         };
-        let rules = Rules { adjudication, recover: false, endgames: None };
+        let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let (names, terms) = (["a".to_string(), "b".to_string()], [TERMS; 2]);
-        let header = Header::new("patzer sprt", &names, &terms);
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, Fault> {
+        let (names, time_settings) = (["a".to_string(), "b".to_string()], [TIME; 2]);
+        let header = Header::new("patzer sprt", &names, &time_settings);
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
             Ok(Box::new(Hashing::new([100, 7][number])))
         };
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
@@ -250,19 +226,21 @@ mod tests {
         } else {
             (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
         };
-        let plan = Plan {
+        let config = MatchConfig {
             pairs: done.len()..1000,
             concurrency,
-            schedule: &Schedule::new(2, 1),
-            terms: &terms,
+            pairings: &Pairings::new(2, 1),
+            time_settings: &time_settings,
             names: &names,
             openings: &openings,
             rules,
+            header,
             prepare: &|_| {},
         };
         let stop = AtomicBool::new(stopped);
-        let (course, mut state) = (Course { plan, header }, State::new(sprt, openings.len()));
-        let ended = course::run(&course, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+        let mut state = SprtState::new(sprt, openings.len());
+        let ended =
+            runner::run_match(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }
@@ -276,8 +254,8 @@ mod tests {
     fn verdict_counts_and_files_do_not_depend_on_threads_or_interruptions() {
         let [one, three, cut] = [0; 3].map(|_| tempfile::tempdir().unwrap());
         let alone = run_test(one.path(), 1, false, false);
-        assert_eq!((alone.verdict, alone.end), (Verdict::H1, End::Verdict));
-        let timeless = |report: Report| Report { games_per_second: 0.0, ..report };
+        assert_eq!((alone.verdict, alone.end), (Verdict::H1, StopReason::Verdict));
+        let timeless = |report: SprtReport| SprtReport { games_per_second: 0.0, ..report };
         let alone = timeless(alone);
         assert_eq!(timeless(run_test(three.path(), 3, false, false)), alone);
         assert_eq!(files(three.path()), files(one.path()));
@@ -299,13 +277,13 @@ mod tests {
         let (_, entries) =
             MatchRecord::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
         let (last, before) = entries.split_last().unwrap();
-        let mut state = State::new(report.test, 1);
+        let mut state = SprtState::new(report.test, 1);
         for entry in before {
             state.add(entry);
             assert_eq!(state.verdict(), Verdict::Undecided);
         }
         state.add(last);
         assert_eq!(state.verdict(), Verdict::H1);
-        assert_eq!(report.of_two.pentanomial, state.tally.pairs);
+        assert_eq!(report.score.pentanomial, state.tally.pairs);
     }
 }

@@ -1,40 +1,38 @@
-//! How a player is described on the command line.
-//!
-//! In: a text in fastchess's and cutechess's vocabulary, `cmd=./new name=new option.Hash=64 tc=8+0.08 …`. Out: a
-//! [`Spec`], in which everything but the command may be missing and is then taken from what holds for all players.
+//! Player descriptions on the command line, in the syntax of fastchess and cutechess-cli: `cmd=./new name=new
+//! option.Hash=64 tc=8+0.08 …`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::control::{Control, Time, TimeControl, seconds};
+use super::control::{Control, Time, TimeControlError, seconds};
 
-/// A player, or what holds for each player.
+/// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spec {
-    /// A net, a weight file, the name of a built-in evaluation, or a program; empty where it holds for each.
+    /// A network, weights file, built-in evaluation or program; empty in `--each`.
     pub cmd: String,
-    /// The name in the PGN; the file's name if it is missing.
+    /// Name in the PGN; the file name if missing.
     pub name: Option<String>,
-    /// Arguments of a program.
+    /// Program arguments.
     pub args: Option<Vec<String>>,
-    /// Working folder of a program.
+    /// Program working folder.
     pub dir: Option<PathBuf>,
-    /// UCI options with their values, in the order in which they are set.
+    /// UCI options in the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Time, nodes and depth; no limit where it is missing.
     pub control: Control,
-    /// By how much the time may be overstepped.
+    /// How far the time may be overstepped.
     pub margin: Option<Duration>,
-    /// Factor for times and nodes, for a match at odds.
+    /// Factor for times and nodes.
     pub odds: Option<f64>,
-    /// Whether the program is started anew for each game.
+    /// Restart the program for each game.
     pub restart: Option<bool>,
-    /// Whether the program is told of no moves before the last capture or pawn move.
+    /// Send only the moves since the last capture or pawn move.
     pub short_history: Option<bool>,
 }
 
-/// The keys with what they mean, for help and messages.
+/// Keys and their meaning, for help and messages.
 pub const KEYS: &[(&str, &str)] = &[
     ("cmd", "a UCI engine, a .nnue or .hce.toml file, or a built-in evaluation"),
     ("name", "name in the PGN"),
@@ -52,35 +50,88 @@ pub const KEYS: &[(&str, &str)] = &[
     ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
-impl FromStr for Spec {
-    type Err = String;
+/// What is wrong with a description.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpecError {
+    NotKeyValue(String),
+    UnclosedQuote {
+        text: String,
+        quote: char,
+    },
+    /// A setting, as `key=value`, and what is wrong with it.
+    Setting(String, SettingError),
+}
 
-    fn from_str(text: &str) -> Result<Spec, String> {
+/// What is wrong with one setting.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SettingError {
+    UnknownKey,
+    /// What to write instead.
+    Value(&'static str),
+    TimeControl(TimeControlError),
+    Args(Box<SpecError>),
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::NotKeyValue(word) => write!(f, "`{word}` is not KEY=VALUE"),
+            SpecError::UnclosedQuote { text, quote } => {
+                write!(f, "`{text}`: a quotation mark {quote} is not closed")
+            }
+            SpecError::Setting(setting, error) => write!(f, "{setting}: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingError::UnknownKey => {
+                let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+                write!(f, "no such key; there are: {}", keys.join(", "))
+            }
+            SettingError::Value(wanted) => f.write_str(wanted),
+            SettingError::TimeControl(error) => error.fmt(f),
+            SettingError::Args(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<&'static str> for SettingError {
+    fn from(wanted: &'static str) -> SettingError {
+        SettingError::Value(wanted)
+    }
+}
+
+impl FromStr for Spec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Spec, SpecError> {
         let mut spec = Spec::default();
         for word in words(text)? {
             let Some((key, value)) = word.split_once('=') else {
-                return Err(format!("`{word}` is not KEY=VALUE"));
+                return Err(SpecError::NotKeyValue(word));
             };
-            spec.set(key, value).map_err(|reason| format!("{key}={value}: {reason}"))?;
+            spec.set(key, value).map_err(|error| SpecError::Setting(word.clone(), error))?;
         }
         Ok(spec)
     }
 }
 
 impl Spec {
-    /// A player of whom only the command is told.
     pub fn command(cmd: &str) -> Spec {
         Spec { cmd: cmd.to_string(), ..Spec::default() }
     }
 
-    /// Adds an option, in place of an earlier value.
+    /// Sets an option, replacing an earlier value.
     pub fn option(&mut self, name: &str, value: &str) {
         self.options.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self.options.push((name.to_string(), value.to_string()));
     }
 
-    /// The player with everything that it does not say itself taken from `each`.
-    pub fn or(self, each: &Spec) -> Spec {
+    /// Fills unset fields from `each`.
+    pub fn with_defaults(self, each: &Spec) -> Spec {
         let mut options = Spec { options: each.options.clone(), ..Spec::default() };
         for (name, value) in &self.options {
             options.option(name, value);
@@ -91,7 +142,7 @@ impl Spec {
             args: self.args.or_else(|| each.args.clone()),
             dir: self.dir.or_else(|| each.dir.clone()),
             options: options.options,
-            control: if self.control.is_endless() { each.control } else { self.control },
+            control: if self.control.is_unlimited() { each.control } else { self.control },
             margin: self.margin.or(each.margin),
             odds: self.odds.or(each.odds),
             restart: self.restart.or(each.restart),
@@ -99,17 +150,17 @@ impl Spec {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
         let number = || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or("write a whole number above 0");
         match key {
             "cmd" => self.cmd = value.to_string(),
             "name" => self.name = Some(value.to_string()),
-            "args" => self.args = Some(words(value)?),
+            "args" => self.args = Some(words(value).map_err(|e| SettingError::Args(Box::new(e)))?),
             "dir" => self.dir = Some(value.into()),
             "proto" if value == "uci" => {}
-            "proto" => return Err("engines have to speak uci".to_string()),
+            "proto" => return Err("engines have to speak uci".into()),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
-            "tc" => self.control.time = Some(Time::Clock(value.parse::<TimeControl>()?)),
+            "tc" => self.control.time = Some(Time::Clock(value.parse().map_err(SettingError::TimeControl)?)),
             "st" => {
                 let time =
                     seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
@@ -132,31 +183,28 @@ impl Spec {
                 self.restart = Some(match value {
                     "on" | "true" => true,
                     "off" | "false" | "auto" => false,
-                    _ => return Err("write on or off".to_string()),
+                    _ => return Err("write on or off".into()),
                 });
             }
             "history" => {
                 self.short_history = Some(match value {
                     "short" => true,
                     "full" => false,
-                    _ => return Err("write full or short".to_string()),
+                    _ => return Err("write full or short".into()),
                 });
             }
             _ => match key.strip_prefix("option.") {
                 Some(name) if !name.is_empty() => self.option(name, value),
-                _ => {
-                    let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-                    return Err(format!("no such key; there are: {}", keys.join(", ")));
-                }
+                _ => return Err(SettingError::UnknownKey),
             },
         }
         Ok(())
     }
 }
 
-/// Cuts a text into words as a shell does: at spaces, but not within single or double quotes, and with a
-/// backslash before a space, a quote or a backslash taking its meaning away. Other backslashes stay.
-fn words(text: &str) -> Result<Vec<String>, String> {
+/// Splits a text into words like a shell: at spaces outside single or double quotes; a backslash escapes a
+/// space, a quote or a backslash, and is literal before anything else.
+fn words(text: &str) -> Result<Vec<String>, SpecError> {
     let mut words = Vec::new();
     let mut word = None::<String>;
     let mut quote = None;
@@ -176,7 +224,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(quote) = quote {
-        return Err(format!("`{text}`: a quotation mark {quote} is not closed"));
+        return Err(SpecError::UnclosedQuote { text: text.to_string(), quote });
     }
     words.extend(word);
     Ok(words)
@@ -205,12 +253,12 @@ mod tests {
     fn a_player_takes_what_it_does_not_say_from_what_holds_for_each() {
         let each: Spec = "option.Hash=16 option.Threads=1 tc=8+0.08 restart=on".parse().unwrap();
         let spec: Spec = "cmd=a option.hash=64 nodes=500".parse().unwrap();
-        let spec = spec.or(&each);
+        let spec = spec.with_defaults(&each);
         let options: Vec<_> = spec.options.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         assert_eq!(options, [("Threads", "1"), ("hash", "64")]);
         assert_eq!(spec.control, Control::nodes(500), "its own limit replaces the common one");
         assert_eq!(spec.restart, Some(true));
-        assert_eq!(Spec::command("b").or(&each).control, each.control);
+        assert_eq!(Spec::command("b").with_defaults(&each).control, each.control);
     }
 
     #[test]
@@ -225,7 +273,7 @@ mod tests {
             ("proto=xboard", "uci"),
             ("timeodds=-1", "factor"),
         ] {
-            let error = text.parse::<Spec>().unwrap_err();
+            let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

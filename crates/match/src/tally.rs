@@ -1,7 +1,4 @@
-//! Counts of pairs between two players, or of one player against all others.
-//!
-//! In: entries of a record. Out: results of games and of pairs, by colour and by reason, from the first player's
-//! side.
+//! Tallies of a pairing, or of one player against all opponents.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -9,29 +6,25 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::game::Reason;
-use super::record::Entry;
+use super::record::PairEntry;
 use crate::stats::{Estimate, Pentanomial, Trinomial};
 
 /// Results from the first player's side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
-    /// Single games.
     pub games: Trinomial,
-    /// Pairs.
     pub pairs: Pentanomial,
-    /// The games in which the first player had White, then those in which it had Black.
+    /// First player's games with White, then with Black.
     pub colours: [Trinomial; 2],
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose games have the same moves.
     pub mirrored: u64,
-    /// Pairs of which each player won a game: with two draws they make the middle of the pentanomial.
+    /// Pairs in which each player won a game; the rest of the middle pentanomial count are two draws.
     pub traded: u64,
 }
 
 impl Tally {
-    /// Counts a pair.
-    pub fn add(&mut self, entry: &Entry) {
+    pub fn add(&mut self, entry: &PairEntry) {
         for (colour, half_points) in entry.half_points.into_iter().enumerate() {
             for counts in [&mut self.games, &mut self.colours[colour]] {
                 match half_points {
@@ -49,14 +42,14 @@ impl Tally {
         self.traded += u64::from(matches!(entry.half_points, [0, 2] | [2, 0]));
     }
 
-    /// The same results from the second player's side.
+    /// The second player's view.
     pub fn reversed(&self) -> Tally {
         let [first, second] = self.colours;
         let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
         Tally {
             games: reverse(self.games),
             pairs: Pentanomial([ww, wd, even, ld, ll]),
-            // Where the first player had White the second had Black.
+            // The second player had the other colour.
             colours: [reverse(second), reverse(first)],
             reasons: self.reasons.clone(),
             mirrored: self.mirrored,
@@ -64,18 +57,17 @@ impl Tally {
         }
     }
 
-    /// Points of the first player in a share of all, 0 to 1; one half before the first game.
     pub fn share(&self) -> f64 {
         share(self.games)
     }
 
-    /// Whether there are pairs, and all of them are two identical games: the players play alike.
+    /// Whether all pairs are two identical games: the players play alike.
     pub fn identical(&self) -> bool {
         self.pairs.pairs() > 0 && self.mirrored == self.pairs.pairs()
     }
 }
 
-/// Points in a share of all games, 0 to 1; one half before the first game.
+/// Score as a fraction, 0 to 1; one half without games.
 pub fn share(games: Trinomial) -> f64 {
     match games.games() {
         0 => 0.5,
@@ -83,31 +75,28 @@ pub fn share(games: Trinomial) -> f64 {
     }
 }
 
-/// `+12 =30 -8`: won, drawn, lost.
+/// Formats `+12 =30 -8`: wins, draws, losses.
 pub fn plus_minus(games: Trinomial) -> String {
     format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
-/// The results of a match of two, with what they say.
+/// Score of a match of two, with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfTwo {
-    /// Games won by the first player.
+pub struct MatchScore {
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost by the first player.
     pub losses: u64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
+    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// Elo and normalised Elo with errors, likelihood of superiority, from the pairs.
+    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
 }
 
-impl From<&Tally> for OfTwo {
-    fn from(tally: &Tally) -> OfTwo {
+impl From<&Tally> for MatchScore {
+    fn from(tally: &Tally) -> MatchScore {
         let Trinomial { wins, draws, losses } = tally.games;
-        OfTwo { wins, draws, losses, pentanomial: tally.pairs, estimate: Estimate::new(tally.pairs) }
+        MatchScore { wins, draws, losses, pentanomial: tally.pairs, estimate: Estimate::new(tally.pairs) }
     }
 }
 
@@ -140,10 +129,9 @@ impl AddAssign<&Tally> for Tally {
 pub(super) mod tests {
     use super::*;
 
-    /// The entry of a pair.
-    pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> Entry {
+    pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        Entry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
+        PairEntry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
     }
 
     #[test]

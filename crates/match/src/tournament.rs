@@ -1,54 +1,49 @@
-//! A tournament: the table of a match of two, a gauntlet or a round robin.
-//!
-//! In: pairs in order. Out: what each player has against each other and against all, and by opening if asked.
+//! Cross table of a match of two, a gauntlet or a round robin.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::by_opening::{ByOpening, Opening, write_table};
-use super::course::{Ended, Standings};
+use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::game::Reason;
 use super::openings::Openings;
-use super::record::Entry;
-use super::sequential::End;
-use super::tally::{OfTwo, Tally, plus_minus};
+use super::record::PairEntry;
+use super::runner::{RunSummary, Standings, StopReason};
+use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
-/// The counts of a tournament.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct CrossTable {
     names: Vec<String>,
-    /// The results of two players, by their numbers, from the first one's side.
+    /// Tallies by player indices, from the first one's side.
     pairings: BTreeMap<[usize; 2], Tally>,
-    openings: ByOpening,
+    openings: OpeningTallies,
 }
 
-impl Table {
-    /// No games yet between these players, from a book of so many openings.
-    pub fn new(names: &[String], book: usize) -> Table {
-        Table { names: names.to_vec(), pairings: BTreeMap::new(), openings: ByOpening::new(book) }
+impl CrossTable {
+    pub fn new(names: &[String], book: usize) -> CrossTable {
+        CrossTable { names: names.to_vec(), pairings: BTreeMap::new(), openings: OpeningTallies::new(book) }
     }
 
-    /// All results, from the side of the first of each pairing.
+    /// Sum of all pairings, from the side of each first player.
     pub fn all(&self) -> Tally {
         let mut sum = Tally::default();
         self.pairings.values().for_each(|tally| sum += tally);
         sum
     }
 
-    /// The report of the counts as they are; with the book, also what each opening brought.
-    pub fn report(&self, ended: &Ended, book: Option<&Openings>) -> Report {
+    /// Report of the current counts, by opening too if `book` is given.
+    pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> TournamentReport {
         let all = self.all();
         let name = |player: usize| self.names[player].clone();
-        let row = |(player, tally): &(usize, Tally)| Row { name: name(*player), counts: tally.into() };
+        let row = |(player, tally): &(usize, Tally)| PlayerRow { name: name(*player), counts: tally.into() };
         let pairing = |(&[a, b], tally): (&[usize; 2], &Tally)| {
             let (players, identical) = ([name(a), name(b)], tally.identical());
-            Pairing { players, counts: tally.into(), identical }
+            PairingResult { players, counts: tally.into(), identical }
         };
-        Report {
-            of_two: (self.names.len() == 2).then(|| OfTwo::from(&all)),
+        TournamentReport {
+            score: (self.names.len() == 2).then(|| MatchScore::from(&all)),
             games: all.games.games(),
             players: self.ranking(self.names.len()).iter().map(row).collect(),
             pairings: self.pairings.iter().map(pairing).collect(),
@@ -56,13 +51,13 @@ impl Table {
             games_per_second: ended.speed(),
             mirrored_pairs: all.mirrored,
             reasons: all.reasons,
-            end: if ended.complete { End::Games } else { End::Interrupted },
+            end: if ended.complete { StopReason::Games } else { StopReason::Interrupted },
         }
     }
 }
 
-impl Standings for Table {
-    fn add(&mut self, entry: &Entry) {
+impl Standings for CrossTable {
+    fn add(&mut self, entry: &PairEntry) {
         self.pairings.entry(entry.players).or_default().add(entry);
         self.openings.add(entry);
     }
@@ -71,7 +66,7 @@ impl Standings for Table {
         self.pairings.get(&players).cloned().unwrap_or_default()
     }
 
-    fn of(&self, player: usize) -> Tally {
+    fn player_tally(&self, player: usize) -> Tally {
         let mut sum = Tally::default();
         for (&[a, b], tally) in &self.pairings {
             if a == player {
@@ -91,10 +86,10 @@ impl Standings for Table {
         false
     }
 
-    fn line(&self) -> String {
+    fn summary_line(&self) -> String {
         let ranking = self.ranking(self.names.len());
         let best: Vec<String> = ranking.iter().take(5).map(|row| self.short(row)).collect();
-        match (self.names.len(), self.of(0)) {
+        match (self.names.len(), self.player_tally(0)) {
             (2, Tally { games, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
                 let results = plus_minus(games);
@@ -109,44 +104,38 @@ impl Standings for Table {
     }
 }
 
-impl Table {
+impl CrossTable {
     fn short(&self, (player, tally): &(usize, Tally)) -> String {
         format!("{} {:.1} %", self.names[*player], 100.0 * tally.share())
     }
 }
 
-/// Results with what they say.
+/// A tally with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Results {
-    /// Games.
+pub struct ResultSummary {
     pub games: u64,
-    /// Games won.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost.
     pub losses: u64,
-    /// Points in a share of all, 0 to 1.
+    /// Score as a fraction, 0 to 1.
     pub score: f64,
-    /// Pairs: LL, LD, WL + DD, WD, WW.
+    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// Share of pairs that ended even; `None` without any.
+    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// Against the opponents that were met, from the pairs.
+    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The games with White.
     pub white: Trinomial,
-    /// The games with Black.
     pub black: Trinomial,
 }
 
-impl From<&Tally> for Results {
-    fn from(tally: &Tally) -> Results {
+impl From<&Tally> for ResultSummary {
+    fn from(tally: &Tally) -> ResultSummary {
         let Trinomial { wins, draws, losses } = tally.games;
-        Results {
+        ResultSummary {
             games: tally.games.games(),
             wins,
             draws,
@@ -162,59 +151,49 @@ impl From<&Tally> for Results {
     }
 }
 
-/// A player against all that it met.
+/// A player against all opponents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// Its name.
+pub struct PlayerRow {
     pub name: String,
-    /// Its results.
     #[serde(flatten)]
-    pub counts: Results,
+    pub counts: ResultSummary,
 }
 
-/// Two players.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pairing {
-    /// Their names.
+pub struct PairingResult {
     pub players: [String; 2],
-    /// The results from the first one's side.
+    /// From the first player's side.
     #[serde(flatten)]
-    pub counts: Results,
-    /// Whether all pairs are two identical games.
+    pub counts: ResultSummary,
+    /// All pairs are two identical games.
     pub identical: bool,
 }
 
-/// How a tournament stands at its end: the result of `patzer match`.
+/// Final report of `patzer match`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// The first player's results, if there are two players.
+pub struct TournamentReport {
+    /// Score of the first player, in a match of two.
     #[serde(flatten)]
-    pub of_two: Option<OfTwo>,
-    /// All games.
+    pub score: Option<MatchScore>,
     pub games: u64,
-    /// All players, the best first.
-    pub players: Vec<Row>,
-    /// All who have met.
-    pub pairings: Vec<Pairing>,
-    /// All openings that were played, if asked for.
+    /// Best first.
+    pub players: Vec<PlayerRow>,
+    pub pairings: Vec<PairingResult>,
+    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub openings: Option<Vec<Opening>>,
-    /// Games a second of wall-clock time in this run.
+    pub openings: Option<Vec<OpeningResult>>,
     pub games_per_second: f64,
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose two games have the same moves.
+    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// Why no more were played.
-    pub end: End,
+    pub end: StopReason,
 }
 
-/// The width of the longest of some texts.
 fn width<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0).max(least)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for TournamentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let w = width(self.players.iter().map(|row| row.name.as_str()), 6);
         writeln!(
@@ -222,7 +201,7 @@ impl fmt::Display for Report {
             "{:<w$} {:>8} {:>8} {:>7} {:>7} {:>20} {:>18} {:>18}",
             "player", "Elo", "±", "games", "score", "results", "with White", "with Black"
         )?;
-        for Row { name, counts: c } in &self.players {
+        for PlayerRow { name, counts: c } in &self.players {
             let games = Trinomial { wins: c.wins, draws: c.draws, losses: c.losses };
             writeln!(
                 f,
@@ -239,7 +218,7 @@ impl fmt::Display for Report {
         writeln!(f, "\npairings (LL, LD, WL+DD, WD, WW from the first player's side)")?;
         let titles: Vec<String> = self.pairings.iter().map(|pairing| pairing.players.join(" – ")).collect();
         let w = width(titles.iter().map(String::as_str), 0);
-        for (title, Pairing { counts: c, identical, .. }) in titles.iter().zip(&self.pairings) {
+        for (title, PairingResult { counts: c, identical, .. }) in titles.iter().zip(&self.pairings) {
             let pairs = format!("{:?}", c.pentanomial.0);
             write!(f, "{title:<w$}  {:>5.1} %  {pairs:<24}", 100.0 * c.score)?;
             write!(f, "  Elo {:+.1} ± {:.1}", c.estimate.elo, c.estimate.elo_error)?;
@@ -251,7 +230,7 @@ impl fmt::Display for Report {
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "\nendings     {}", reasons.join(", "))?;
         write!(f, "speed       {:.1} games/s", self.games_per_second)?;
-        if let End::Interrupted = self.end {
+        if let StopReason::Interrupted = self.end {
             write!(f, "\ninterrupted after {} games; --resume goes on", self.games)?;
         }
         self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
@@ -260,24 +239,24 @@ impl fmt::Display for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::openings::Choice;
+    use super::super::openings::BookOptions;
     use super::super::tally::tests::entry;
     use super::*;
 
-    fn ended() -> Ended {
-        Ended { games: 6, seconds: 2.0, discarded: 0, complete: true }
+    fn ended() -> RunSummary {
+        RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true }
     }
 
     #[test]
     fn a_round_robin_counts_each_player_against_all() {
         let names = ["a", "b", "c"].map(String::from);
-        let mut table = Table::new(&names, 2);
+        let mut table = CrossTable::new(&names, 2);
         table.add(&entry(1, [0, 1], [2, 1]));
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
-        let book = Openings::load(Choice::default()).unwrap();
+        let book = Openings::load(BookOptions::default()).unwrap();
         let report = table.report(&ended(), Some(&book));
-        assert_eq!(report.of_two, None);
+        assert_eq!(report.score, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
         assert_eq!((row("a").wins, row("a").draws, row("a").losses), (1, 2, 1));
         assert_eq!((row("b").wins, row("b").draws, row("b").losses), (2, 1, 1));
@@ -292,7 +271,7 @@ mod tests {
     #[test]
     fn a_match_of_two_has_the_keys_of_a_test_and_its_table() {
         let names = ["a", "b"].map(String::from);
-        let mut table = Table::new(&names, 2);
+        let mut table = CrossTable::new(&names, 2);
         table.add(&entry(1, [0, 1], [2, 1]));
         let report = table.report(&ended(), None);
         let v = serde_json::to_value(&report).unwrap();

@@ -1,7 +1,4 @@
-//! PositionReader: what is written at once, and what it counts.
-//!
-//! In: finished games in order. Out: their bytes, as PGN (plain, or a Zstandard frame a batch) or viriformat, and the
-//! line of the journal that accounts for them.
+//! Batches of self-play games: totals, journal entries and encoding.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -10,43 +7,36 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use super::Finished;
+use super::FinishedGame;
 use super::start::Rejection;
 use patzer_data::format::viri;
 use patzer_io::error::{Error, Result};
-use patzer_match::game::{Game, Reason};
-use patzer_match::journal::Piece;
+use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
+use patzer_match::{Game, Reason};
 
 /// Games in a batch; the last one may have fewer.
 pub const GAMES: usize = 16;
 
-/// The level of Zstandard: games are few and kept for long.
+/// Zstandard level: games are few and kept for long.
 const LEVEL: i32 = 9;
 
-/// What games add up to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Games written.
+pub struct GameTotals {
     pub games: u64,
     /// Positions in which a move was played.
     pub positions: u64,
-    /// Games won by White.
     pub white: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games won by Black.
     pub black: u64,
-    /// How many games ended for which reason.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Starts that were given up for these games, by reason.
+    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-impl Counts {
-    /// Counts a game.
-    pub fn add(&mut self, finished: &Finished) {
-        let Finished { game, rejected, .. } = finished;
+impl GameTotals {
+    pub fn add(&mut self, finished: &FinishedGame) {
+        let FinishedGame { game, rejected, .. } = finished;
         self.games += 1;
         self.positions += game.moves.len() as u64;
         *match game.winner {
@@ -61,8 +51,8 @@ impl Counts {
     }
 }
 
-impl AddAssign<&Counts> for Counts {
-    fn add_assign(&mut self, other: &Counts) {
+impl AddAssign<&GameTotals> for GameTotals {
+    fn add_assign(&mut self, other: &GameTotals) {
         for (sum, more) in [
             (&mut self.games, other.games),
             (&mut self.positions, other.positions),
@@ -81,17 +71,16 @@ impl AddAssign<&Counts> for Counts {
     }
 }
 
-/// A batch, as its line of the journal has it.
+/// A batch as a journal entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// Its number, from 1.
+    /// From 1.
     pub batch: usize,
-    /// What it counts.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: GameTotals,
 }
 
-impl Piece for Batch {
+impl JournalEntry for Batch {
     const OPTION: &'static str = "-o";
     const OF: &'static str = "self-play";
 
@@ -99,7 +88,7 @@ impl Piece for Batch {
         self.batch
     }
 
-    /// Behind the whole name: one run may write `games.pgn` and `games.vf`.
+    /// Appended to the whole name: one run may write `games.pgn` and `games.vf`.
     fn journal(file: &Path) -> PathBuf {
         let mut name = file.as_os_str().to_owned();
         name.push(".journal");
@@ -107,22 +96,18 @@ impl Piece for Batch {
     }
 }
 
-/// How games are written.
+/// File format of the games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// PGN with a comment on each move.
+    /// PGN with move comments.
     Pgn,
-    /// The same, packed.
+    /// PGN in Zstandard frames, one a batch.
     PgnZst,
-    /// viriformat.
     Viri,
 }
 
 impl Format {
-    /// The format that a file's name says.
-    ///
-    /// # Errors
-    /// If it says none.
+    /// Format by file name.
     pub fn of(path: &Path) -> Result<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];
@@ -136,7 +121,7 @@ impl Format {
         })
     }
 
-    /// Its name in the journal's options.
+    /// Name in the journal's options.
     pub fn name(self) -> &'static str {
         match self {
             Format::Pgn => "pgn",
@@ -145,16 +130,13 @@ impl Format {
         }
     }
 
-    /// The bytes of a batch of games, of which the first has this number, from 0.
-    ///
-    /// # Errors
-    /// If they cannot be packed.
-    pub fn encode(self, games: &[Finished], first: usize, header: &Header) -> Result<Vec<u8>> {
+    /// Encodes a batch; `first` is the index of its first game.
+    pub fn encode(self, games: &[FinishedGame], first: usize, header: &Header) -> Result<Vec<u8>> {
         if self == Format::Viri {
             return Ok(games.iter().flat_map(|finished| viriformat(&finished.game)).collect());
         }
         let mut text = String::new();
-        for (number, Finished { game, seats, .. }) in (first + 1..).zip(games) {
+        for (number, FinishedGame { game, seats, .. }) in (first + 1..).zip(games) {
             pgn::write_game(&mut text, game, header, *seats, &number.to_string());
         }
         match self {
@@ -165,10 +147,9 @@ impl Format {
     }
 }
 
-/// A game as viriformat has it.
 fn viriformat(game: &Game) -> Vec<u8> {
     let result = game.winner.map_or(0, |winner| winner.fold_wb(1, -1));
-    // Every player in this process scores its moves.
+    // In-process players score every move.
     let moves = game.moves.iter().map(|played| (played.m, played.info.score.unwrap_or(0) as i16));
     viri::encode_game(&game.start, result, moves)
 }

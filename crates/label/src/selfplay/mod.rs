@@ -1,9 +1,7 @@
-//! Self-play: games of the bundled engine, to learn from.
+//! Self-play games of the bundled engine as training data.
 //!
-//! In: evaluations, limits, a seed. Out: games from random but balanced [starts](start), in [batches](batch) that
-//! count once they are on disk with their line of the journal. Everything about a game follows from the seed and its
-//! number, so the files are the same for any number of threads, and a run that was killed goes on to the same bytes.
-//! The game loop, adjudication and PGN are the [arena](crate)'s.
+//! The seed and a game's index decide the game, so files are the same for any number of threads, and a killed
+//! run resumes to the same bytes.
 
 pub mod batch;
 pub mod sampler;
@@ -18,68 +16,53 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Position};
 
-use batch::{Batch, Counts, Format, GAMES};
+use batch::{Batch, Format, GAMES, GameTotals};
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
-use patzer_match::control::Timer;
-use patzer_match::game::{Game, Rules, Terms, Unfinished, play};
-use patzer_match::in_order::{self, Crew};
-use patzer_match::journal::{Arguments, Journalled, Options};
+use patzer_match::journal::{Arguments, JournaledFile, Options};
+use patzer_match::ordered_map::{self, Jobs};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
-use patzer_match::player::{Fault, Player, Turn};
+use patzer_match::{Game, GameError, Player, PlayerError, Rules, TimeSettings, Timer, Turn, play};
 use sampler::{Sampler, Temperature};
-use start::{Rejection, Start, Starts};
+use start::{ATTEMPTS, Rejection, Start, Starts};
 
-/// What is to be played.
-pub struct Plan<'a> {
-    /// All games, those of an earlier run counted.
+pub struct SelfplayConfig<'a> {
+    /// Total number of games, earlier runs included.
     pub games: usize,
-    /// Threads.
     pub threads: usize,
-    /// The evaluation that plays all games, and behind it those that it may meet.
+    /// The main evaluation, then its opponents.
     pub participants: &'a [Participant],
-    /// The share of games, 0 to 1, in which it meets one of the others rather than itself.
+    /// Fraction of games against an opponent rather than itself.
     pub pool_share: f64,
-    /// What each player gets for its moves.
-    pub terms: Terms,
-    /// The rules of every game.
+    pub time_settings: TimeSettings,
     pub rules: Rules,
-    /// Where games begin.
     pub starts: Starts<'a>,
-    /// How the first moves are drawn.
     pub temperature: Option<Temperature>,
-    /// Decides everything that is left to chance.
     pub seed: u64,
 }
 
-/// A game that was played.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    /// The game.
+pub struct FinishedGame {
     pub game: Game,
-    /// The numbers of the participants who had White and Black.
+    /// Participant indices of White and Black.
     pub seats: [usize; 2],
-    /// Starts that were given up for it.
+    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-/// The files of a run, with the batches that they hold.
+/// Output files with their batches on disk.
 pub struct Outputs {
-    files: Vec<(Format, Journalled<Batch>)>,
-    /// The batches of an earlier run.
+    files: Vec<(Format, JournaledFile<Batch>)>,
+    /// Batches of earlier runs.
     pub done: Vec<Batch>,
 }
 
 impl Outputs {
-    /// Begins the files, or with `resume` goes on with them; games that are there are never overwritten. A last batch that is not full is played again if more
-    /// than `games` are wanted, so that batches begin where they always do.
-    ///
-    /// # Errors
-    /// As [`Journalled::create`] and [`Journalled::resume`], if a name says no format, and if a file is there
-    /// already that is not to be gone on with.
+    /// Creates the files, or resumes them; existing games are never overwritten. An incomplete last batch is
+    /// replayed if more than `games` are wanted, so that batch boundaries never move.
     pub fn open(
         paths: &[PathBuf],
         resume: bool,
@@ -95,11 +78,11 @@ impl Outputs {
                 return Err(Error::data(path, reason));
             }
             let (file, there) = match resume {
-                true => Journalled::resume(path, arguments, options)?,
-                false => (Journalled::create(path, arguments, options)?, Vec::new()),
+                true => JournaledFile::resume(path, arguments, options)?,
+                false => (JournaledFile::create(path, arguments, options)?, Vec::new()),
             };
             files.push((format, file));
-            // What all files hold. They hold the same, but for a kill between two writes.
+            // The common prefix: files differ if a run was killed between two writes.
             done = Some(done.filter(|done| done.len() <= there.len()).unwrap_or(there));
         }
         let mut done = done.unwrap_or_default();
@@ -115,21 +98,18 @@ impl Outputs {
         Ok(Outputs { files, done })
     }
 
-    fn append(&mut self, games: &[Finished], batch: &Batch, header: &Header) -> Result<()> {
+    fn append(&mut self, games: &[FinishedGame], batch: &Batch, header: &Header) -> Result<()> {
         for (format, file) in &mut self.files {
             file.append(batch, &format.encode(games, (batch.batch - 1) * GAMES, header)?)?;
         }
         Ok(())
     }
 
-    fn sync_now_and_then(&mut self) -> Result<()> {
-        self.files.iter_mut().try_for_each(|(_, file)| file.sync_now_and_then())
+    fn sync_if_due(&mut self) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.sync_if_due())
     }
 
-    /// Makes sure that everything has reached the disk.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Syncs all files to disk.
     pub fn finish(self) -> Result<()> {
         self.files.into_iter().try_for_each(|(_, file)| file.finish())
     }
@@ -137,41 +117,38 @@ impl Outputs {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ended {
-    /// What the files hold, earlier runs included.
-    pub counts: Counts,
+pub struct SelfplaySummary {
+    /// Totals on disk, earlier runs included.
+    pub counts: GameTotals,
     /// Positions of this run.
     pub positions: u64,
-    /// Games that were finished but not written, because a game before them or the rest of their batch was not.
+    /// Finished games that were not written: an earlier game or the rest of the batch was unfinished.
     pub discarded: u64,
-    /// Wall-clock time of this run in seconds.
+    /// Wall-clock time of this run.
     pub seconds: f64,
-    /// Whether all games were played.
+    /// All games were played.
     pub complete: bool,
 }
 
-/// How often progress is told.
+/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until all games are written or `stop` is set. `tell` hears a few times a second what is written, and how
-/// many positions of it this run has played.
-///
-/// # Errors
-/// If a file cannot be written, or no balanced start is found.
+/// Plays until all games are written or `stop` is set. `progress` receives the totals and this run's
+/// positions a few times a second.
 pub fn run(
-    plan: &Plan,
+    config: &SelfplayConfig,
     header: &Header,
     outputs: &mut Outputs,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(&Counts, u64),
-) -> Result<Ended> {
-    let mut counts = Counts::default();
+    progress: &mut dyn FnMut(&GameTotals, u64),
+) -> Result<SelfplaySummary> {
+    let mut counts = GameTotals::default();
     outputs.done.iter().for_each(|batch| counts += &batch.counts);
     let (begin, before, first) = (Instant::now(), counts.positions, counts.games as usize);
-    let crew = Crew { numbers: first..plan.games.max(first), threads: plan.threads };
-    let shared = RefCell::new((Keeper { plan, header, outputs, counts, waiting: Vec::new() }, begin));
+    let crew = Jobs { numbers: first..config.games.max(first), threads: config.threads };
+    let shared = RefCell::new((BatchWriter { config, header, outputs, counts, waiting: Vec::new() }, begin));
     let seat = |_| Seats::default();
-    let work = |seats: &mut Seats, game, halt: &AtomicBool| play_one(plan, seats, game, halt);
+    let work = |seats: &mut Seats, game, halt: &AtomicBool| play_one(config, seats, game, halt);
     let mut receive = |_, finished| {
         shared.borrow_mut().0.take(finished)?;
         Ok(ControlFlow::Continue(()))
@@ -180,40 +157,41 @@ pub fn run(
         let (keeper, last) = &mut *shared.borrow_mut();
         if last.elapsed() >= PROGRESS {
             *last = Instant::now();
-            tell(&keeper.counts, keeper.counts.positions - before);
+            progress(&keeper.counts, keeper.counts.positions - before);
         }
-        keeper.outputs.sync_now_and_then()
+        keeper.outputs.sync_if_due()
     };
-    let late = in_order::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
-    let Keeper { counts, waiting, .. } = shared.into_inner().0;
-    Ok(Ended {
+    let late = ordered_map::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
+    let BatchWriter { counts, waiting, .. } = shared.into_inner().0;
+    Ok(SelfplaySummary {
         positions: counts.positions - before,
         discarded: (late + waiting.len()) as u64,
         seconds: begin.elapsed().as_secs_f64(),
-        complete: counts.games >= plan.games as u64,
+        complete: counts.games >= config.games as u64,
         counts,
     })
 }
 
-/// Puts games into batches, and batches into the files.
-struct Keeper<'a> {
-    plan: &'a Plan<'a>,
+/// Collects games into batches and writes them.
+struct BatchWriter<'a> {
+    config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
-    /// What is written.
-    counts: Counts,
-    /// Games of a batch that is not full.
-    waiting: Vec<Finished>,
+    /// Totals on disk.
+    counts: GameTotals,
+    /// Games of the incomplete batch.
+    waiting: Vec<FinishedGame>,
 }
 
-impl Keeper<'_> {
-    fn take(&mut self, finished: Finished) -> Result<()> {
+impl BatchWriter<'_> {
+    fn take(&mut self, finished: FinishedGame) -> Result<()> {
         self.waiting.push(finished);
-        let last = self.counts.games as usize + self.waiting.len() == self.plan.games;
+        let last = self.counts.games as usize + self.waiting.len() == self.config.games;
         if self.waiting.len() < GAMES && !last {
             return Ok(());
         }
-        let mut batch = Batch { batch: self.counts.games as usize / GAMES + 1, counts: Counts::default() };
+        let mut batch =
+            Batch { batch: self.counts.games as usize / GAMES + 1, counts: GameTotals::default() };
         self.waiting.iter().for_each(|finished| batch.counts.add(finished));
         self.outputs.append(&self.waiting, &batch, self.header)?;
         self.counts += &batch.counts;
@@ -222,64 +200,81 @@ impl Keeper<'_> {
     }
 }
 
-/// The players of a thread by their participants' numbers: the evaluation itself, and whom it met last.
+/// Players of a thread by participant index: the main evaluation and its last opponent.
 type Seats = [Option<(usize, Sampler)>; 2];
 
-/// The player of this number in a seat; it stays there as long as it is wanted.
-fn sit<'a>(seat: &'a mut Option<(usize, Sampler)>, plan: &Plan, number: usize) -> Result<&'a mut Sampler> {
+/// Returns the player of a participant, replacing another one in the seat.
+fn sit<'a>(
+    seat: &'a mut Option<(usize, Sampler)>,
+    config: &SelfplayConfig,
+    number: usize,
+) -> Result<&'a mut Sampler> {
     if seat.as_ref().is_none_or(|(sitting, _)| *sitting != number) {
-        let participant = &plan.participants[number];
+        let participant = &config.participants[number];
         let engine = participant.in_process().ok_or_else(|| {
             Error::usage(format!("{}: self-play needs evaluations, not programs", participant.name))
         })?;
-        *seat = Some((number, Sampler::new(engine, plan.temperature)));
+        *seat = Some((number, Sampler::new(engine, config.temperature)));
     }
     seat.as_mut().map(|(_, sampler)| sampler).ok_or_else(|| Error::internal("a board without players"))
 }
 
-/// Plays the game of this number; `None` if it is to be abandoned.
-fn play_one(plan: &Plan, seats: &mut Seats, game: usize, halt: &AtomicBool) -> Result<Option<Finished>> {
-    let mut rng = Rng::new(mix(plan.seed, game as u64));
-    let meets = rng.unit() < plan.pool_share && plan.participants.len() > 1;
-    let guest = if meets { 1 + rng.below(plan.participants.len() - 1) } else { 0 };
+/// Plays one game; `None` if it was aborted.
+fn play_one(
+    config: &SelfplayConfig,
+    seats: &mut Seats,
+    game: usize,
+    halt: &AtomicBool,
+) -> Result<Option<FinishedGame>> {
+    let mut rng = Rng::new(mix(config.seed, game as u64));
+    let meets = rng.unit() < config.pool_share && config.participants.len() > 1;
+    let guest = if meets { 1 + rng.below(config.participants.len() - 1) } else { 0 };
     let swapped = rng.below(2) == 1;
     let [own, other] = seats;
-    let (own, other) = (sit(own, plan, 0)?, sit(other, plan, guest)?);
+    let (own, other) = (sit(own, config, 0)?, sit(other, config, guest)?);
     own.seed(rng.next_u64());
     other.seed(rng.next_u64());
-    let found = plan.starts.find(game, &mut rng, &mut |position| judge(own, position, &plan.terms, halt));
+    let found = config
+        .starts
+        .find(game, &mut rng, &mut |position| evaluate(own, position, &config.time_settings, halt));
     let Start { position, rejected } = match found {
-        Ok(found) => found.map_err(Error::usage)?,
+        Ok(Some(start)) => start,
+        Ok(None) => {
+            let number = game + 1;
+            let reason =
+                format!("game {number}: none of {ATTEMPTS} starts is balanced; allow more with --balance");
+            return Err(Error::input(reason));
+        }
         Err(fault) => return failed(fault),
     };
     let (players, numbers) = match swapped {
         false => ([own as &mut dyn Player, other as &mut dyn Player], [0, guest]),
         true => ([other as &mut dyn Player, own as &mut dyn Player], [guest, 0]),
     };
-    match play(&position, players, [&plan.terms; 2], &plan.rules, halt) {
-        Ok(game) => Ok(Some(Finished { game, seats: numbers, rejected })),
-        Err(Unfinished::Stopped) => Ok(None),
-        Err(Unfinished::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
+    match play(&position, players, [&config.time_settings; 2], &config.rules, halt) {
+        Ok(game) => Ok(Some(FinishedGame { game, seats: numbers, rejected })),
+        Err(GameError::Stopped) => Ok(None),
+        Err(GameError::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
     }
 }
 
-/// A player of this process fails only by being stopped.
-fn failed(fault: Fault) -> Result<Option<Finished>> {
+/// In-process players fail only when stopped.
+fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
     match fault {
-        Fault::Stopped => Ok(None),
-        Fault::Crash(note) | Fault::Stall(note) | Fault::Unable(note) => Err(Error::internal(note)),
+        PlayerError::Stopped => Ok(None),
+        error => Err(Error::internal(error.to_string())),
     }
 }
 
-/// The score of a start from the side to move, by a search like that of any move.
-fn judge(
+/// Scores a start position from the side to move, with the limits of a move.
+fn evaluate(
     player: &mut Sampler,
     position: &Chess,
-    terms: &Terms,
+    time_settings: &TimeSettings,
     stop: &AtomicBool,
-) -> std::result::Result<Score, Fault> {
+) -> std::result::Result<Score, PlayerError> {
     player.new_game(position, stop)?;
-    let timer = Timer::new(terms.control, terms.margin);
+    let timer = Timer::new(time_settings.control, time_settings.margin);
     let (line, legal) = (Line::new(position.clone()), position.legal_moves());
     let turn = Turn { line: &line, legal: &legal, own: &timer, other: &timer, stop };
     Ok(player.score(&turn)?.unwrap_or(0))

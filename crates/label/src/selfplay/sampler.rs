@@ -1,8 +1,7 @@
-//! A player whose first moves are drawn by lot, the better ones more often.
+//! A player that samples its first moves among the engine's best lines.
 //!
-//! In: a position with its limits. Out: the engine's move, or in the first plies of a game one of its best lines',
-//! line k with a chance in proportion to exp((score k − best score) / temperature). The score that it reports is
-//! that of the position, the best line's, because that is what is learnt from.
+//! Line k is played with probability proportional to exp((score k − best score) / temperature). The reported
+//! score is the best line's, since training needs the position's score.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,20 +9,20 @@ use shakmaty::{Chess, Move};
 
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
-use patzer_match::player::{Choice, Fault, InProcess, Player, Turn};
+use patzer_match::{InProcess, MoveReply, Player, PlayerError, Turn};
 
-/// How moves are drawn.
+/// How moves are sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Temperature {
     /// Plies from the start of the game.
     pub plies: usize,
-    /// Centipawns by which a move that is drawn e times less often is worse; above 0.
+    /// A move this much worse, in centipawns, is sampled e times less often; above 0.
     pub centipawns: f64,
-    /// Moves to draw from.
+    /// Best lines to sample from.
     pub lines: usize,
 }
 
-/// The bundled engine, with chance in its first moves.
+/// The bundled engine with sampled first moves.
 pub struct Sampler {
     engine: InProcess,
     temperature: Option<Temperature>,
@@ -31,44 +30,41 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Without a temperature it plays what the engine plays.
+    /// Without a temperature, plays the engine's move.
     pub fn new(engine: InProcess, temperature: Option<Temperature>) -> Sampler {
         Sampler { engine, temperature, rng: Rng::new(0) }
     }
 
-    /// The score of a position, without lots.
-    ///
-    /// # Errors
-    /// If it is stopped.
-    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, Fault> {
+    /// Scores a position without sampling.
+    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, PlayerError> {
         self.engine.choose(turn).map(|choice| choice.info.score)
     }
 
-    /// The lots of the next game depend on this alone.
+    /// Seeds move sampling for the next game.
     pub fn seed(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }
 }
 
 impl Player for Sampler {
-    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
         self.engine.new_game(start, stop)
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let Some(Temperature { centipawns, lines, .. }) =
             self.temperature.filter(|temperature| turn.line.moves().len() < temperature.plies)
         else {
             return self.engine.choose(turn);
         };
-        // The newest word on each line; those of an iteration that was not finished are of the one before.
+        // Latest report of each line; an unfinished iteration leaves lines of the previous one.
         let mut best: Vec<Option<(Move, Score)>> = vec![None; lines];
-        let mut choice = self.engine.ask(turn, lines, &mut |report| {
+        let mut choice = self.engine.search(turn, lines, &mut |report| {
             if let (Some(place), Some(&m)) = (best.get_mut(report.rank - 1), report.pv.first()) {
                 *place = Some((m, report.score));
             }
         })?;
-        // A move that has risen in an unfinished iteration may still stand in its old place.
+        // A move that rose during an unfinished iteration may also be listed at its old rank.
         let mut moves: Vec<(Move, Score)> = Vec::with_capacity(lines);
         for (m, score) in best.into_iter().flatten() {
             if moves.iter().all(|(other, _)| *other != m) {
@@ -82,7 +78,7 @@ impl Player for Sampler {
     }
 }
 
-/// Draws a move, the first being the best. A mate is played without lots; `None` if there is nothing to choose from.
+/// Samples a move, best first in `moves`; `None` if there is none, or the best is a mate.
 fn draw(moves: &[(Move, Score)], temperature: f64, rng: &mut Rng) -> Option<Move> {
     let &(_, best) = moves.first()?;
     if is_mate(best) {

@@ -1,8 +1,7 @@
-//! Starts: positions from which a game is worth playing.
+//! Start positions of self-play: random but balanced.
 //!
-//! In: a book or the start position, a number of random moves, a judge. Out: a position in which there is a game to
-//! play and neither side has won yet, with the count of those that were given up on the way. Random moves give
-//! nothing away (by static exchange evaluation), so that few starts are lost before they begin.
+//! Random moves that lose material by static exchange evaluation are avoided, so that few starts are
+//! rejected.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,10 @@ use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_chess::see::see_ge;
 use patzer_chess::{Line, chess960, played};
-use patzer_match::game::ending;
+use patzer_match::ending;
 use patzer_match::openings::Openings;
 
-/// Why a start was given up.
+/// Why a start was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
@@ -26,45 +25,41 @@ pub enum Rejection {
     Unbalanced,
 }
 
-/// How starts are made.
 #[derive(Debug, Clone, Copy)]
 pub struct Starts<'a> {
-    /// The book; without one the games begin from the start position.
+    /// `None` for the start position.
     pub openings: Option<&'a Openings>,
-    /// Random plies from there. If it is not 0, half of the games get one more, so that each side begins as often.
+    /// Random plies; if not 0, half of the games get one more, so that each side starts equally often.
     pub plies: usize,
-    /// The greatest absolute score of a start in centipawns; `None` takes all.
+    /// Largest absolute score, centipawns; `None` accepts all.
     pub balance: Option<Score>,
-    /// Without a book, begin from the start positions of Chess960.
+    /// Without a book, use the Chess960 start positions.
     pub chess960: bool,
 }
 
-/// A start with what it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
-    /// Where the game begins.
     pub position: Chess,
-    /// Those that were given up before it, by reason.
+    /// Rejected before this one, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-/// Starts that are tried for one game.
-const ATTEMPTS: usize = 1_000;
+/// Tries per game.
+pub const ATTEMPTS: usize = 1_000;
 
-/// What a capture has to win, in centipawns, to show that a random move has given something away.
+/// Smallest gain of a capture, centipawns, that makes a random move unsound.
 const GIFT: Score = 100;
 
 impl Starts<'_> {
-    /// The start of a game, counted from 0. `judge` scores a position from the side to move.
+    /// Finds the start of a game; `None` if none is balanced. `evaluate` scores a position from the side to move.
     ///
-    /// # Errors
-    /// What the judge reports; the inner error is that none was found.
+    /// # Errors An error of `evaluate`; the inner error if no start is balanced.
     pub fn find<F>(
         &self,
         game: usize,
         rng: &mut Rng,
-        judge: &mut dyn FnMut(&Chess) -> Result<Score, F>,
-    ) -> Result<Result<Start, String>, F> {
+        evaluate: &mut dyn FnMut(&Chess) -> Result<Score, F>,
+    ) -> Result<Option<Start>, F> {
         let mut rejected = BTreeMap::new();
         for attempt in 0..ATTEMPTS {
             let plies = if self.plies == 0 { 0 } else { self.plies + rng.below(2) };
@@ -72,19 +67,16 @@ impl Starts<'_> {
             let reason = match opening {
                 None => Rejection::GameOver,
                 Some(position) => match self.balance {
-                    Some(most) if judge(&position)?.abs() > most => Rejection::Unbalanced,
-                    _ => return Ok(Ok(Start { position, rejected })),
+                    Some(most) if evaluate(&position)?.abs() > most => Rejection::Unbalanced,
+                    _ => return Ok(Some(Start { position, rejected })),
                 },
             };
             *rejected.entry(reason).or_default() += 1;
         }
-        Ok(Err(format!(
-            "game {}: none of {ATTEMPTS} starts is balanced; allow more with --balance",
-            game + 1
-        )))
+        Ok(None)
     }
 
-    /// Each game has its own opening of the book, and if that is given up any of them with two random moves.
+    /// Each game has its own opening; after a rejection, any opening with two random moves.
     fn opening(&self, game: usize, attempt: usize, rng: &mut Rng) -> Chess {
         match self.openings {
             Some(book) if attempt == 0 => book.get(game, true),
@@ -95,8 +87,7 @@ impl Starts<'_> {
     }
 }
 
-/// The position after so many random moves that give nothing away where that can be helped; `None` if the game is
-/// over there.
+/// Plays random moves, avoiding losing ones where possible; `None` if the game is over.
 fn random_moves(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let mut moves = position.legal_moves();
@@ -110,7 +101,7 @@ fn random_moves(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Ches
     ending(&Line::new(position.clone())).is_none().then_some(position)
 }
 
-/// Whether a move loses nothing by exchanges: neither what moves, nor what it leaves to be taken.
+/// Whether a move loses nothing by exchanges, neither the piece moved nor one left behind.
 fn is_sound(position: &Chess, m: Move) -> bool {
     if !see_ge(position, m, 0) {
         return false;
@@ -128,14 +119,14 @@ mod tests {
 
     const PLAIN: Starts<'_> = Starts { openings: None, plies: 8, balance: Some(100), chess960: false };
 
-    fn found(starts: &Starts, game: usize, judge: &mut dyn FnMut(&Chess) -> Score) -> Result<Start, String> {
+    fn found(starts: &Starts, game: usize, evaluate: &mut dyn FnMut(&Chess) -> Score) -> Option<Start> {
         let mut rng = Rng::new(patzer_chess::rng::mix(1, game as u64));
-        starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(judge(position))).unwrap()
+        starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(evaluate(position))).unwrap()
     }
 
     #[test]
     fn a_sound_move_gives_nothing_away() {
-        // The queen stands attacked by a pawn.
+        // A pawn attacks the queen.
         let position = fen::position("4k3/8/8/8/2p5/1Q6/3P4/4K3 w - - 0 1", false).unwrap();
         for (san, sound) in [("Kf1", false), ("Qxc4", true), ("d3", false), ("Qa4+", true)] {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
@@ -164,7 +155,7 @@ mod tests {
             if asked < 4 { -101 } else { 100 }
         });
         assert_eq!(start.unwrap().rejected, [(Rejection::Unbalanced, 3)].into());
-        assert!(found(&PLAIN, 0, &mut |_| 101).unwrap_err().contains("--balance"));
+        assert!(found(&PLAIN, 0, &mut |_| 101).is_none());
         let any = Starts { balance: None, ..PLAIN };
         assert!(found(&any, 0, &mut |_| 9_999).unwrap().rejected.is_empty());
     }

@@ -3,36 +3,33 @@ use std::path::Path;
 
 use super::*;
 use patzer_data::AnyReader;
-use patzer_match::adjudication::Adjudication;
-use patzer_match::control::Control;
 use patzer_match::participant::Defaults;
-use patzer_match::spec::Spec;
-use patzer_match::uci::Patience;
+use patzer_match::{Adjudication, Control, Spec, Timeouts};
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
-const TERMS: Terms = Terms { control: CONTROL, margin: Duration::ZERO };
+const TIME: TimeSettings = TimeSettings { control: CONTROL, margin: Duration::ZERO };
 
 fn participants() -> Vec<Participant> {
-    let patience = Patience { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
+    let timeouts = Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
     let defaults =
-        Defaults { control: CONTROL, margin: Duration::ZERO, hash: 1, overhead: Duration::ZERO, patience };
+        Defaults { control: CONTROL, margin: Duration::ZERO, hash: 1, overhead: Duration::ZERO, timeouts };
     ["default-hce", "untuned-hce"]
         .map(|name| Participant::load(&Spec::command(name), &defaults).unwrap())
         .into()
 }
 
-/// Plays so many games into two files of a folder; `stop_at` stops the run when so many positions are written.
-fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> Ended {
+/// Plays games into two files of a folder; stops when `stop_at` positions are written.
+fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> SelfplaySummary {
     let participants = participants();
     let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
-    let plan = Plan {
+    let config = SelfplayConfig {
         games,
         threads,
         participants: &participants,
         pool_share: 0.4,
-        terms: TERMS,
-        rules: Rules { adjudication, recover: false, endgames: None },
+        time_settings: TIME,
+        rules: Rules { adjudication, recover: false, syzygy: None },
         starts: Starts { openings: None, plies: 6, balance: Some(40), chess960: false },
         temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
         seed: 11,
@@ -40,14 +37,14 @@ fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u6
     let paths = ["a.pgn.zst", "a.vf"].map(|name| folder.join(name));
     let none = Arguments::new();
     let mut outputs = Outputs::open(&paths, resume, games, &none, &Options::new()).unwrap();
-    let header = Header::new("selfplay", &names, &[TERMS; 2]);
+    let header = Header::new("selfplay", &names, &[TIME; 2]);
     let stop = AtomicBool::new(false);
-    let mut tell = |counts: &Counts, _| {
+    let mut progress = |counts: &GameTotals, _| {
         if counts.positions >= stop_at {
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     };
-    let ended = run(&plan, &header, &mut outputs, &stop, &mut tell).unwrap();
+    let ended = run(&config, &header, &mut outputs, &stop, &mut progress).unwrap();
     outputs.finish().unwrap();
     ended
 }
@@ -70,7 +67,7 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     assert_eq!(threaded.counts, *counts);
     assert!(files(three.path()) == files(one.path()));
 
-    // A part with a last batch that is not full, files that do not agree, then the whole.
+    // A run that ends in an incomplete batch, files that disagree, then the whole.
     assert_eq!(run_in(cut.path(), 20, 2, false, u64::MAX).counts.games, 20);
     let torn = cut.path().join("a.vf");
     let length = fs::metadata(&torn).unwrap().len();

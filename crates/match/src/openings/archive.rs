@@ -1,6 +1,4 @@
-//! Books in ZIP archives, as their collections hand them out.
-//!
-//! In: the bytes of an archive. Out: the bytes of the one book in it.
+//! Opening books in ZIP archives.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -9,15 +7,13 @@ use zip::ZipArchive;
 
 use patzer_io::error::{Error, Result};
 
-/// No book is larger than this when unpacked, in bytes; an archive may claim anything.
+/// Limit on the unpacked size, in bytes.
 const LARGEST: u64 = 4 << 30;
 
-/// Whether these are the bytes of a ZIP archive with something in it.
 pub(super) fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-/// Unpacks the only file of an archive.
 pub(super) fn only_file(bytes: &[u8], path: &Path) -> Result<Vec<u8>> {
     let wrong = |e: zip::result::ZipError| Error::data(path, format!("cannot be unpacked: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(wrong)?;

@@ -1,18 +1,15 @@
-//! Openings from EPD or FEN lines.
-//!
-//! In: text. Out: a position a line, or the number of the first line that is not one. Books have up to some
-//! millions of lines, so they are read by all threads.
+//! Opening books of EPD or FEN lines, parsed on all threads.
 
 use std::path::Path;
 
 use rayon::prelude::*;
 use shakmaty::Chess;
 
-use super::playable;
+use super::{OpeningError, playable};
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
-/// Reads all positions of a book; `chess960` plays all of them by the castling rules of Chess960.
+/// Parses all lines; `chess960` applies Chess960 castling rules to every position.
 pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -27,20 +24,19 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
             position(line, chess960).and_then(playable).map_err(|reason| (index + 1, reason))
         })
         .collect();
-    // The first bad line is the one to name, whichever thread was first.
+    // Names the first bad line, whichever thread found it.
     read.into_iter()
-        .map(|read| read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason)))
+        .map(|read| {
+            read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason.to_string()))
+        })
         .collect()
 }
 
-/// Reads four fields with operations, of which `hmvc` and `fmvn` are used, or the six fields of a FEN.
-fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
+/// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
+fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {
-        return Err(format!(
-            "is not an EPD or FEN position: `{}`",
-            line.chars().take(40).collect::<String>()
-        ));
+        return Err(OpeningError::NotAPosition(line.chars().take(40).collect()));
     };
     let number = |text: &&str| text.trim_end_matches(';').parse::<u32>().ok();
     let (halfmoves, fullmoves) = match rest {
@@ -48,7 +44,8 @@ fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {
         _ => (operand(line, "hmvc"), operand(line, "fmvn")),
     };
     let (halfmoves, fullmoves) = (halfmoves.unwrap_or(0), fullmoves.unwrap_or(1).max(1));
-    Ok(fen::position(&format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}"), chess960)?)
+    let text = format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}");
+    fen::position(&text, chess960).map_err(|reason| OpeningError::Unreadable(reason.to_string()))
 }
 
 fn operand(line: &str, operation: &str) -> Option<u32> {

@@ -1,33 +1,36 @@
-//! Openings from games.
-//!
-//! In: PGN. Out: of each game the position in which it ends, or the one after so many plies. Games go through
-//! the reader that `extract` uses, so no token of theirs is passed over.
+//! Opening books of PGN games, parsed as strictly as `extract` does.
 
 use std::path::Path;
 
 use shakmaty::{Chess, Position};
 
-use super::playable;
+use super::{OpeningError, playable};
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Record;
 use patzer_pgn::{GameSpan, GameSplitter, Parser};
 
-/// Reads one position a game: after `plies` plies where the game is that long, else its last.
+/// Position of each game after `plies` plies, or its last one.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
-    let mut cutter = GameSplitter::new();
-    *cutter.text() = bytes;
-    cutter.scan(true);
-    let (text, pieces) = cutter.take();
+    let mut splitter = GameSplitter::new();
+    *splitter.text() = bytes;
+    splitter.scan(true);
+    let (text, games) = splitter.take();
     let mut parser = Parser::default();
-    let mut samples = Vec::new();
-    pieces
+    let mut records = Vec::new();
+    games
         .iter()
         .enumerate()
-        .map(|(index, piece)| {
-            samples.clear();
-            position(&mut parser, &text, piece, plies, &mut samples)
-                .and_then(playable)
-                .map_err(|reason| Error::at(path, format!("game {}, line {}", index + 1, piece.line), reason))
+        .map(|(index, game_span)| {
+            records.clear();
+            position(&mut parser, &text, game_span, plies, &mut records).and_then(playable).map_err(
+                |reason| {
+                    Error::at(
+                        path,
+                        format!("game {}, line {}", index + 1, game_span.line),
+                        reason.to_string(),
+                    )
+                },
+            )
         })
         .collect()
 }
@@ -35,23 +38,23 @@ pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Resu
 fn position(
     parser: &mut Parser,
     text: &[u8],
-    piece: &GameSpan,
+    game_span: &GameSpan,
     plies: Option<u32>,
-    samples: &mut Vec<Record>,
-) -> std::result::Result<Chess, String> {
-    let game = parser.parse(text, piece, 0, samples);
+    records: &mut Vec<Record>,
+) -> std::result::Result<Chess, OpeningError> {
+    let game = parser.parse(text, game_span, 0, records);
     if let Some(fault) = game.fault {
-        return Err(fault.reason);
+        return Err(OpeningError::Unreadable(fault.reason.to_string()));
     }
     if game.other_variant {
-        return Err("is neither standard chess nor Chess960".to_string());
+        return Err(OpeningError::OtherVariant);
     }
-    let illegal = || "holds a position that is not legal".to_string();
-    if let Some(sample) = plies.and_then(|plies| samples.get(plies as usize)) {
-        return sample.position().ok_or_else(illegal);
+    let illegal = OpeningError::IllegalPosition;
+    if let Some(record) = plies.and_then(|plies| records.get(plies as usize)) {
+        return record.position().ok_or(illegal);
     }
-    let last = samples.last().ok_or("has no moves")?;
-    let before = last.position().ok_or_else(illegal)?;
-    let m = last.played.unpack(&before).ok_or_else(illegal)?;
-    before.play(m).map_err(|_| illegal())
+    let last = records.last().ok_or(OpeningError::NoMoves)?;
+    let before = last.position().ok_or(illegal.clone())?;
+    let m = last.played.unpack(&before).ok_or(illegal.clone())?;
+    before.play(m).map_err(|_| illegal)
 }

@@ -1,9 +1,7 @@
-//! Openings: the positions from which pairs of games begin.
+//! Opening books: EPD, FEN or PGN, plain, compressed or in a ZIP archive.
 //!
-//! In: a book of EPD or FEN lines ([`epd`]), or of PGN games ([`games`]), plain, compressed or in a ZIP archive
-//! ([`archive`]); or the book that is built in. Out: positions in the order of the file, or in a random one that
-//! depends on the seed alone, so that pair `i` of a test always begins from the same one. When all have been used
-//! they come again, for deterministic players with two random moves added ([`vary`]).
+//! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After
+//! the last opening the first comes again; for deterministic players, with two random moves added.
 
 mod archive;
 mod epd;
@@ -11,6 +9,7 @@ mod games;
 mod vary;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -22,23 +21,22 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The book that is built in; its header says how it was made.
+/// Built-in book; its header says how it was made.
 const EMBEDDED: &[u8] = include_bytes!("book.epd");
 
-/// The path that stands for the built-in book in messages.
 const EMBEDDED_NAME: &str = "built-in book";
 
-/// Positions to begin from, in the order in which pairs use them.
+/// Openings in the order of use.
 #[derive(Debug, Clone)]
 pub struct Openings {
     positions: Vec<Chess>,
     digest: String,
     seed: u64,
-    /// The number of the opening with which the first pair begins, from 0.
+    /// Index of the first pair's opening.
     first: usize,
 }
 
-/// The order in which a book is used.
+/// Order of a book
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
     /// Shuffled by the seed.
@@ -47,91 +45,85 @@ pub enum Order {
     Sequential,
 }
 
-/// Which openings, and in which order.
+/// Which openings, in which order.
 #[derive(Debug, Clone, Copy)]
-pub struct Choice<'a> {
-    /// The book; `None` for the one that is built in.
+pub struct BookOptions<'a> {
+    /// `None` for the built-in book.
     pub path: Option<&'a Path>,
-    /// The order.
     pub order: Order,
-    /// Seed of a random order, and of the moves that are added after the last opening.
+    /// Seeds the order, and the moves added after the last opening.
     pub seed: u64,
-    /// With which opening of that order the first pair begins, from 1.
+    /// First opening to use, from 1.
     pub start: usize,
-    /// Of a PGN game the position after so many plies; `None` for its last one.
+    /// Position of a PGN game after this many plies; `None` for its last one.
     pub plies: Option<u32>,
-    /// Play all of them by the castling rules of Chess960, even where they begin as standard chess does.
+    /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
 }
 
-impl Default for Choice<'_> {
-    /// The built-in book, in the random order of seed 0.
+impl Default for BookOptions<'_> {
     fn default() -> Self {
-        Choice { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+        BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
     }
 }
 
 impl Openings {
-    /// Reads a book and puts it into order. Equal positions count once.
+    /// Reads a book, removes duplicates, and orders it.
     ///
-    /// # Errors
-    /// If the file cannot be read, holds no opening, or a line or game of it is not one; the line or game is
-    /// named. If the first pair is to begin beyond the last opening.
-    pub fn load(choice: Choice<'_>) -> Result<Openings> {
-        let mut openings = match choice.path {
-            Some(path) => Openings::parse(io::read(path)?, path, choice)?,
-            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), choice)?,
+    /// # Errors A line or game that is no opening is named; a `start` beyond the last opening is refused.
+    pub fn load(options: BookOptions<'_>) -> Result<Openings> {
+        let mut openings = match options.path {
+            Some(path) => Openings::parse(io::read(path)?, path, options)?,
+            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
-        if choice.start > openings.len() {
-            let (start, most) = (choice.start, openings.len());
+        if options.start > openings.len() {
+            let (start, most) = (options.start, openings.len());
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        if choice.order == Order::Random {
-            Rng::new(choice.seed).shuffle(&mut openings.positions);
+        if options.order == Order::Random {
+            Rng::new(options.seed).shuffle(&mut openings.positions);
         }
         Ok(openings)
     }
 
-    fn parse(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Openings> {
+    fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let digest = format!("{:x}", Sha256::digest(&bytes));
         let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
-        let mut positions = positions(bytes, path, choice)?;
+        let mut positions = positions(bytes, path, options)?;
         let mut seen = HashSet::with_capacity(positions.len());
         positions.retain(|position| seen.insert(position.clone()));
-        Ok(Openings { positions, digest, seed: choice.seed, first: choice.start.saturating_sub(1) })
+        Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1) })
     }
 
-    /// How many different openings there are; at least one.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Always false: a book without openings is an error.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The opening of a pair, counted from 0. After the last one the first comes again; with `vary`, a move of
-    /// each side is then added, at random but always the same for the same pair.
+    /// Opening of a pair index. After the last one the first comes again; with `vary`, plus a random move of
+    /// each side that depends on the seed and the index.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
         if !vary || pair < self.positions.len() {
             return opening;
         }
-        // One seed a pair, apart from the one that shuffles.
+        // Not the seed of the shuffle.
         let mut rng = Rng::new(mix(self.seed, pair as u64));
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }
 
-    /// SHA-256 of the book, as hexadecimal digits.
+    /// SHA-256 of the book in hexadecimal.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// Reads a book of either kind. One opening that only the castling rules of Chess960 can express makes the whole
-/// book one of Chess960.
-fn positions(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Vec<Chess>> {
+/// Reads a book of either kind. One opening that needs Chess960 castling rules applies them to the whole
+/// book.
+fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
         None => bytes,
@@ -141,29 +133,54 @@ fn positions(bytes: Vec<u8>, path: &Path, choice: Choice<'_>) -> Result<Vec<Ches
     let positions = match first {
         None => Vec::new(),
         Some(line) if line.starts_with(b"[") || line.starts_with(b"1.") => {
-            games::positions(bytes, path, choice.plies)?
+            games::positions(bytes, path, options.plies)?
         }
         Some(_) => {
             let text = std::str::from_utf8(&bytes)
                 .map_err(|e| Error::at(path, format!("byte {}", e.valid_up_to()), "is not UTF-8 text"))?;
-            let positions = epd::positions(text, path, choice.chess960)?;
+            let positions = epd::positions(text, path, options.chess960)?;
             let needed = positions.iter().any(|position| position.castles().mode().is_chess960());
-            if needed && !choice.chess960 { epd::positions(text, path, true)? } else { positions }
+            if needed && !options.chess960 { epd::positions(text, path, true)? } else { positions }
         }
     };
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
-/// Refuses positions in which there is no game left to play.
-fn playable(position: Chess) -> std::result::Result<Chess, String> {
-    match ending(&Line::new(position.clone())) {
-        None => Ok(position),
-        Some(_) => Err("the game is over in this position".to_string()),
+/// Why a line or game of a book is not an opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OpeningError {
+    NotAPosition(String),
+    /// A position or game that cannot be read.
+    Unreadable(String),
+    IllegalPosition,
+    OtherVariant,
+    NoMoves,
+    GameOver,
+}
+
+impl fmt::Display for OpeningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpeningError::NotAPosition(line) => write!(f, "is not an EPD or FEN position: `{line}`"),
+            OpeningError::Unreadable(reason) => f.write_str(reason),
+            OpeningError::IllegalPosition => f.write_str("holds a position that is not legal"),
+            OpeningError::OtherVariant => f.write_str("is neither standard chess nor Chess960"),
+            OpeningError::NoMoves => f.write_str("has no moves"),
+            OpeningError::GameOver => f.write_str("the game is over in this position"),
+        }
     }
 }
 
-/// The name under which a book is mentioned.
-pub fn name(path: Option<&PathBuf>) -> String {
+/// Rejects positions in which the game is over.
+fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
+    match ending(&Line::new(position.clone())) {
+        None => Ok(position),
+        Some(_) => Err(OpeningError::GameOver),
+    }
+}
+
+/// Name of a book in messages.
+pub fn book_name(path: Option<&PathBuf>) -> String {
     path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
 }
 
@@ -173,7 +190,7 @@ mod tests {
     use shakmaty::{EnPassantMode, fen::Fen};
 
     fn parse(text: &str) -> Result<Openings> {
-        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), Choice::default())
+        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), BookOptions::default())
     }
 
     fn fen_of(position: &Chess) -> String {
@@ -226,7 +243,7 @@ mod tests {
     #[test]
     fn the_seed_alone_decides_the_order() {
         let order = |seed| {
-            let book = Openings::load(Choice { seed, ..Choice::default() }).unwrap();
+            let book = Openings::load(BookOptions { seed, ..BookOptions::default() }).unwrap();
             (0..20).map(|i| book.get(i, false).clone()).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));
@@ -235,7 +252,8 @@ mod tests {
 
     #[test]
     fn the_built_in_book_is_balanced_in_material_and_playable() {
-        let book = Openings::load(Choice { order: Order::Sequential, ..Choice::default() }).unwrap();
+        let book =
+            Openings::load(BookOptions { order: Order::Sequential, ..BookOptions::default() }).unwrap();
         assert!(book.len() >= 500);
         for i in 0..book.len() {
             assert!(!book.get(i, false).is_check());
@@ -244,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_second_round_through_the_book_begins_from_other_positions() {
-        let book = Openings::load(Choice { seed: 5, ..Choice::default() }).unwrap();
+        let book = Openings::load(BookOptions { seed: 5, ..BookOptions::default() }).unwrap();
         let mut seen = HashSet::new();
         for pair in 0..3 * book.len() {
             let position = book.get(pair, true);
@@ -252,7 +270,7 @@ mod tests {
             seen.insert(position.clone());
             assert_eq!(position, book.get(pair, true), "always the same for a pair");
         }
-        // By chance a few of the varied positions coincide.
+        // A few varied positions coincide.
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
     }
@@ -267,8 +285,8 @@ mod tests {
     fn a_game_can_be_left_after_so_many_plies() {
         let text = "[Event \"a\"]\n\n1. e4 e5 2. Nf3 *\n".to_string().into_bytes();
         let after = |plies| {
-            let choice = Choice { plies: Some(plies), ..Choice::default() };
-            fen_of(&Openings::parse(text.clone(), Path::new("book"), choice).unwrap().get(0, false))
+            let options = BookOptions { plies: Some(plies), ..BookOptions::default() };
+            fen_of(&Openings::parse(text.clone(), Path::new("book"), options).unwrap().get(0, false))
         };
         assert_eq!(after(1), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         assert_eq!(after(3), after(40), "a shorter game ends in the opening");
@@ -276,7 +294,8 @@ mod tests {
 
     #[test]
     fn the_first_pair_begins_where_it_is_told() {
-        let from = |start| Openings::load(Choice { start, order: Order::Sequential, ..Choice::default() });
+        let from =
+            |start| Openings::load(BookOptions { start, order: Order::Sequential, ..BookOptions::default() });
         assert_eq!(from(4).unwrap().get(0, false), from(1).unwrap().get(3, false));
         let last = from(1).unwrap().len();
         assert_eq!(from(last).unwrap().get(1, false), from(1).unwrap().get(0, false));

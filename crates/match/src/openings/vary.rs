@@ -1,14 +1,12 @@
-//! Openings beyond the last one of a book: two random moves more.
-//!
-//! In: an opening and random numbers. Out: a position two plies on. Deterministic players would otherwise play
-//! the same games again, and each would be counted twice.
+//! Variations of an opening by two random moves, for a book that is used up: deterministic players would
+//! repeat their games.
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role};
 
 use super::playable;
 use patzer_chess::rng::Rng;
 
-/// A position two plies on, in which there is a game to play. `None` where chance finds none.
+/// Plays two random moves; `None` if none lead to a playable position.
 pub(super) fn random_moves(opening: &Chess, rng: &mut Rng) -> Option<Chess> {
     (0..32).find_map(|_| {
         let mut position = opening.clone();
@@ -24,7 +22,7 @@ pub(super) fn random_moves(opening: &Chess, rng: &mut Rng) -> Option<Chess> {
     })
 }
 
-/// Neither a capture nor a promotion, nor a step to where the piece can be taken by a pawn or for nothing.
+/// Neither a capture nor a promotion, nor a move to a square where the piece hangs.
 fn harmless(position: &Chess, m: Move) -> bool {
     let (board, us) = (position.board(), position.turn());
     let attackers = board.attacks_to(m.to(), !us, board.occupied());

@@ -1,45 +1,44 @@
-//! Elo after a sequential test, without the bias of its stopping rule.
+//! Elo after a sequential test, corrected for its stopping rule.
 //!
-//! In: a test and its counts. Out: an estimate that is too high as often as too low, its 95 % interval, and the chance
-//! that the first player is the stronger. A test that stops because it looks good looks too good: the plain estimate
-//! of a test that passed is too high. Here each difference is judged by how likely it makes a worse outcome than the
-//! one that came, outcomes ordered by stage ([`super::brownian`]); the estimate is the difference that makes it one half.
+//! A test that stops because it looks good looks too good, so the plain estimate of a passed test is too
+//! high. The median-unbiased estimate is the difference for which a worse outcome than the observed one has
+//! probability one half, with outcomes ordered by stage ([`super::brownian`]).
 
 use serde::Serialize;
 
 use super::brownian::Brownian;
 use super::elo::{NELO, elo_of, expected_score};
-use super::pentanomial::{Counts, Distribution};
+use super::pentanomial::{Distribution, ResultCounts};
 use super::sprt::{Model, Sprt};
 
-/// What a sequential test says about the difference, in logistic Elo. Infinite (`null` in JSON) where the counts do
-/// not bound a value within ±1,000 Elo.
+/// Estimate from a sequential test in logistic Elo; infinite (`null` in JSON) where the counts do not bound a
+/// value within ±1,000 Elo.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Adjusted {
-    /// Median-unbiased estimate.
+    /// Median-unbiased.
     pub elo: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
     /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Likelihood that the first player is the stronger, 0 to 1.
+    /// Likelihood of superiority, 0 to 1.
     pub los: f64,
 }
 
-/// Differences are looked for within this many Elo of zero.
+/// Search range, Elo.
 const REACH: f64 = 1_000.0;
 
 impl Adjusted {
-    /// Estimates from the state of a test, finished or not; `None` without counts, and for the Bayesian model.
-    pub fn new(test: &Sprt, counts: impl Into<Counts>) -> Option<Adjusted> {
+    /// Estimates from a test, finished or not; `None` without counts and for the Bayesian model.
+    pub fn new(test: &Sprt, counts: impl Into<ResultCounts>) -> Option<Adjusted> {
         if test.model() == Model::Bayesian {
             return None;
         }
         match counts.into() {
-            Counts::Games(games) if games.games() > 0 => {
+            ResultCounts::Games(games) if games.games() > 0 => {
                 Adjusted::of(test, &Distribution::regularised(games.ascending()))
             }
-            Counts::Pairs(pairs) if pairs.pairs() > 0 => {
+            ResultCounts::Pairs(pairs) if pairs.pairs() > 0 => {
                 Adjusted::of(test, &Distribution::regularised(pairs.0))
             }
             _ => None,
@@ -49,12 +48,12 @@ impl Adjusted {
     fn of<const N: usize>(test: &Sprt, observed: &Distribution<N>) -> Option<Adjusted> {
         let variance = observed.variance();
         let [score0, score1] = scores(test, variance * Distribution::<N>::games_each());
-        // The normal approximation of the LLR: what it gains from one observation of a mean score.
+        // Normal approximation of the LLR gained per observation at a mean score.
         let gain = |score: f64| (score1 - score0) * (2.0 * score - score0 - score1) / (2.0 * variance);
         let spread = (score1 - score0).powi(2) / variance;
         let slope = gain(observed.mean());
         let (mut time, mut at) = (observed.count, observed.count * slope);
-        // A test ends at its barrier; what it overshoots is taken back along the straight line.
+        // A test ends at its bound; overshoot is cut off along a straight path.
         if at < test.lower() || at > test.upper() {
             let barrier = if at < 0.0 { test.lower() } else { test.upper() };
             (time, at) = (barrier / slope, barrier);
@@ -75,17 +74,17 @@ impl Adjusted {
         })
     }
 
-    /// A difference in logistic Elo as normalised Elo, for counts of the variance that was observed.
-    pub fn normalised(elo: f64, counts: impl Into<Counts>) -> f64 {
+    /// Converts logistic Elo to normalised Elo at the observed variance.
+    pub fn normalised(elo: f64, counts: impl Into<ResultCounts>) -> f64 {
         let deviation = match counts.into() {
-            Counts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
-            Counts::Pairs(pairs) => (2.0 * Distribution::regularised(pairs.0).variance()).sqrt(),
+            ResultCounts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
+            ResultCounts::Pairs(pairs) => (2.0 * Distribution::regularised(pairs.0).variance()).sqrt(),
         };
         NELO * (expected_score(elo) - 0.5) / deviation
     }
 }
 
-/// The mean scores of the hypotheses, given the variance of one game.
+/// Mean scores of the hypotheses, given the variance of one game.
 pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
     test.bounds().map(|elo| match test.model() {
         Model::Normalized => 0.5 + elo / NELO * variance.sqrt(),
@@ -93,7 +92,7 @@ pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
     })
 }
 
-/// The difference at which a falling function reaches a value, by bisection over the expected score.
+/// Where a falling function of Elo reaches a value, by bisection over the expected score.
 fn crossing(worse: &impl Fn(f64) -> f64, value: f64) -> f64 {
     if worse(-REACH) < value {
         return f64::NEG_INFINITY;
@@ -114,13 +113,13 @@ mod tests {
     use super::*;
     use crate::stats::{Pentanomial, Trinomial};
 
-    fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> Adjusted {
+    fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> Adjusted {
         Adjusted::new(&Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap(), counts).unwrap()
     }
 
     #[test]
     fn estimates_match_an_independent_computation() {
-        // The formulas of fishtest's analytics, with scipy's normal distribution and root finder.
+        // Formulas of fishtest's analytics, with scipy's normal distribution and root finder.
         use Model::{Logistic, Normalized};
         for (model, bounds, counts, want) in [
             (

@@ -1,9 +1,8 @@
-//! Brownian motion between two barriers, to which the LLR of a sequential test comes close.
+//! Brownian motion between two barriers: the continuous limit of a sequential test's LLR.
 //!
-//! In: barriers, drift, variance, and a point of the path. Out: how likely a worse outcome is. Outcomes are ordered by
-//! stage: a test that fails early is the worst, then later failures, then what is still running by where it stands,
-//! then late passes, and an early pass is the best (Siegmund, "Estimation following sequential tests", 1978;
-//! Van den Bergh's formulas for fishtest).
+//! Outcomes are ordered by stage: early failure is worst, then later failures, running tests by LLR, late
+//! passes, and an early pass is best (Siegmund, "Estimation following sequential tests", 1978; Van den
+//! Bergh's formulas for fishtest).
 
 use std::f64::consts::PI;
 
@@ -12,21 +11,21 @@ use super::special::normal_cdf;
 /// A motion that starts at 0 and ends at a barrier.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Brownian {
-    /// Lower barrier, below 0.
+    /// Below 0.
     pub lower: f64,
-    /// Upper barrier, above 0.
+    /// Above 0.
     pub upper: f64,
-    /// Drift a unit of time.
+    /// Per unit of time.
     pub drift: f64,
-    /// Variance a unit of time, above 0.
+    /// Per unit of time, above 0.
     pub variance: f64,
 }
 
 impl Brownian {
-    /// The chance that the motion has reached the lower barrier before `time`, or is then still running below `y`.
+    /// Probability of having hit the lower barrier before `time`, or of running below `y` at `time`.
     ///
-    /// Solves the heat equation by its sine series, or where that would need many terms or lose its digits by two
-    /// mirrored sources, of which the missing further ones count nothing there.
+    /// Sums the sine series of the heat equation; where that needs many terms or loses precision, uses two
+    /// mirrored sources, the further ones being negligible there.
     pub fn worse(&self, time: f64, y: f64) -> f64 {
         let width = self.upper - self.lower;
         let spread = self.variance * time / (width * width);
@@ -39,7 +38,7 @@ impl Brownian {
         if chance.is_nan() { 0.5 } else { chance.clamp(0.0, 1.0) }
     }
 
-    /// The chance to end at the lower barrier.
+    /// Probability of ending at the lower barrier.
     fn ends_low(&self) -> f64 {
         let (width, above) = (self.upper - self.lower, self.upper);
         let gamma = 2.0 * self.drift / self.variance;
@@ -79,7 +78,7 @@ impl Brownian {
     }
 }
 
-/// e^`exponent` times the chance that a standard normal variable is below `x`, without overflow on the way.
+/// e^`exponent` · Φ(`x`), without intermediate overflow.
 fn scaled_cdf(exponent: f64, x: f64) -> f64 {
     if x > -8.0 {
         return exponent.exp() * normal_cdf(x);
@@ -102,7 +101,7 @@ mod tests {
             let mut worse = 0;
             for _ in 0..walks {
                 let (mut x, mut t) = (0.0, 0.0);
-                // Barriers are moved in by the mean overshoot of a discrete walk (Siegmund).
+                // Barriers moved in by the mean overshoot of a discrete walk (Siegmund).
                 let inset = 0.5826 * f64::sqrt(step);
                 while t < time && x > motion.lower + inset && x < motion.upper - inset {
                     x += motion.drift * step + f64::sqrt(step) * rng.normal();

@@ -1,27 +1,26 @@
-//! Elo, normalised Elo and the likelihood of superiority, with their errors.
+//! Elo, normalised Elo and the likelihood of superiority, with 95 % errors.
 //!
-//! In: counts of results. Out: differences from the first player's side. Logistic Elo is the rating difference
-//! whose expected score is the observed one. Normalised Elo divides the score's excess over one half by its
-//! standard deviation for one game, which makes it a measure of how many games a test needs, whatever the share
-//! of draws (Van den Bergh, "Normalized Elo", 2020). Errors are 1.96 standard errors, that is 95 %.
+//! Normalised Elo divides the score's excess over one half by its standard deviation for one game, which
+//! makes it a measure of how many games a test needs, whatever the draw rate (Van den Bergh, "Normalized
+//! Elo", 2020).
 
 use serde::Serialize;
 
-use super::pentanomial::{Counts, Distribution};
+use super::pentanomial::{Distribution, ResultCounts};
 use super::special::normal_cdf;
 
-/// Half the width of the 95 % interval of a normal variable, in standard deviations.
+/// 97.5 % quantile of the standard normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// Normalised Elo of an excess of one standard deviation of one game: 800 / ln 10.
+/// Normalised Elo of one standard deviation of one game: 800 / ln 10.
 pub(super) const NELO: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Expected score, 0 to 1, of a player who is `elo` Elo stronger.
+/// Expected score, 0 to 1, of a player `elo` Elo stronger.
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// The Elo difference whose expected score is `score`; infinite at 0 and 1.
+/// Inverse of [`expected_score`]; infinite at 0 and 1.
 pub fn elo_of(score: f64) -> f64 {
     if score <= 0.0 {
         f64::NEG_INFINITY
@@ -32,29 +31,28 @@ pub fn elo_of(score: f64) -> f64 {
     }
 }
 
-/// What counts say about a difference in strength. Infinities (`null` in JSON) stand where the counts are too
-/// one-sided to bound a value, or there are none. Errors are of the normal approximation: results that are all
-/// even have no variance, and so an Elo error of 0, however few they are.
+/// Estimate of the difference in strength, in the normal approximation. Values that the counts do not bound
+/// are infinite (`null` in JSON); results that are all even have no variance, hence an Elo error of 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Logistic Elo of the first player over the second.
     pub elo: f64,
-    /// Half the width of its 95 % interval.
+    /// Half width of the 95 % interval.
     pub elo_error: f64,
     /// Normalised Elo.
     pub nelo: f64,
-    /// Half the width of its 95 % interval.
+    /// Half width of the 95 % interval.
     pub nelo_error: f64,
-    /// Likelihood that the first player is the stronger, 0 to 1.
+    /// Likelihood of superiority, 0 to 1.
     pub los: f64,
 }
 
 impl Estimate {
-    /// Estimates from counts; without any games 0 with infinite errors.
-    pub fn new(counts: impl Into<Counts>) -> Estimate {
+    /// Estimates from counts; 0 with infinite errors without games.
+    pub fn new(counts: impl Into<ResultCounts>) -> Estimate {
         match counts.into() {
-            Counts::Games(games) => Estimate::of(Distribution::raw(games.ascending())),
-            Counts::Pairs(pairs) => Estimate::of(Distribution::raw(pairs.0)),
+            ResultCounts::Games(games) => Estimate::of(Distribution::raw(games.ascending())),
+            ResultCounts::Pairs(pairs) => Estimate::of(Distribution::raw(pairs.0)),
         }
     }
 
@@ -81,7 +79,7 @@ fn elo_error(mean: f64, standard_error: f64) -> f64 {
     if low <= 0.0 || high >= 1.0 { f64::INFINITY } else { (elo_of(high) - elo_of(low)) / 2.0 }
 }
 
-/// `a / b` with 0/0 = 0: no excess and no variance say that nothing points either way.
+/// `a / b` with 0/0 = 0.
 fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
@@ -122,8 +120,9 @@ mod tests {
 
     #[test]
     fn the_matches_of_the_zurichess_article() {
-        // "Choosing positions for Texel's Tuning Method" (2016), wins-losses-draws, Elo ± error to two decimals.
-        // Its errors are off by up to 0.006 from 1.96 σ, in both directions, so a unit of its last digit is allowed.
+        // "Choosing positions for Texel's Tuning Method" (2016), wins-losses-draws, Elo ± error to two
+        // decimals. Its errors differ by up to 0.006 from 1.96 σ, in both directions, so one unit of the last
+        // digit is allowed.
         for (wins, losses, draws, elo, error) in [
             (2518, 2308, 2274, 10.28, 6.66),
             (4427, 4585, 4188, -4.16, 4.90),

@@ -1,13 +1,10 @@
-//! The exact interval of a proportion.
-//!
-//! In: successes among trials. Out: the interval that holds the true chance with at least the confidence asked
-//! for, whatever that chance is. Source: Clopper and Pearson, "The use of confidence or fiducial limits" (1934).
+//! Exact confidence interval of a proportion. Source: Clopper and Pearson, "The use of confidence or fiducial
+//! limits" (1934).
 
 use super::special::beta_cdf;
 
-/// The Clopper–Pearson interval for `successes` of `trials` at `confidence` (0.9 leaves 5 % on each side).
-///
-/// Without trials nothing is known: (0, 1).
+/// Clopper–Pearson interval for `successes` of `trials` at `confidence` (0.9 leaves 5 % on each side); (0, 1)
+/// without trials.
 pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let successes = successes.min(trials);
@@ -17,7 +14,7 @@ pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f
     (lower, upper)
 }
 
-/// Where the Beta(a, b) distribution reaches the chance `p`, by bisection.
+/// Quantile of the Beta(a, b) distribution, by bisection.
 fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -33,7 +30,7 @@ mod tests {
 
     #[test]
     fn twenty_wins_of_thirty() {
-        // A published value: the exact 90 % interval of 20 of 30.
+        // Published value: the exact 90 % interval of 20 of 30.
         let (low, high) = exact_proportion(20, 30, 0.9);
         assert!((low - 0.5006).abs() < 5e-5 && (high - 0.8067).abs() < 5e-5, "{low} {high}");
     }

@@ -1,14 +1,13 @@
-//! Maximum likelihood of a discrete distribution under one condition.
+//! Maximum-likelihood estimates of a discrete distribution under a constraint.
 //!
-//! In: an empirical distribution, and a condition on its mean, or on its mean in units of its own standard
-//! deviation. Out: the distribution that meets the condition and makes the observations most likely, or `None`
-//! where none does. Source: Van den Bergh, "A practical introduction to the GSPRT" and "Comments on Normalized
-//! Elo" (2020), as fishtest's `LLRcalc` uses them.
+//! Source: Van den Bergh, "A practical introduction to the GSPRT" and "Comments on Normalized Elo" (2020), as
+//! in fishtest's `LLRcalc`.
 
 use super::pentanomial::Distribution;
 
-/// The most likely distribution in which `values` have mean zero: each chance divided by 1 + x·value, where x
-/// is the root of a falling function between the poles of the extreme values (Owen, "Empirical Likelihood").
+/// Most likely distribution in which `values` have mean zero: each probability divided by 1 + x·value, where
+/// x is the root of a falling function between the poles of the extreme values (Owen, "Empirical
+/// Likelihood").
 fn centred<const N: usize>(chance: &[f64; N], values: &[f64; N]) -> Option<[f64; N]> {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -17,7 +16,7 @@ fn centred<const N: usize>(chance: &[f64; N], values: &[f64; N]) -> Option<[f64;
     }
     let (mut low, mut high) = (-1.0 / highest, -1.0 / lowest);
     let slope = |x: f64| -> f64 { (0..N).map(|i| chance[i] * values[i] / (1.0 + x * values[i])).sum() };
-    // Bisection ends at the resolution of the numbers; the cap is only for roots at zero.
+    // Bisection ends at machine precision; the cap is for roots at zero.
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
@@ -27,23 +26,23 @@ fn centred<const N: usize>(chance: &[f64; N], values: &[f64; N]) -> Option<[f64;
     }
     let x = 0.5 * (low + high);
     let tilted: [f64; N] = std::array::from_fn(|i| chance[i] / (1.0 + x * values[i]));
-    // Division by the sum takes out what is left of rounding; the sum is 1 at the exact root.
+    // Normalise away rounding; the sum is 1 at the exact root.
     let sum: f64 = tilted.iter().sum();
     let valid = sum.is_finite() && tilted.iter().all(|&p| p > 0.0);
     valid.then(|| tilted.map(|p| p / sum))
 }
 
-/// The most likely distribution with this mean score.
+/// Most likely distribution with this mean score.
 pub fn with_mean<const N: usize>(observed: &Distribution<N>, mean: f64) -> Option<Distribution<N>> {
     let values = Distribution::<N>::scores().map(|score| score - mean);
     let chance = centred(&observed.chance, &values)?;
     Some(Distribution { chance, count: observed.count })
 }
 
-/// The most likely distribution whose mean lies `t` of its own standard deviations above one half.
+/// Most likely distribution whose mean lies `t` of its own standard deviations above one half.
 ///
-/// The condition is not linear, so it is linearised at the last estimate, beginning with equal chances, until
-/// the estimate stands still.
+/// The constraint is not linear: it is linearised at the last estimate, starting from the uniform
+/// distribution, until the estimate converges.
 pub fn with_t<const N: usize>(observed: &Distribution<N>, t: f64) -> Option<Distribution<N>> {
     const STEPS: usize = 100;
     const STILL: f64 = 1e-9; // the roots are not exact, so a smaller step may never come
@@ -68,7 +67,7 @@ pub fn with_t<const N: usize>(observed: &Distribution<N>, t: f64) -> Option<Dist
     None
 }
 
-/// Logarithm of the ratio of the likelihoods of the observations under two hypotheses.
+/// Log-likelihood ratio of the observations under two hypotheses.
 pub fn log_ratio<const N: usize>(
     observed: &Distribution<N>,
     alternative: &Distribution<N>,

@@ -1,8 +1,5 @@
-//! Statistics of matches: what counts of wins, draws and losses say about the difference of two players.
-//!
-//! In: counts of games ([`Trinomial`]) or of pairs of games with colours swapped ([`Pentanomial`]). Out: Elo and
-//! normalised Elo with their errors, the likelihood of superiority ([`elo`]), the state of a sequential
-//! test ([`Sprt`]), what it says of the difference at its end ([`Adjusted`]), and how long it will take ([`plan`]). Nothing here plays or reads games.
+//! Match statistics: Elo with errors ([`Estimate`]), sequential tests ([`Sprt`]), unbiased estimates after
+//! them ([`Adjusted`]), and planning of tests ([`plan`]).
 
 pub mod adjusted;
 mod brownian;
@@ -16,5 +13,5 @@ pub mod sprt;
 
 pub use adjusted::Adjusted;
 pub use elo::Estimate;
-pub use pentanomial::{Counts, Distribution, Pentanomial, Trinomial};
+pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
 pub use sprt::{Model, Sprt, Verdict};

@@ -1,25 +1,19 @@
-//! Counts of results, and the distribution that they estimate.
+//! Counts of games and pairs, and their empirical distributions.
 //!
-//! In: results of single games, or of pairs of games with the same opening and colours swapped. Out: counts, and
-//! the empirical distribution with mean and variance on which Elo and the sequential test rest. Pairs are counted
-//! as one observation of five outcomes because their two games are correlated through the opening
-//! (Van den Bergh, "Comments on Normalized Elo", 2020; fishtest).
+//! A pair is one observation of five outcomes, because its two games are correlated through the opening (Van
+//! den Bergh, "Comments on Normalized Elo", 2020; fishtest).
 
 use serde::{Deserialize, Serialize};
 
 /// Results of single games, from the first player's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trinomial {
-    /// Games won by the first player.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost by the first player.
     pub losses: u64,
 }
 
 impl Trinomial {
-    /// All games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
@@ -31,12 +25,11 @@ impl Trinomial {
 pub struct Pentanomial(pub [u64; 5]);
 
 impl Pentanomial {
-    /// All pairs.
     pub fn pairs(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Share of pairs that ended even; `None` without any.
+    /// Fraction of drawn pairs; `None` without pairs.
     pub fn even(&self) -> Option<f64> {
         (self.pairs() > 0).then(|| self.0[2] as f64 / self.pairs() as f64)
     }
@@ -47,7 +40,7 @@ impl Pentanomial {
         (ll + ld > 0).then(|| (wd + ww) as f64 / (ll + ld) as f64)
     }
 
-    /// What to say if all of several pairs ended alike, as they do between players that always play the same moves.
+    /// A warning if eight pairs or more all ended alike, as between deterministic players.
     pub fn remark(&self) -> Option<String> {
         let pairs = self.pairs();
         let same = pairs >= 8 && self.0.contains(&pairs);
@@ -59,77 +52,72 @@ impl Pentanomial {
         })
     }
 
-    /// Counts one pair by the first player's half points in its games, 0 to 2 each.
+    /// Counts a pair by the first player's half points in its games.
     pub fn add(&mut self, half_points: [u8; 2]) {
         let score = usize::from(half_points[0].min(2) + half_points[1].min(2));
         self.0[score] += 1;
     }
 }
 
-/// Counts of either kind.
+/// Counts of games or pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counts {
-    /// Single games.
+pub enum ResultCounts {
     Games(Trinomial),
-    /// Pairs.
     Pairs(Pentanomial),
 }
 
-impl From<Trinomial> for Counts {
-    fn from(counts: Trinomial) -> Counts {
-        Counts::Games(counts)
+impl From<Trinomial> for ResultCounts {
+    fn from(counts: Trinomial) -> ResultCounts {
+        ResultCounts::Games(counts)
     }
 }
 
-impl From<Pentanomial> for Counts {
-    fn from(counts: Pentanomial) -> Counts {
-        Counts::Pairs(counts)
+impl From<Pentanomial> for ResultCounts {
+    fn from(counts: Pentanomial) -> ResultCounts {
+        ResultCounts::Pairs(counts)
     }
 }
 
-/// What an outcome that never happened counts as where logarithms and variances need it to be possible.
-/// The value is fishtest's and fastchess's.
+/// Count of an outcome that never happened, so that logarithms and variances exist. The value of fishtest and
+/// fastchess.
 const REGULAR: f64 = 1e-3;
 
-/// An empirical distribution over `N` equally spaced scores from 0 to 1.
+/// Empirical distribution over `N` equally spaced scores from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution<const N: usize> {
-    /// Chance of each score, lowest score first; they sum to 1.
+    /// Probability of each score, lowest first.
     pub chance: [f64; N],
-    /// Number of observations, real-valued because zero counts may have been regularised.
+    /// Observations; not an integer after regularisation.
     pub count: f64,
 }
 
 impl<const N: usize> Distribution<N> {
-    /// The distribution of raw counts; `None` without any.
+    /// From raw counts; `None` without observations.
     pub fn raw(counts: [u64; N]) -> Option<Distribution<N>> {
         let count: f64 = counts.iter().map(|&c| c as f64).sum();
         (count > 0.0).then(|| Distribution { chance: counts.map(|c| c as f64 / count), count })
     }
 
-    /// The distribution with zero counts replaced by 10⁻³, so that every outcome is possible.
+    /// From counts with zeros replaced by 10⁻³.
     pub fn regularised(counts: [u64; N]) -> Distribution<N> {
         let counts = counts.map(|c| if c == 0 { REGULAR } else { c as f64 });
         let count: f64 = counts.iter().sum();
         Distribution { chance: counts.map(|c| c / count), count }
     }
 
-    /// The score of an outcome, 0 to 1.
     pub fn score(outcome: usize) -> f64 {
         outcome as f64 / (N - 1) as f64
     }
 
-    /// All scores, lowest first.
     pub fn scores() -> [f64; N] {
         std::array::from_fn(Self::score)
     }
 
-    /// Games that one observation stands for: 2 for pairs.
+    /// Games per observation: 2 for pairs.
     pub fn games_each() -> f64 {
         if N == 5 { 2.0 } else { 1.0 }
     }
 
-    /// Mean score, 0 to 1.
     pub fn mean(&self) -> f64 {
         (0..N).map(|i| self.chance[i] * Self::score(i)).sum()
     }
@@ -142,7 +130,7 @@ impl<const N: usize> Distribution<N> {
 }
 
 impl Trinomial {
-    /// Losses, draws, wins: lowest score first.
+    /// Losses, draws, wins.
     pub fn ascending(&self) -> [u64; 3] {
         [self.losses, self.draws, self.wins]
     }

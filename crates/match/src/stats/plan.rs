@@ -1,9 +1,8 @@
-//! How long a sequential test will take, and how likely it passes, before a game is played.
+//! Expected length and pass probability of a sequential test, by formula and by simulation.
 //!
-//! In: a test, and what games are like: true difference, share of draws, bias of the openings. Out: the chance to pass
-//! and the expected number of games, by formula or by simulation. The formula is Wald's for the operating
-//! characteristic and the average sample number, with Siegmund's correction: observations are discrete, so a test ends
-//! on average 0.583 standard deviations of one pair beyond its bound ("Sequential Analysis", 1985).
+//! Wald's operating characteristic and average sample number, with Siegmund's correction for discrete
+//! observations: a test ends on average 0.583 standard deviations of one pair beyond its bound ("Sequential
+//! Analysis", 1985).
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -15,36 +14,36 @@ use super::sprt::{Model, Sprt, Verdict};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 
-/// What games are like.
+/// Assumptions about the games.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
-    /// Share of draws among single games, 0 to below 1.
+    /// Draw rate of single games, 0 to below 1.
     pub draws: f64,
-    /// Advantage that an opening gives to one colour, in logistic Elo (root mean square over openings).
+    /// Advantage of one colour from the opening, logistic Elo (root mean square over openings).
     pub bias: f64,
 }
 
-/// Pairs of games between players of a known difference.
+/// Outcome distribution of pairs at a known difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pairs {
-    /// Chance of LL, LD, WL + DD, WD, WW.
+    /// Probability of LL, LD, WL + DD, WD, WW.
     pub chance: [f64; 5],
-    /// The difference in logistic Elo.
+    /// Difference in logistic Elo.
     pub elo: f64,
 }
 
 impl Pairs {
-    /// The pairs of a difference in logistic Elo: one game with the opening's bias for the first player, one against.
+    /// From a difference in logistic Elo: the opening favours the first player in one game, the second in the
+    /// other.
     ///
-    /// # Errors
-    /// If the conditions leave no such games: so many draws cannot come with so large a difference or bias.
+    /// # Errors If the draw rate is impossible with so large a difference or bias.
     pub fn new(elo: f64, conditions: Conditions) -> Result<Pairs> {
         let Conditions { draws, bias } = conditions;
         if !((0.0..1.0).contains(&draws) && bias.is_finite() && elo.is_finite()) {
             return Err(Error::usage("a plan needs a share of draws from 0 to below 1, and finite Elo"));
         }
         let game = |score: f64| [1.0 - score - draws / 2.0, draws, score - draws / 2.0];
-        // The bias moves both scores by as much, so that the mean stays that of the difference.
+        // The bias shifts both scores equally, so the mean remains that of the difference.
         let shift = expected_score(bias) - 0.5;
         let games = [shift, -shift].map(|shift| game(expected_score(elo) + shift));
         if games.iter().flatten().any(|&p| p < 0.0) {
@@ -62,16 +61,13 @@ impl Pairs {
         Ok(Pairs { chance, elo })
     }
 
-    /// The pairs of a difference in Elo of a test's model.
-    ///
-    /// # Errors
-    /// As [`Pairs::new`], and for the Bayesian model.
+    /// From a difference on the scale of a test's model; not for the Bayesian model.
     pub fn of_model(model: Model, elo: f64, conditions: Conditions) -> Result<Pairs> {
         match model {
             Model::Logistic => Pairs::new(elo, conditions),
             Model::Bayesian => Err(Error::usage("a plan counts pairs; --model bayesian counts single games")),
             Model::Normalized => {
-                // The deviation depends a little on the score, so the score is approached.
+                // The deviation depends slightly on the score: fixed-point iteration.
                 let mut logistic = 0.0;
                 for _ in 0..50 {
                     let pairs = Pairs::new(logistic, conditions)?;
@@ -87,13 +83,13 @@ impl Pairs {
         Distribution { chance: self.chance, count: 1.0 }
     }
 
-    /// The difference in normalised Elo.
+    /// Difference in normalised Elo.
     pub fn nelo(&self) -> f64 {
         let pairs = self.distribution();
         NELO * (pairs.mean() - 0.5) / (2.0 * pairs.variance()).sqrt()
     }
 
-    /// Draws one pair: the index of its outcome.
+    /// Samples a pair; returns its outcome index.
     #[inline]
     fn draw(&self, rng: &mut Rng) -> usize {
         let u = rng.unit();
@@ -108,16 +104,16 @@ impl Pairs {
     }
 }
 
-/// What is to be expected of a test.
+/// Expected outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expectation {
-    /// Chance that H1 is accepted, 0 to 1.
+    /// Probability that H1 is accepted.
     pub pass: f64,
     /// Expected number of games.
     pub games: f64,
 }
 
-/// What is to be expected, by formula.
+/// Expectation by formula.
 pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
     const OVERSHOOT: f64 = 0.5826;
     let d = pairs.distribution();
@@ -142,30 +138,29 @@ pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
     Expectation { pass: pass.clamp(0.0, 1.0), games: 2.0 * observations }
 }
 
-/// What happened in simulated tests.
+/// Outcome of simulated tests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Simulated {
-    /// Share of tests that accepted H1, 0 to 1.
+    /// Fraction that accepted H1.
     pub pass: f64,
-    /// Half the width of its 95 % interval.
+    /// Half width of the 95 % interval.
     pub pass_error: f64,
     /// Mean number of games.
     pub games: f64,
-    /// Half the tests were shorter.
+    /// Median number of games.
     pub games_median: u64,
-    /// 95 of 100 tests were shorter.
+    /// 95 % quantile of the number of games.
     pub games_95: u64,
-    /// Tests that were stopped without a verdict.
+    /// Tests stopped without a verdict.
     pub undecided: u64,
 }
 
-/// Plays a test: pairs until the verdict, or until `most` pairs.
+/// Simulates one test of at most `most` pairs.
 pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u64) {
     let mut counts = Pentanomial::default();
     for played in 1..=most {
         counts.0[pairs.draw(rng)] += 1;
-        // Far from the bounds the normal approximation, which gets better with every pair, tells that the LLR is too;
-        // only near them is it worked out.
+        // The normal approximation improves with every pair; only near the bounds is the exact LLR computed.
         let near = 1.0 - f64::min(0.4, 3.0 / (played as f64).sqrt());
         let rough = rough_llr(test, &counts);
         if rough > near * test.lower() && rough < near * test.upper() {
@@ -179,7 +174,7 @@ pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u
     (Verdict::Undecided, most)
 }
 
-/// The LLR in the normal approximation.
+/// LLR in the normal approximation.
 fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
     let [c0, c1, c2, c3, c4] = counts.0.map(|c| c as f64);
     let count = c0 + c1 + c2 + c3 + c4;
@@ -189,10 +184,7 @@ fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
     count * (score1 - score0) * (2.0 * excess + 1.0 - score0 - score1) / (2.0 * variance.max(1e-12))
 }
 
-/// Plays many tests on all threads; the result depends on the seed, not on the threads.
-///
-/// # Errors
-/// If the user interrupts.
+/// Simulates many tests on all threads; the seed alone decides the result.
 pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) -> Result<Simulated> {
     let one = |number: u64| match patzer_io::interrupt::requested() {
         true => (Verdict::Undecided, 0),
@@ -233,7 +225,8 @@ mod tests {
         let pairs = Pairs::new(20.0, Conditions { draws: 0.5, bias: 0.0 }).unwrap();
         assert!((pairs.chance.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((pairs.distribution().mean() - expected_score(20.0)).abs() < 1e-12);
-        // Without bias the games are independent: half the variance of one, (1 − draws)/4 less the excess squared.
+        // Without bias the games are independent: half the variance of one, (1 − draws)/4 minus the excess
+        // squared.
         let one = 0.125 - (expected_score(20.0) - 0.5).powi(2);
         assert!((pairs.distribution().variance() - one / 2.0).abs() < 1e-12);
         assert!(Pairs::new(300.0, Conditions { draws: 0.9, bias: 0.0 }).is_err());
@@ -243,17 +236,17 @@ mod tests {
 
     #[test]
     fn the_formula_has_walds_values() {
-        // At the hypotheses the chances are the error rates, less what Siegmund's correction takes off.
+        // At the hypotheses the probabilities are the error rates, less Siegmund's correction.
         for model in [Model::Logistic, Model::Normalized] {
             let test = test(model, 0.0, 2.0);
             let at = |elo| expect(&test, &Pairs::of_model(model, elo, USUAL).unwrap());
             assert!((at(0.0).pass - 0.05).abs() < 2e-3 && at(0.0).pass < 0.05, "{:?}", at(0.0));
             assert!((at(2.0).pass - 0.95).abs() < 2e-3, "{:?}", at(2.0));
             assert!((at(1.0).pass - 0.5).abs() < 1e-3);
-            // The longest test is that between the hypotheses.
+            // Tests are longest between the hypotheses.
             assert!(at(1.0).games > at(0.0).games && at(1.0).games > at(2.0).games);
         }
-        // Normalised: the games in between are (ln 19 · 800/ln 10 / 2)², whatever the draws: 261,600.
+        // Normalised: (ln 19 · 800/ln 10 / 2)² games in the middle, whatever the draw rate: 261,600.
         let games = expect(
             &test(Model::Normalized, 0.0, 2.0),
             &Pairs::of_model(Model::Normalized, 1.0, USUAL).unwrap(),

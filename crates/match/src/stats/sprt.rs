@@ -1,11 +1,9 @@
-//! The sequential probability ratio test.
+//! Sequential probability ratio test.
 //!
-//! In: counts so far, two hypotheses about the difference in strength, and the error rates that are accepted.
-//! Out: the logarithm of the likelihood ratio (LLR), the bounds at which the test ends, and the verdict.
-//! The test is Wald's ("Sequential Analysis", 1947) with the generalised likelihood ratio: each hypothesis gets
-//! the distribution of results that meets it and fits the observations best (Van den Bergh, 2017 to 2020;
-//! fishtest's `LLRcalc`). Where no such distribution exists or the search for it does not settle, the normal
-//! approximation answers in closed form, so that the LLR is a finite number for all counts and bounds.
+//! Wald's test ("Sequential Analysis", 1947) with the generalised likelihood ratio: each hypothesis gets the
+//! distribution of results that satisfies it and fits the observations best (Van den Bergh, 2017 to 2020;
+//! fishtest's `LLRcalc`). Where no such distribution exists or its iteration does not converge, the normal
+//! approximation gives the LLR in closed form, so it is finite for all counts and bounds.
 
 use std::fmt;
 
@@ -13,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::elo::{NELO, expected_score};
 use super::likelihood::{log_ratio, with_mean, with_t};
-use super::pentanomial::{Counts, Distribution, Trinomial};
+use super::pentanomial::{Distribution, ResultCounts, Trinomial};
 use patzer_io::error::{Error, Result};
 
-/// The scale on which the hypotheses are given.
+/// Scale of the hypotheses
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -28,19 +26,19 @@ pub enum Model {
     Bayesian,
 }
 
-/// How a test stands.
+/// State of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The alternative is accepted: the difference is `elo1` rather than `elo0`.
+    /// The difference is `elo1` rather than `elo0`.
     H1,
-    /// The null hypothesis is accepted.
+    /// The difference is `elo0` rather than `elo1`.
     H0,
     /// More games are needed.
     #[serde(rename = "undecided")]
     Undecided,
 }
 
-/// A sequential test of `elo0` against `elo1`.
+/// Sequential test of `elo0` against `elo1`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sprt {
     elo0: f64,
@@ -51,11 +49,7 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// A test with hypotheses in Elo of the model, the chance `alpha` to accept H1 where H0 holds and `beta` to
-    /// accept H0 where H1 holds.
-    ///
-    /// # Errors
-    /// If the bounds are not finite and rising, or the error rates not between 0 and 1 with a sum below 1.
+    /// `alpha` is the probability of accepting H1 under H0, `beta` of accepting H0 under H1.
     pub fn new(model: Model, elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Sprt> {
         if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
             return Err(Error::usage(format!("--elo0 {elo0} --elo1 {elo1}: the first must be the lower")));
@@ -69,27 +63,24 @@ impl Sprt {
         Ok(Sprt { elo0, elo1, alpha, beta, model })
     }
 
-    /// The scale of the hypotheses.
     pub fn model(&self) -> Model {
         self.model
     }
 
-    /// The hypotheses in Elo of the model: null, alternative.
     pub fn bounds(&self) -> [f64; 2] {
         [self.elo0, self.elo1]
     }
 
-    /// The LLR at or below which H0 is accepted: ln(β / (1 − α)).
+    /// LLR that accepts H0: ln(β / (1 − α)).
     pub fn lower(&self) -> f64 {
         (self.beta / (1.0 - self.alpha)).ln()
     }
 
-    /// The LLR at or above which H1 is accepted: ln((1 − β) / α).
+    /// LLR that accepts H1: ln((1 − β) / α).
     pub fn upper(&self) -> f64 {
         ((1.0 - self.beta) / self.alpha).ln()
     }
 
-    /// The verdict at an LLR.
     pub fn verdict(&self, llr: f64) -> Verdict {
         if llr >= self.upper() {
             Verdict::H1
@@ -100,17 +91,15 @@ impl Sprt {
         }
     }
 
-    /// The LLR of counts; 0 without any.
-    ///
-    /// The Bayesian model is one of single games: for pairs, it has no meaning and the result is 0. Callers
-    /// give it a [`Trinomial`].
-    pub fn llr(&self, counts: impl Into<Counts>) -> f64 {
+    /// Log-likelihood ratio of counts; 0 without counts, and for pairs under the Bayesian model, which counts
+    /// games.
+    pub fn llr(&self, counts: impl Into<ResultCounts>) -> f64 {
         match counts.into() {
-            Counts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
-            Counts::Games(games) if games.games() > 0 => {
+            ResultCounts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
+            ResultCounts::Games(games) if games.games() > 0 => {
                 self.generalised(&Distribution::regularised(games.ascending()))
             }
-            Counts::Pairs(pairs) if pairs.pairs() > 0 && self.model != Model::Bayesian => {
+            ResultCounts::Pairs(pairs) if pairs.pairs() > 0 && self.model != Model::Bayesian => {
                 self.generalised(&Distribution::regularised(pairs.0))
             }
             _ => 0.0,
@@ -120,7 +109,7 @@ impl Sprt {
     fn generalised<const N: usize>(&self, observed: &Distribution<N>) -> f64 {
         match self.model {
             Model::Normalized => {
-                // An observation of two games has √2 times the t-value of one.
+                // A pair has √2 times the t-value of a game.
                 let unit = Distribution::<N>::games_each().sqrt() / NELO;
                 normalized(observed, self.elo0 * unit, self.elo1 * unit)
             }
@@ -128,8 +117,8 @@ impl Sprt {
         }
     }
 
-    /// The plain ratio under BayesElo's model, in which the bounds are the differences and the draw parameter is
-    /// the one that fits the games (Coulom, "Bayeselo"; fishtest before 2020).
+    /// Likelihood ratio under BayesElo's model: the bounds are the differences, the draw parameter fits the
+    /// games (Coulom, "Bayeselo"; fishtest before 2020).
     fn bayesian(&self, games: Trinomial) -> f64 {
         if games.wins == 0 || games.losses == 0 {
             return 0.0; // the draw parameter is infinite or unknown
@@ -164,9 +153,9 @@ impl fmt::Display for Sprt {
 impl std::str::FromStr for Sprt {
     type Err = Error;
 
-    /// Reads what [`Sprt`] is displayed as: `normalised Elo [0, 5], alpha 0.05, beta 0.05`.
+    /// Parses the [`Display`](fmt::Display) form: `normalised Elo [0, 5], alpha 0.05, beta 0.05`.
     fn from_str(text: &str) -> Result<Sprt> {
-        let fault = || Error::usage(format!("`{text}` is not a sequential test"));
+        let fault = || Error::input(format!("`{text}` is not a sequential test"));
         let (scale, rest) = text.split_once(" [").ok_or_else(fault)?;
         let model = match scale {
             "normalised Elo" => Model::Normalized,
@@ -203,7 +192,7 @@ fn normalized<const N: usize>(observed: &Distribution<N>, t0: f64, t1: f64) -> f
         }
     }
     let t = (observed.mean() - 0.5) / observed.variance().sqrt();
-    // ½ ln((1 + (t − t₀)²) / (1 + (t − t₁)²)), kept from overflowing for bounds of any size.
+    // ½ ln((1 + (t − t₀)²) / (1 + (t − t₁)²)), safe from overflow.
     let each = |bound: f64| 1f64.hypot(t - bound).ln();
     observed.count * (each(t0) - each(t1))
 }
@@ -213,7 +202,7 @@ mod tests {
     use super::*;
     use crate::stats::Pentanomial;
 
-    fn llr(model: Model, bounds: [f64; 2], counts: impl Into<Counts>) -> f64 {
+    fn llr(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> f64 {
         Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap().llr(counts)
     }
 
@@ -248,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_pair_of_a_one_sided_test_moves_the_ratio_as_far_as_the_first() {
-        // By the published first pair and 5,550th: −0.020569, and 111.797555 / 5550 = 0.0201437.
+        // From the published first pair and 5,550th: −0.020569, and 111.797555 / 5550 = 0.0201437.
         let each = |counts: [u64; 5], pairs: u64| {
             llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts)) / pairs as f64
         };
@@ -263,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_first_pair_moves_the_ratio_by_the_published_amount() {
-        // Six decimals are published, which is the precision that can be asked for.
+        // Published to six decimals.
         let first = |counts| llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts));
         assert!((first([0, 0, 1, 0, 0]) + 0.000215).abs() < 5.1e-7);
         close(first([1, 0, 0, 0, 0]), -0.020569);

@@ -1,11 +1,11 @@
 //! UCI engines as players.
 //!
-//! In: a program with its arguments, folder and options. Out: a [`Player`] whose moves come from that program.
-//! One `isready` a game shows that it lives; a program that does not answer, floods, talks nonsense or dies is a
-//! [`Fault`] or an illegal move, never a hang.
+//! A program that does not answer, floods, sends garbage or dies causes a [`PlayerError`] or an illegal move,
+//! never a hang.
+//!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
-mod lines;
+mod line_buffer;
 mod option;
 mod parse;
 #[cfg(unix)]
@@ -15,8 +15,9 @@ mod pipes;
 mod pipes;
 #[cfg(all(unix, test))]
 mod pipes_threads;
+mod position;
 mod process;
-mod told;
+mod wait;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,65 +28,61 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Position};
 
-use self::option::Declared;
-use self::parse::{Worth, find_move, joined, shown, words};
-use self::process::{Broken, Process, Until};
-use self::told::Told;
-use super::player::{Choice, Fault, Info, Player, Turn};
+use self::option::UciOption;
+use self::parse::{InfoKind, find_move, joined, shown, words};
+use self::position::PositionCommand;
+use self::process::Process;
+use self::wait::{ProcessError, Wait};
+use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 
-/// How long to wait for an engine.
+/// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// For `uciok` after the start, and the first `readyok`.
+pub struct Timeouts {
+    /// For `uciok` and the first `readyok`.
     pub start: Duration,
     /// For `readyok` before each game.
     pub ready: Duration,
-    /// For a move where no time limits it; `None` waits for ever.
+    /// For a move without time limit; `None` waits forever.
     pub stall: Option<Duration>,
 }
 
-/// A program that speaks UCI, and how it is started.
+/// A UCI program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The executable file, as an absolute path.
+    /// Absolute path of the executable.
     pub path: PathBuf,
-    /// Its arguments.
     pub args: Vec<String>,
-    /// Its working folder; `None` for that of patzer.
+    /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
-    /// Options with their values, in the order in which they are set.
+    /// In the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Whether it is started anew for every game.
+    /// Restart for every game.
     pub restart: bool,
-    /// Whether it is told of no moves before the last capture or pawn move.
+    /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
-    /// How long to wait for it.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 /// A UCI engine at a board.
 pub struct UciPlayer {
     program: Arc<Program>,
     process: Option<Process>,
-    declared: Vec<Declared>,
+    declared: Vec<UciOption>,
     name: Option<String>,
-    told: Told,
-    /// The value of `UCI_Chess960`.
+    position_command: PositionCommand,
+    /// Current value of `UCI_Chess960`.
     chess960: bool,
-    /// A game has been played since the program was started.
+    /// A game has been played since the start of the program.
     played: bool,
-    /// A search that was given up on has not been answered.
+    /// An abandoned search is still running.
     searching: bool,
 }
 
 impl UciPlayer {
-    /// Starts the program, without waiting for it.
-    ///
-    /// # Errors
-    /// What is wrong with the program.
-    pub fn launch(program: Arc<Program>) -> Result<UciPlayer, String> {
+    /// Starts the program without waiting for it.
+    pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
         let mut player = UciPlayer {
-            told: Told::new(program.short_history),
+            position_command: PositionCommand::new(program.short_history),
             program,
             process: None,
             declared: Vec::new(),
@@ -98,53 +95,53 @@ impl UciPlayer {
         Ok(player)
     }
 
-    /// Waits until the engine has introduced itself, and sets its options.
-    ///
-    /// # Errors
-    /// If it does not do so in time, or does not have one of the options.
-    pub fn introduce(&mut self, stop: &AtomicBool) -> Result<(), Fault> {
-        let wait = self.program.patience.start;
-        let until = Until { deadline: Some(Instant::now() + wait), stop };
+    /// Waits for `uciok` and sets the options.
+    pub fn handshake(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
+        let timeout = self.program.timeouts.start;
+        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         let (declared, name) = (&mut self.declared, &mut self.name);
-        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
+        let Some(process) = &mut self.process else {
+            return Err(PlayerError::Crash("it is not running".into()));
+        };
         declared.clear();
-        let answered = process.read(&until, |line| {
+        let answered = process.read(&wait, |line| {
             let mut words = words(line);
             match (words.next(), words.next()) {
                 (Some(b"uciok"), _) => return Some(()),
                 (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
-                (Some(b"option"), Some(b"name")) => declared.extend(Declared::parse(words)),
+                (Some(b"option"), Some(b"name")) => declared.extend(UciOption::parse(words)),
                 _ => {}
             }
             None
         });
-        // An engine that does not even start is no engine: starting it again and again proves nothing.
+        // An engine that fails its handshake would fail again after a restart.
         let unable = |fault| match fault {
-            Fault::Crash(note) | Fault::Stall(note) => Fault::Unable(note),
+            PlayerError::Crash(note) | PlayerError::Stall(note) => PlayerError::Unable(note),
             fault => fault,
         };
-        answered.map_err(|broken| unable(self.fault(broken, "`uci`", wait)))?;
-        let commands = self.settings().map_err(Fault::Unable)?;
-        self.ask_ready(&commands, wait, stop).map_err(unable)
+        answered.map_err(|error| unable(self.player_error(error, "`uci`", timeout)))?;
+        let commands = self.settings()?;
+        self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
-    /// The name by which the engine introduced itself.
+    /// Name from `id name`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self) -> Result<(), PlayerError> {
         let Program { path, args, dir, .. } = &*self.program;
         let mut command = Command::new(path);
         command.args(args);
         if let Some(dir) = dir {
             command.current_dir(dir);
         }
-        let mut process = Process::start(&mut command).map_err(|e| format!("cannot be started: {e}"))?;
+        let unable = |e| PlayerError::Unable(format!("cannot be started: {e}"));
+        let mut process = Process::start(&mut command).map_err(unable)?;
         let never = AtomicBool::new(false);
-        let until = Until { deadline: Some(Instant::now() + self.program.patience.start), stop: &never };
-        // A program that is gone already shows when it is asked for its answer.
-        let _ = process.send(b"uci\n", &until);
+        let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
+        // A program that has exited shows when its answer is read.
+        let _ = process.send(b"uci\n", &wait);
         self.process = Some(process);
         (self.chess960, self.searching, self.played) = (false, false, false);
         Ok(())
@@ -156,107 +153,117 @@ impl UciPlayer {
         }
     }
 
-    /// The commands that set the program's options.
-    fn settings(&self) -> Result<Vec<u8>, String> {
+    /// `setoption` commands for the program's options.
+    fn settings(&self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
             let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
             else {
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
-                return Err(format!("has no option `{name}`; it offers: {}", names.join(", ")));
+                let note = format!("has no option `{name}`; it offers: {}", names.join(", "));
+                return Err(PlayerError::Unable(note));
             };
-            declared.set(value, &mut commands)?;
+            declared.set(value, &mut commands).map_err(|e| PlayerError::Unable(e.to_string()))?;
         }
         Ok(commands)
     }
 
-    /// Sends commands with `isready` behind them, and waits for `readyok`.
-    fn ask_ready(&mut self, commands: &[u8], wait: Duration, stop: &AtomicBool) -> Result<(), Fault> {
-        let until = Until { deadline: Some(Instant::now() + wait), stop };
-        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
+    /// Sends commands and `isready`, and waits for `readyok`.
+    fn ask_ready(
+        &mut self,
+        commands: &[u8],
+        timeout: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(), PlayerError> {
+        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
+        let Some(process) = &mut self.process else {
+            return Err(PlayerError::Crash("it is not running".into()));
+        };
         let text = [commands, b"isready\n"].concat();
-        let answered = process.send(&text, &until).and_then(|()| {
-            process.read(&until, |line| (words(line).next() == Some(b"readyok")).then_some(()))
+        let answered = process.send(&text, &wait).and_then(|()| {
+            process.read(&wait, |line| (words(line).next() == Some(b"readyok")).then_some(()))
         });
-        answered.map_err(|broken| self.fault(broken, "`isready`", wait))?;
+        answered.map_err(|error| self.player_error(error, "`isready`", timeout))?;
         self.searching = false;
         Ok(())
     }
 
-    /// What a broken conversation means. The program is ended.
-    fn fault(&mut self, broken: Broken, asked: &str, wait: Duration) -> Fault {
+    /// Ends the program and describes what went wrong.
+    fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
         let process = self.process.take();
-        match (broken, process) {
-            (Broken::Stopped, _) => Fault::Stopped,
-            (_, None) => Fault::Crash("it is not running".into()),
-            (Broken::Closed, Some(mut process)) => {
-                Fault::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
+        match (error, process) {
+            (ProcessError::Stopped, _) => PlayerError::Stopped,
+            (_, None) => PlayerError::Crash("it is not running".into()),
+            (ProcessError::Closed, Some(mut process)) => {
+                PlayerError::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
             }
-            (Broken::Late, Some(mut process)) => {
+            (ProcessError::TimedOut, Some(mut process)) => {
                 let unfinished = match process.unfinished() {
                     [] => String::new(),
                     rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
                 };
-                let words = process.last_words();
-                Fault::Stall(format!(
+                let words = process.stderr_note();
+                PlayerError::Stall(format!(
                     "no answer to {asked} within {} s{unfinished}{words}",
-                    wait.as_secs_f64()
+                    timeout.as_secs_f64()
                 ))
             }
         }
     }
 
-    /// Ends a search that takes too long, or does so when the next game begins.
-    fn overdue(&mut self, allowed: Duration, time: Duration) -> Choice {
+    /// Reply of a search that exceeded its time; the search is stopped before the next game.
+    fn timed_out(&mut self, allowed: Duration, time: Duration) -> MoveReply {
         self.searching = true;
-        // Whatever the clock says by now, it was not in time.
+        // The reply was late, whatever the clock says by now.
         let time = time.max(allowed + Duration::from_nanos(1));
-        Choice { best: Err("no move".to_string()), info: Info::default(), time }
+        MoveReply { best: Err(NoMove("no move".into())), info: SearchInfo::default(), time }
     }
 }
 
 impl Player for UciPlayer {
-    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), Fault> {
+    fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
         if self.process.is_none() || self.program.restart && self.played {
             self.quit();
-            self.start().map_err(Fault::Unable)?;
-            self.introduce(stop)?;
+            self.start()?;
+            self.handshake(stop)?;
         }
         self.played = true;
-        self.told.forget();
+        self.position_command.reset();
         let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
         if chess960 != self.chess960 {
             let name = "UCI_Chess960";
             if !self.declared.iter().any(|option| option.name == name) {
-                return Err(Fault::Unable(format!("has no option {name}, which this opening needs")));
+                return Err(PlayerError::Unable(format!("has no option {name}, which this opening needs")));
             }
             let _ = writeln!(commands, "setoption name {name} value {chess960}");
             self.chess960 = chess960;
         }
         commands.extend_from_slice(b"ucinewgame\n");
-        self.ask_ready(&commands, self.program.patience.ready, stop)
+        self.ask_ready(&commands, self.program.timeouts.ready, stop)
     }
 
-    fn choose(&mut self, turn: &Turn) -> Result<Choice, Fault> {
-        let text = self.told.tell(turn.line);
+    fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
+        let text = self.position_command.update(turn.line);
         let length = text.len();
         text.extend_from_slice(b"\ngo");
         write_limits(text, turn);
         text.push(b'\n');
         let allowed = turn.own.allowed();
-        let wait = allowed.or(self.program.patience.stall);
-        let Some(process) = &mut self.process else { return Err(Fault::Crash("it is not running".into())) };
-        let (mut info, mut held) = (Info::default(), Worth::Nothing);
-        process.forget();
+        let timeout = allowed.or(self.program.timeouts.stall);
+        let Some(process) = &mut self.process else {
+            return Err(PlayerError::Crash("it is not running".into()));
+        };
+        let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
+        process.discard_lines();
         let begin = Instant::now();
-        let until = Until { deadline: wait.map(|wait| begin + wait), stop: turn.stop };
-        let answer = process.send(self.told.text(), &until).and_then(|()| {
-            process.read(&until, |line| {
+        let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
+        let answer = process.send(self.position_command.text(), &wait).and_then(|()| {
+            process.read(&wait, |line| {
                 let line = line.trim_ascii_start();
                 if let Some(fields) = line.strip_prefix(b"info ") {
                     let (worth, said) = parse::info(fields);
-                    if worth > Worth::Nothing && worth >= held {
+                    if worth > InfoKind::NoScore && worth >= held {
                         (held, info) = (worth, said);
                     }
                     return None;
@@ -264,17 +271,17 @@ impl Player for UciPlayer {
                 let said = line.strip_prefix(b"bestmove")?;
                 let word = words(said).next().unwrap_or_default();
                 Some(find_move(word, turn.legal, turn.castling()).ok_or_else(|| match word {
-                    [] => "bestmove without a move".to_string(),
-                    word => shown(word),
+                    [] => NoMove("bestmove without a move".into()),
+                    word => NoMove(shown(word)),
                 }))
             })
         });
         let time = begin.elapsed();
-        self.told.keep(length);
+        self.position_command.truncate(length);
         match (answer, allowed) {
-            (Ok(best), _) => Ok(Choice { best, info, time }),
-            (Err(Broken::Late), Some(allowed)) => Ok(self.overdue(allowed, time)),
-            (Err(broken), _) => Err(self.fault(broken, "`go`", wait.unwrap_or_default())),
+            (Ok(best), _) => Ok(MoveReply { best, info, time }),
+            (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
+            (Err(error), _) => Err(self.player_error(error, "`go`", timeout.unwrap_or_default())),
         }
     }
 }
@@ -285,15 +292,15 @@ impl Drop for UciPlayer {
     }
 }
 
-/// The limits of a move as `go` takes them.
+/// Appends the limits of `go`.
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
     let limits = turn.own.limits(Duration::ZERO);
     if let Some(own) = limits.clock {
-        // An opponent without a clock looks like one with the same.
+        // An opponent without a clock is shown with the player's own.
         let other = turn.other.clock().unwrap_or(own);
         let white = turn.line.position().turn().is_white();
         let (w, b) = if white { (own, other) } else { (other, own) };
-        // Some engines take no time left for no limit.
+        // Some engines read zero as no limit.
         let ms = |time: Duration| time.as_millis().max(1);
         let _ = write!(out, " wtime {} btime {}", ms(w.time), ms(b.time));
         let _ = write!(out, " winc {} binc {}", w.increment.as_millis(), b.increment.as_millis());

@@ -1,16 +1,17 @@
-//! The options of an engine.
+//! UCI options: parsing of declarations and checking of values.
 //!
-//! In: what an engine declares in answer to `uci`, and values. Out: `setoption` commands, or what is wrong with a
-//! value: an engine that is told nonsense keeps its default, and the match would not be the one that was asked for.
+//! An engine ignores a bad value silently, and the match would not be the one requested; so values are
+//! checked here.
 
+use std::fmt;
 use std::io::Write;
 
 use super::parse::{joined, shown};
 
-/// An option as an engine declares it.
+/// An option as declared by an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declared {
-    /// Its name; case does not matter.
+pub struct UciOption {
+    /// Case does not matter.
     pub name: String,
     kind: Kind,
 }
@@ -19,16 +20,30 @@ pub struct Declared {
 enum Kind {
     Button,
     Check,
-    /// Least and greatest value, as far as they were declared.
+    /// Minimum and maximum, where declared.
     Spin(i64, i64),
     Combo(Vec<String>),
-    /// Text, or a type that we do not know.
+    /// A string, or an unknown type.
     Text,
 }
 
-impl Declared {
-    /// Reads `NAME… type TYPE …`, which stands behind `option name`.
-    pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<Declared> {
+/// A value that an option does not accept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionError {
+    name: String,
+    accepts: String,
+    value: String,
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option `{}` takes {}, not `{}`", self.name, self.accepts, self.value)
+    }
+}
+
+impl UciOption {
+    /// Parses `NAME… type TYPE …`, the words after `option name`.
+    pub fn parse<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<UciOption> {
         let words: Vec<&[u8]> = words.collect();
         let at = words.iter().position(|word| *word == b"type")?;
         let (name, rest) = (joined(words[..at].iter().copied()), &words[at + 1..]);
@@ -48,17 +63,15 @@ impl Declared {
             }
             _ => Kind::Text,
         };
-        Some(Declared { name, kind })
+        Some(UciOption { name, kind })
     }
 
-    /// Appends the command that sets a value.
-    ///
-    /// # Errors
-    /// If the option cannot have it.
-    pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    /// Appends the command that sets a value, if the option accepts it.
+    pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
-        let takes =
-            |what: String| Err(format!("option `{name}` takes {what}, not `{}`", shown(value.as_bytes())));
+        let takes = |accepts: String| {
+            Err(OptionError { name: name.clone(), accepts, value: shown(value.as_bytes()) })
+        };
         if value.contains(['\n', '\r']) {
             return takes("one line".to_string());
         }
@@ -82,7 +95,7 @@ impl Declared {
             }
             _ => {}
         }
-        // Writing to a vector cannot fail.
+        // Writing to a Vec cannot fail.
         let _ = writeln!(out, "setoption name {name} value {value}");
         Ok(())
     }
@@ -93,9 +106,9 @@ mod tests {
     use super::super::parse::words;
     use super::*;
 
-    fn set(declared: &str, value: &str) -> Result<String, String> {
+    fn set(declared: &str, value: &str) -> Result<String, OptionError> {
         let mut out = Vec::new();
-        let declared = Declared::parse(words(declared.as_bytes())).unwrap();
+        let declared = UciOption::parse(words(declared.as_bytes())).unwrap();
         declared.set(value, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
 
@@ -118,7 +131,7 @@ mod tests {
             ),
             ("Odd type", "7", "setoption name Odd value 7\n"),
         ] {
-            assert_eq!(set(declared, value).as_deref(), Ok(command));
+            assert_eq!(set(declared, value).unwrap(), command);
         }
     }
 
@@ -132,7 +145,7 @@ mod tests {
             ("Style type combo default Normal var Solid var Normal", "Risky", "one of: Solid, Normal"),
             ("EvalFile type string default <empty>", "a\nquit", "one line"),
         ] {
-            let error = set(declared, value).unwrap_err();
+            let error = set(declared, value).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
     }

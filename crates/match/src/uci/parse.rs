@@ -1,19 +1,17 @@
-//! What an engine writes, read without allocating.
+//! Parses engine output without allocating.
 //!
-//! In: lines of output. Out: moves among the legal ones, and the fields of `info` lines.
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
 
-use super::super::player::Info;
+use super::super::player::SearchInfo;
 use patzer_chess::score::{MATE, MATE_IN_MAX, Score};
 
-/// The words of a line.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// The text for people: bytes that are no UTF-8 replaced, cut where it gets long.
+/// Printable text: invalid UTF-8 replaced, truncated to 200 bytes.
 pub fn shown(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(200)];
     let text: String =
@@ -21,7 +19,7 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
-/// Words with single spaces between them, for people.
+/// Joins words by single spaces.
 pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     let words: Vec<String> = words.map(shown).collect();
     words.join(" ")
@@ -31,8 +29,8 @@ fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
 
-/// The legal move that a word such as `e2e4` or `e7e8q` means. Castling is read as king takes rook and, with the
-/// rules of standard chess, as the king's two steps too.
+/// Legal move for a word such as `e2e4` or `e7e8q`. Castling may be king takes rook or, in standard chess,
+/// the king's two steps.
 pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
     let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
     let (from, to) = (square(a, b)?, square(c, d)?);
@@ -59,7 +57,7 @@ pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Optio
     })
 }
 
-/// Appends a move as UCI writes it.
+/// Appends a move in UCI notation.
 pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     let (from, to) = match m {
         Move::Castle { king, rook } if castling.is_standard() => {
@@ -75,23 +73,20 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     out.extend(m.promotion().map(|role| role.char() as u8));
 }
 
-/// How much an `info` line says about the move that will be played.
+/// What an `info` line says about the score of the best move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Worth {
-    /// Nothing.
-    Nothing,
-    /// A score that is only a bound.
+pub enum InfoKind {
+    /// No score, or the score of another line of MultiPV.
+    NoScore,
+    /// A lower or upper bound.
     Bound,
-    /// A score.
-    Score,
+    Exact,
 }
 
-/// Reads the fields of an `info` line, from behind that word, and judges it.
-///
-/// A line about another variation than the first, or without a score, is worth nothing.
-pub fn info(line: &[u8]) -> (Worth, Info) {
-    let mut info = Info::default();
-    let mut worth = Worth::Score;
+/// Parses the fields of an `info` line.
+pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
+    let mut info = SearchInfo::default();
+    let mut worth = InfoKind::Exact;
     let mut words = words(line);
     while let Some(word) = words.next() {
         match word {
@@ -100,16 +95,16 @@ pub fn info(line: &[u8]) -> (Worth, Info) {
             b"nodes" => info.nodes = number(words.next()).max(0) as u64,
             b"nps" => info.nps = number(words.next()).max(0) as u64,
             b"score" => info.score = score(words.next(), words.next()),
-            b"lowerbound" | b"upperbound" => worth = Worth::Bound,
-            b"multipv" if words.next() != Some(b"1") => return (Worth::Nothing, info),
-            // Variations come last, but for a few engines.
+            b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
+            b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
+            // A few engines write fields after the variation.
             b"pv" if info.score.is_some() => break,
-            // The rest is for people.
+            // The rest of the line is free text.
             b"string" => break,
             _ => {}
         }
     }
-    (if info.score.is_some() { worth } else { Worth::Nothing }, info)
+    (if info.score.is_some() { worth } else { InfoKind::NoScore }, info)
 }
 
 fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
@@ -117,7 +112,7 @@ fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
     let most = i64::from(MATE_IN_MAX) - 1;
     match kind? {
         b"cp" => Some(value.clamp(-most, most) as Score),
-        // Whole moves, negative for being mated; `mate 0` is said by the side that is mated.
+        // Whole moves, negative when being mated; the mated side says `mate 0`.
         b"mate" => {
             let plies = if value > 0 { 2 * value - 1 } else { -2 * value };
             let plies = plies.min(i64::from(MATE - MATE_IN_MAX)) as Score;
@@ -131,7 +126,7 @@ fn number(word: Option<&[u8]>) -> i64 {
     word.and_then(number_of).unwrap_or(0)
 }
 
-/// A whole number with an optional sign, cut where it gets huge; `None` for anything else.
+/// Integer with optional sign, saturated at ±2^56; `None` for anything else.
 fn number_of(word: &[u8]) -> Option<i64> {
     let (negative, digits) = match word {
         [b'-', digits @ ..] => (true, digits),
@@ -178,7 +173,7 @@ mod tests {
         assert_eq!(find(b"e1g1"), find(b"e1h1"));
         assert_eq!(find(b"e1c1"), find(b"e1a1"));
         assert!(find(b"e1c1").unwrap().is_castle());
-        // In Chess960 the king's step to g1 may be a step to g1.
+        // In Chess960, e1g1 may be a king move to g1.
         assert_eq!(find_move(b"e1g1", &legal, CastlingMode::Chess960), None);
     }
 
@@ -195,8 +190,8 @@ mod tests {
     #[test]
     fn info_lines_are_read() {
         let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
-        let read = Info { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
-        assert_eq!(info(line), (Worth::Score, read));
+        let read = SearchInfo { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000 };
+        assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
         let score = |text: &str| info(format!("depth 1 score {text} nodes 5").as_bytes()).1.score;
         assert_eq!(score("mate 1"), Some(31_999));
@@ -212,14 +207,14 @@ mod tests {
     #[test]
     fn lines_about_something_else_are_worth_nothing() {
         for (line, is) in [
-            ("depth 3 currmove e2e4 currmovenumber 1", Worth::Nothing),
-            ("string the score is 5", Worth::Nothing),
-            ("string score cp 5", Worth::Nothing),
-            ("depth 3 multipv 2 score cp 10 pv e2e4", Worth::Nothing),
-            ("depth 3 score cp 10 lowerbound nodes 5", Worth::Bound),
-            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", Worth::Bound),
-            ("score cp 10", Worth::Score),
-            ("", Worth::Nothing),
+            ("depth 3 currmove e2e4 currmovenumber 1", InfoKind::NoScore),
+            ("string the score is 5", InfoKind::NoScore),
+            ("string score cp 5", InfoKind::NoScore),
+            ("depth 3 multipv 2 score cp 10 pv e2e4", InfoKind::NoScore),
+            ("depth 3 score cp 10 lowerbound nodes 5", InfoKind::Bound),
+            ("depth 3 score cp 10 upperbound nodes 5 pv e2e4", InfoKind::Bound),
+            ("score cp 10", InfoKind::Exact),
+            ("", InfoKind::NoScore),
         ] {
             assert_eq!(info(line.as_bytes()).0, is, "{line}");
         }

@@ -1,8 +1,7 @@
-//! The pipes to a child process, read and written by the thread that plays the game.
+//! Non-blocking pipes to a child process, polled by the thread that plays the game.
 //!
-//! In: bytes to send, and until when to wait. Out: what the program writes, as it comes; its standard error is
-//! kept aside. Nothing here blocks beyond its deadline, whatever the program does or does not do. There is no
-//! thread beside: `poll` waits for all pipes at once, so an answer wakes the game itself.
+//! `poll` waits for all pipes at once, so an answer wakes the game itself without a reader thread, and no
+//! call blocks beyond its deadline.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -11,17 +10,16 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-use super::lines::Lines;
-use super::process::{Broken, STOP_TICK, Tail, Until};
+use super::line_buffer::LineBuffer;
+use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
 
-/// Our ends of a child's standard streams.
 pub struct Pipes {
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
 }
 
-/// What `poll` found.
+/// Pipes found ready by `poll`.
 struct Ready {
     stdin: bool,
     stdout: bool,
@@ -29,10 +27,7 @@ struct Ready {
 }
 
 impl Pipes {
-    /// Takes the pipes of a child that was started with all three.
-    ///
-    /// # Errors
-    /// If one is missing, or the system refuses to make it non-blocking.
+    /// Takes the three pipes of a child and makes them non-blocking.
     pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
         let missing = || std::io::Error::other("a standard stream is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
@@ -44,84 +39,82 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
     }
 
-    /// Writes all of `bytes`. What the program writes before it reads goes to `lines`.
-    ///
-    /// # Errors
-    /// If the program does not read in time, or does not read any more.
+    /// Writes all of `bytes`; output that the program writes meanwhile goes to `lines`.
     pub fn send(
         &mut self,
         mut bytes: &[u8],
-        lines: &mut Lines,
-        tail: &mut Tail,
-        until: &Until,
-    ) -> Result<(), Broken> {
+        lines: &mut LineBuffer,
+        tail: &mut StderrTail,
+        wait: &Wait,
+    ) -> Result<(), ProcessError> {
         while !bytes.is_empty() {
-            let Some(stdin) = &mut self.stdin else { return Err(Broken::Closed) };
+            let Some(stdin) = &mut self.stdin else { return Err(ProcessError::Closed) };
             match stdin.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let ready = self.wait(true, until)?;
+                    let ready = self.wait(true, wait)?;
                     if ready.stdout && !ready.stdin {
-                        // It may not read because nobody reads what it writes: make room. Between searches
-                        // nothing that it writes matters but its last lines.
-                        while lines.next().is_some() {}
+                        // The program may be blocked on its own output: make room. Between searches only its
+                        // last lines matter.
+                        while lines.next_line().is_some() {}
                         self.read(lines)?;
                     }
-                    self.overhear(&ready, tail);
-                    until.check()?;
+                    self.read_stderr(&ready, tail);
+                    wait.check()?;
                 }
-                Err(_) => return Err(Broken::Closed),
+                Err(_) => return Err(ProcessError::Closed),
             }
         }
         Ok(())
     }
 
-    /// Waits for output and adds it to `lines`: at least one byte.
-    ///
-    /// # Errors
-    /// If none comes in time, or the program has closed its output.
-    pub fn receive(&mut self, lines: &mut Lines, tail: &mut Tail, until: &Until) -> Result<(), Broken> {
+    /// Waits for output and adds at least one byte to `lines`.
+    pub fn receive(
+        &mut self,
+        lines: &mut LineBuffer,
+        tail: &mut StderrTail,
+        wait: &Wait,
+    ) -> Result<(), ProcessError> {
         loop {
-            let ready = self.wait(false, until)?;
-            self.overhear(&ready, tail);
+            let ready = self.wait(false, wait)?;
+            self.read_stderr(&ready, tail);
             if ready.stdout && self.read(lines)? {
                 return Ok(());
             }
-            until.check()?;
+            wait.check()?;
         }
     }
 
-    /// Closes the program's input, which tells it that nothing more will come.
     pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
     /// Reads what is left of standard error, without waiting.
-    pub fn drain(&mut self, tail: &mut Tail) {
-        self.overhear(&Ready { stdin: false, stdout: false, stderr: true }, tail);
+    pub fn drain(&mut self, tail: &mut StderrTail) {
+        self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }
 
-    /// Reads once; false if there was nothing after all.
-    fn read(&mut self, lines: &mut Lines) -> Result<bool, Broken> {
+    /// Reads once; false if nothing was available.
+    fn read(&mut self, lines: &mut LineBuffer) -> Result<bool, ProcessError> {
         match self.stdout.read(lines.space()) {
-            Ok(0) => Err(Broken::Closed),
+            Ok(0) => Err(ProcessError::Closed),
             Ok(bytes) => {
-                lines.filled(bytes);
+                lines.advance(bytes);
                 Ok(true)
             }
             Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
-            Err(_) => Err(Broken::Closed),
+            Err(_) => Err(ProcessError::Closed),
         }
     }
 
-    fn overhear(&mut self, ready: &Ready, tail: &mut Tail) {
+    fn read_stderr(&mut self, ready: &Ready, tail: &mut StderrTail) {
         let Some(stderr) = &mut self.stderr else { return };
         if !ready.stderr {
             return;
         }
         let mut bytes = [0; 4096];
-        // A flood must not keep us from the deadline: the rest is read the next time.
+        // Bounded, so that a flood cannot delay the deadline.
         for _ in 0..16 {
             match stderr.read(&mut bytes) {
                 Ok(0) => {
@@ -135,17 +128,18 @@ impl Pipes {
         }
     }
 
-    /// Waits until a pipe is ready, the deadline passes, or the game is to be abandoned.
-    fn wait(&mut self, writing: bool, until: &Until) -> Result<Ready, Broken> {
+    /// Waits until a pipe is ready, the deadline passes, or the game is aborted.
+    fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
-            let tick = match until.deadline {
+            let tick = match wait.deadline {
                 None => STOP_TICK,
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     left.min(STOP_TICK)
                 }
             };
-            // Of the two that are not always there, the flags say which matter; descriptors may repeat.
+            // Placeholders for absent pipes repeat stdout's descriptor; the flags below tell which entries
+            // count.
             let stderr = self.stderr.as_ref();
             let mut fds = [
                 PollFd::new(&self.stdout, PollFlags::IN),
@@ -161,7 +155,7 @@ impl Pipes {
             let count = if writing { 3 } else { 2 - usize::from(stderr.is_none()) };
             let timeout = Timespec { tv_sec: tick.as_secs() as _, tv_nsec: tick.subsec_nanos() as _ };
             match poll(&mut fds[..count], Some(&timeout)) {
-                Ok(0) => until.check()?,
+                Ok(0) => wait.check()?,
                 Ok(_) => {
                     let is = |index: usize| index < count && !fds[index].revents().is_empty();
                     return Ok(Ready {
@@ -171,7 +165,7 @@ impl Pipes {
                     });
                 }
                 Err(Errno::INTR) => {}
-                Err(_) => return Err(Broken::Closed),
+                Err(_) => return Err(ProcessError::Closed),
             }
         }
     }

@@ -1,96 +1,32 @@
-//! A program as a child process: started, talked to, and always ended.
+//! Child process of a UCI program: started, read line by line, always ended.
 //!
-//! In: a command. Out: its lines, until a deadline, a request to stop, or its end; and what it said last on
-//! standard error. Each program runs in a process group of its own, so that a signal from the terminal reaches
-//! patzer alone and that whatever the program has started ends with it.
+//! Each program leads its own process group, so that a terminal signal reaches patzer alone and descendants
+//! end with the program.
 
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::lines::Lines;
+use super::line_buffer::LineBuffer;
 use super::pipes::Pipes;
+use super::wait::{ProcessError, StderrTail, Wait};
 use crate::children;
 
-/// How often a waiting game looks whether it is to be abandoned.
-pub const STOP_TICK: Duration = Duration::from_millis(50);
-
-/// How long a program has to end by itself after `quit`.
+/// Time to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 
-/// How long a program that has closed its output may take to end, so that its exit status is known.
+/// Time to exit after closing its output, so that the exit status is known.
 const EXIT: Duration = Duration::from_millis(500);
 
-/// Why a conversation with a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Broken {
-    /// The deadline has passed.
-    Late,
-    /// The game is to be abandoned.
-    Stopped,
-    /// The program has ended, or closed a pipe.
-    Closed,
-}
-
-/// Until when to wait.
-pub struct Until<'a> {
-    /// The moment; `None` for no limit.
-    pub deadline: Option<Instant>,
-    /// Set when the game is to be abandoned.
-    pub stop: &'a AtomicBool,
-}
-
-impl Until<'_> {
-    /// Whether there is time left.
-    ///
-    /// # Errors
-    /// If the deadline has passed or the game is to be abandoned.
-    pub fn check(&self) -> Result<(), Broken> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Broken::Stopped);
-        }
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if late { Err(Broken::Late) } else { Ok(()) }
-    }
-}
-
-/// The last bytes of a stream.
-#[derive(Debug, Default)]
-pub struct Tail(Vec<u8>);
-
-impl Tail {
-    /// What is kept.
-    const SIZE: usize = 2048;
-
-    /// Adds bytes, and forgets the oldest.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        if self.0.len() > 2 * Tail::SIZE {
-            self.0.drain(..self.0.len() - Tail::SIZE);
-        }
-    }
-
-    /// The last lines as text.
-    fn text(&self) -> String {
-        let kept = &self.0[self.0.len().saturating_sub(Tail::SIZE)..];
-        String::from_utf8_lossy(kept).trim().to_string()
-    }
-}
-
-/// A running program.
 pub struct Process {
     child: Child,
     pipes: Pipes,
-    lines: Lines,
-    tail: Tail,
+    lines: LineBuffer,
+    tail: StderrTail,
     ended: bool,
 }
 
 impl Process {
-    /// Starts a program.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn start(command: &mut Command) -> std::io::Result<Process> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
@@ -98,9 +34,13 @@ impl Process {
         let mut child = command.spawn()?;
         children::add(child.id());
         match Pipes::take(&mut child) {
-            Ok(pipes) => {
-                Ok(Process { child, pipes, lines: Lines::new(), tail: Tail::default(), ended: false })
-            }
+            Ok(pipes) => Ok(Process {
+                child,
+                pipes,
+                lines: LineBuffer::new(),
+                tail: StderrTail::default(),
+                ended: false,
+            }),
             Err(error) => {
                 children::end(&mut child);
                 Err(error)
@@ -109,65 +49,63 @@ impl Process {
     }
 
     /// Writes all of `bytes`.
-    ///
-    /// # Errors
-    /// If the program does not read in time, or not any more.
-    pub fn send(&mut self, bytes: &[u8], until: &Until) -> Result<(), Broken> {
-        self.pipes.send(bytes, &mut self.lines, &mut self.tail, until)
+    pub fn send(&mut self, bytes: &[u8], wait: &Wait) -> Result<(), ProcessError> {
+        self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
 
-    /// Gives line after line to `take` until it returns something.
-    ///
-    /// # Errors
-    /// If that does not happen in time, or the program closes its output.
-    pub fn read<T>(&mut self, until: &Until, mut take: impl FnMut(&[u8]) -> Option<T>) -> Result<T, Broken> {
+    /// Passes lines to `take` until it returns a value.
+    pub fn read<T>(
+        &mut self,
+        wait: &Wait,
+        mut take: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, ProcessError> {
         let mut received = 0u64;
         loop {
-            while let Some(line) = self.lines.next() {
+            while let Some(line) = self.lines.next_line() {
                 if let Some(found) = take(line) {
                     return Ok(found);
                 }
             }
             if received > 0 {
                 // A flood of lines must not hide the deadline.
-                until.check()?;
+                wait.check()?;
             }
-            match self.pipes.receive(&mut self.lines, &mut self.tail, until) {
+            match self.pipes.receive(&mut self.lines, &mut self.tail, wait) {
                 Ok(()) => received += 1,
-                Err(Broken::Closed) if !self.lines.rest().is_empty() => {
-                    // The last line of a program that has ended needs no line end.
-                    let last = self.lines.rest().to_vec();
+                Err(ProcessError::Closed) if !self.lines.unfinished().is_empty() => {
+                    // The last line of a program that has exited may lack its line end.
+                    let last = self.lines.unfinished().to_vec();
                     self.lines.clear();
-                    return take(&last).ok_or(Broken::Closed);
+                    return take(&last).ok_or(ProcessError::Closed);
                 }
-                Err(broken) => return Err(broken),
+                Err(error) => return Err(error),
             }
         }
     }
 
-    /// Drops whole lines that have come already: what was said before a question does not answer it.
-    pub fn forget(&mut self) {
-        while self.lines.next().is_some() {}
+    /// Drops lines received before a question: they do not answer it.
+    pub fn discard_lines(&mut self) {
+        while self.lines.next_line().is_some() {}
     }
 
-    /// What has come of a line that is not whole yet.
+    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
-        self.lines.rest()
+        self.lines.unfinished()
     }
 
-    /// Tells the program to quit, and ends it if it does not.
+    /// Sends `quit`, and kills the program if it does not exit.
     pub fn quit(&mut self) {
         let stop = AtomicBool::new(false);
-        let until = Until { deadline: Some(Instant::now() + QUIT), stop: &stop };
-        if self.send(b"quit\n", &until).is_ok() {
+        let wait = Wait { deadline: Some(Instant::now() + QUIT), stop: &stop };
+        if self.send(b"quit\n", &wait).is_ok() {
             self.pipes.close_input();
-            // The end of its output is the end of the program, or as good as that.
-            let _ = self.read(&until, |_| None::<()>);
+            // The end of its output counts as the end of the program.
+            let _ = self.read(&wait, |_| None::<()>);
         }
         self.end();
     }
 
-    /// Ends the program and all that it has started, at once.
+    /// Kills the program and its descendants.
     pub fn end(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -176,9 +114,9 @@ impl Process {
         }
     }
 
-    /// Ends the program; how it ended and what it said last.
+    /// Ends the program and describes its exit status and last output on standard error.
     pub fn post_mortem(&mut self) -> String {
-        // It is most probably ending by itself, and its exit status tells why.
+        // The program is probably exiting by itself, with a useful status.
         let begin = Instant::now();
         let mut status = None;
         while !self.ended && status.is_none() && begin.elapsed() < EXIT {
@@ -195,8 +133,8 @@ impl Process {
         }
     }
 
-    /// What the program has said on standard error last, to be put behind a message.
-    pub fn last_words(&mut self) -> String {
+    /// Last output on standard error, as a suffix of a message.
+    pub fn stderr_note(&mut self) -> String {
         self.pipes.drain(&mut self.tail);
         match self.tail.text() {
             said if said.is_empty() => said,
@@ -216,56 +154,57 @@ mod tests {
     use super::super::pipes_threads;
     use super::*;
 
-    /// Runs a script; the lines that it writes when it is sent a text, and how the conversation ends.
-    fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, Broken, String) {
+    /// Runs a script and sends it a text; returns its lines, the end of the conversation, and its standard
+    /// error.
+    fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stop = AtomicBool::new(false);
-        let until = Until { deadline: Some(Instant::now() + Duration::from_secs(60)), stop: &stop };
-        let (mut lines, mut tail) = (Lines::new(), Tail::default());
+        let wait = Wait { deadline: Some(Instant::now() + Duration::from_secs(60)), stop: &stop };
+        let (mut lines, mut tail) = (LineBuffer::new(), StderrTail::default());
         let mut found = Vec::new();
         macro_rules! converse {
             ($pipes:expr) => {{
                 let mut pipes = $pipes;
-                let mut sent = pipes.send(send.as_bytes(), &mut lines, &mut tail, &until);
+                let mut sent = pipes.send(send.as_bytes(), &mut lines, &mut tail, &wait);
                 pipes.close_input();
-                let broken = loop {
-                    while let Some(line) = lines.next() {
+                let error = loop {
+                    while let Some(line) = lines.next_line() {
                         found.push(String::from_utf8_lossy(line).into_owned());
                     }
-                    if let Err(broken) = std::mem::replace(&mut sent, Ok(())) {
-                        break broken;
+                    if let Err(error) = std::mem::replace(&mut sent, Ok(())) {
+                        break error;
                     }
-                    if let Err(broken) = pipes.receive(&mut lines, &mut tail, &until) {
-                        break broken;
+                    if let Err(error) = pipes.receive(&mut lines, &mut tail, &wait) {
+                        break error;
                     }
                 };
                 child.wait().unwrap();
                 pipes.drain(&mut tail);
-                broken
+                error
             }};
         }
-        let broken = if threads {
-            // Its threads may still be on the way when the program has ended.
-            let broken = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
-            return (found, broken, String::new());
+        let error = if threads {
+            // The reader threads may lag behind the exit.
+            let error = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
+            return (found, error, String::new());
         } else {
             converse!(Pipes::take(&mut child).unwrap())
         };
-        (found, broken, tail.text())
+        (found, error, tail.text())
     }
 
     #[test]
     fn both_kinds_of_pipes_carry_everything_until_the_end() {
         let script = "echo hello >&2; while read x; do echo \"got $x\"; done; echo bye >&2";
         let send: String = (0..500).map(|i| format!("line {i}\n")).collect();
-        let (lines, broken, said) = talk(script, &send, false);
-        assert_eq!((lines.len(), broken, said.as_str()), (500, Broken::Closed, "hello\nbye"));
+        let (lines, error, said) = talk(script, &send, false);
+        assert_eq!((lines.len(), error, said.as_str()), (500, ProcessError::Closed, "hello\nbye"));
         assert_eq!(lines[499], "got line 499");
-        let (also, broken, _) = talk(script, &send, true);
-        assert_eq!((also, broken), (lines, Broken::Closed));
+        let (also, error, _) = talk(script, &send, true);
+        assert_eq!((also, error), (lines, ProcessError::Closed));
     }
 
     #[test]
@@ -274,17 +213,7 @@ mod tests {
         let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done; \
                       n=0; while read x; do n=$((n+1)); done; echo $n";
         let send = "position startpos moves\n".repeat(5000);
-        let (lines, broken, _) = talk(script, &send, false);
-        assert_eq!((lines.last().map(String::as_str), broken), (Some("5000"), Broken::Closed));
-    }
-
-    #[test]
-    fn only_the_end_of_a_stream_is_kept() {
-        let mut tail = Tail::default();
-        for i in 0..10_000 {
-            tail.push(format!("{i}\n").as_bytes());
-        }
-        assert!(tail.text().ends_with("9998\n9999"));
-        assert!(tail.0.len() <= 2 * Tail::SIZE + 16);
+        let (lines, error, _) = talk(script, &send, false);
+        assert_eq!((lines.last().map(String::as_str), error), (Some("5000"), ProcessError::Closed));
     }
 }

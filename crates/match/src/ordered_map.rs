@@ -1,8 +1,7 @@
-//! Numbered work on several threads, handed over in order.
+//! Ordered parallel map: numbered jobs run on several threads, results are received in order.
 //!
-//! In: numbers, and how the work of each is done. Out: result after result in the order of their numbers, whichever
-//! was finished first, until the receiver has enough. Where a result depends on its number alone, whatever the
-//! receiver decides and writes is the same for any number of threads.
+//! If a result depends on its number alone, everything that the receiver decides and writes is the same for
+//! any number of threads.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -12,39 +11,32 @@ use std::time::Duration;
 
 use patzer_io::error::{Error, Result};
 
-/// What is to be done, and by how many.
 #[derive(Debug, Clone)]
-pub struct Crew {
-    /// Numbers of the pieces of work.
+pub struct Jobs {
     pub numbers: Range<usize>,
-    /// Threads.
     pub threads: usize,
 }
 
-/// How often `idle` is called while no result comes in, and `stop` looked at.
+/// Interval of `idle` calls and `stop` checks while no result arrives.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What a thread has to say.
-enum News<T> {
+enum WorkerMessage<T> {
     Finished(usize, T),
     Failed(Error),
 }
 
-/// Does the piece of a number; `None` if it was abandoned because the flag was set.
+/// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
-/// Works until all is done, `receive` breaks, or `stop` is set. Unfinished work is abandoned.
+/// Runs until all jobs are done, `receive` breaks, or `stop` is set; unfinished jobs are aborted. Each thread
+/// creates its state with `begin`, from its own number.
 ///
-/// Each thread makes what it works with by `begin`, from its own number.
+/// Returns the number of finished results that were not received.
 ///
-/// Gives the number of results that were finished but not handed over: those beyond the one at which the receiver
-/// had enough, or behind an unfinished one when the run was stopped.
-///
-/// # Errors
-/// What `receive` and `idle` report; what `work` reports, after all results before it have been handed over; or that
-/// no thread can be started.
+/// # Errors Errors of `receive` and `idle`; an error of `work` after all results before it have been
+/// received.
 pub fn run<W, T: Send>(
-    crew: &Crew,
+    crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),
     work: &Work<'_, W, T>,
     stop: &AtomicBool,
@@ -57,10 +49,10 @@ pub fn run<W, T: Send>(
     std::thread::scope(|scope| {
         for thread in 0..crew.threads.min(crew.numbers.len()) {
             let (sender, halt, next) = (sender.clone(), &halt, &next);
-            // Searches recurse deeply, and test builds use more stack than others.
+            // Searches recurse deeply, and test builds use more stack.
             let builder = std::thread::Builder::new().name(format!("games-{thread}")).stack_size(32 << 20);
             let worker = move || {
-                let _guard = EndOnPanic(halt);
+                let _guard = HaltOnPanic(halt);
                 let mut own = begin(thread);
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -68,11 +60,11 @@ pub fn run<W, T: Send>(
                         return;
                     }
                     let news = match work(&mut own, number, halt) {
-                        Ok(Some(result)) => News::Finished(number, result),
+                        Ok(Some(result)) => WorkerMessage::Finished(number, result),
                         Ok(None) => return,
-                        Err(error) => News::Failed(error),
+                        Err(error) => WorkerMessage::Failed(error),
                     };
-                    let ends = matches!(news, News::Failed(_));
+                    let ends = matches!(news, WorkerMessage::Failed(_));
                     if sender.send(news).is_err() || ends {
                         return;
                     }
@@ -86,15 +78,15 @@ pub fn run<W, T: Send>(
         drop(sender);
         let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
         halt.store(true, Ordering::Relaxed);
-        let late = news.iter().filter(|news| matches!(news, News::Finished(..))).count();
+        let late = news.iter().filter(|news| matches!(news, WorkerMessage::Finished(..))).count();
         ended.map(|discarded| discarded + late)
     })
 }
 
-/// Ends the run when a thread panics: its result never comes in, and the others would work on for nothing.
-struct EndOnPanic<'a>(&'a AtomicBool);
+/// Halts the run when a thread panics: its result would never arrive.
+struct HaltOnPanic<'a>(&'a AtomicBool);
 
-impl Drop for EndOnPanic<'_> {
+impl Drop for HaltOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.store(true, Ordering::Relaxed);
@@ -102,10 +94,10 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// Hands results over in order; the number of finished ones that were not handed over.
+/// Passes results on in order; returns the number of finished ones left.
 fn collect<T>(
     mut next: usize,
-    news: &mpsc::Receiver<News<T>>,
+    news: &mpsc::Receiver<WorkerMessage<T>>,
     halt: &AtomicBool,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
@@ -115,10 +107,10 @@ fn collect<T>(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(News::Finished(number, result)) => {
+            Ok(WorkerMessage::Finished(number, result)) => {
                 waiting.insert(number, result);
             }
-            Ok(News::Failed(error)) => {
+            Ok(WorkerMessage::Failed(error)) => {
                 halt.store(true, Ordering::Relaxed);
                 failed.get_or_insert(error);
             }

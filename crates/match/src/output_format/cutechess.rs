@@ -1,14 +1,12 @@
-//! The lines of cutechess-cli: scores after each game, the Elo difference, and the table of several players.
-//!
-//! In: counts. Out: text as cutechess-cli 1.3 prints it. It counts games, not pairs.
+//! Output of cutechess-cli 1.3, which counts games, not pairs.
 
 use std::fmt::Write;
 
-use super::{Standing, accepted, error, number, percent};
+use super::{MatchStatus, accepted, error, number, percent};
 use crate::stats::{Estimate, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
-/// `7 - 5 - 8  [0.550] 20`: won, lost, drawn, the share of points, all.
+/// Formats `7 - 5 - 8  [0.550] 20`: wins, losses, draws, score, games.
 fn counts(games: Trinomial) -> String {
     let Trinomial { wins, draws, losses } = games;
     let all = games.games();
@@ -16,13 +14,13 @@ fn counts(games: Trinomial) -> String {
     format!("{wins} - {losses} - {draws}  [{points:.3}] {all}")
 }
 
-/// The line after each game of two players.
+/// Line after each game of two players.
 pub(super) fn score([a, b]: [&str; 2], games: Trinomial) -> String {
     format!("Score of {a} vs {b}: {}\n", counts(games))
 }
 
-/// How two players stand.
-pub(super) fn standing(&Standing { names: [a, _], tally, test, .. }: &Standing) -> String {
+/// Status of two players.
+pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchStatus) -> String {
     let mut text = String::new();
     let [white, black] = tally.colours;
     let of_white = Trinomial {
@@ -53,7 +51,7 @@ fn verdict(sprt: &Sprt, llr: f64) -> String {
     format!("SPRT: llr {llr:.2} ({percent:.1}%), lbound {lower:.2}, ubound {upper:.2}{accepted}\n")
 }
 
-/// All players against all whom they met, the best first.
+/// Table of all players, best first.
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -78,7 +76,7 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     text
 }
 
-/// Drawn games in percent.
+/// Draws in percent.
 fn drawn(tally: &Tally) -> f64 {
     100.0 * tally.games.draws as f64 / tally.games.games().max(1) as f64
 }
@@ -91,8 +89,8 @@ mod tests {
     #[test]
     fn the_lines_are_those_of_cutechess() {
         let tally = tally();
-        let players = Standing { names: ["new", "base"], conditions: "", tally: &tally, test: None };
-        // The first is what fastchess printed for these games with `-output format=cutechess`; cutechess-cli
+        let players = MatchStatus { names: ["new", "base"], conditions: "", tally: &tally, test: None };
+        // fastchess printed the first line for these games with `-output format=cutechess`; cutechess-cli
         // rounds the next to one place: there it was 26.11 +/- 54.28, LOS: 83.00 %, DrawRatio: 50.00 %.
         assert_eq!(score(players.names, tally.games), "Score of new vs base: 23 - 17 - 40  [0.537] 80\n");
         let text = standing(&players);
@@ -101,15 +99,15 @@ mod tests {
         assert_eq!(lines[1], "...      new playing Black: 10 - 10 - 20  [0.500] 40");
         assert_eq!(lines[2], "...      White vs Black: 23 - 17 - 40  [0.537] 80");
         assert_eq!(lines[3..], ["Elo difference: 26.1 +/- 54.3, LOS: 83.0 %, DrawRatio: 50.0 %"]);
-        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        let text = standing(&MatchStatus { test: Some((sprt(), -1.472)), ..players });
         assert!(text.ends_with("\nSPRT: llr -1.47 (-50.0%), lbound -2.94, ubound 2.94\n"), "{text}");
-        let text = standing(&Standing { test: Some((sprt(), 3.0)), ..players });
+        let text = standing(&MatchStatus { test: Some((sprt(), 3.0)), ..players });
         assert!(text.ends_with(", ubound 2.94 - H1 was accepted\n"), "{text}");
     }
 
     #[test]
     fn the_table_has_the_columns_of_cutechess() {
-        // The widths of `Tournament::results` with its default format.
+        // Column widths of `Tournament::results` in its default format.
         let text = ranking(&[("new", tally())]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "Rank Name                          Elo     +/-   Games   Score    Draw ");

@@ -1,38 +1,34 @@
-//! A program's output, cut into lines.
+//! Splits a program's output into lines, in place.
 //!
-//! In: bytes as they come. Out: whole lines without their ends, in place. A line that is longer than the buffer
-//! loses its middle: its beginning is kept, which is where engines write scores and moves.
+//! A line longer than the buffer keeps its head, where engines write score and move, and loses its middle.
 
-/// Room for lines; a principal variation of 2,000 moves fits.
+/// Fits a principal variation of 2,000 moves.
 const CAPACITY: usize = 1 << 14;
-/// What is kept of a line that does not fit.
+/// Bytes kept of a line that does not fit.
 const HEAD: usize = 1 << 12;
 
-/// A buffer of output.
-pub struct Lines {
+pub struct LineBuffer {
     buffer: Box<[u8]>,
-    /// Where the next line begins.
+    /// Start of the next line.
     start: usize,
-    /// Where the bytes end.
+    /// End of the bytes received.
     end: usize,
-    /// Up to where no line end has been found.
+    /// No line end before this offset.
     searched: usize,
-    /// The current line has lost bytes behind its head.
+    /// The current line has lost bytes after its head.
     cut: bool,
 }
 
-impl Lines {
-    /// No output yet.
-    pub fn new() -> Lines {
-        Lines { buffer: vec![0; CAPACITY].into(), start: 0, end: 0, searched: 0, cut: false }
+impl LineBuffer {
+    pub fn new() -> LineBuffer {
+        LineBuffer { buffer: vec![0; CAPACITY].into(), start: 0, end: 0, searched: 0, cut: false }
     }
 
-    /// Forgets everything.
     pub fn clear(&mut self) {
         (self.start, self.end, self.searched, self.cut) = (0, 0, 0, false);
     }
 
-    /// Where the next bytes go; never empty. All lines should be taken first.
+    /// Free space for new bytes, never empty. Take all lines first.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.clear_taken();
@@ -54,13 +50,13 @@ impl Lines {
         (self.start, self.end, self.searched) = (0, 0, 0);
     }
 
-    /// So many bytes have been put into the space.
-    pub fn filled(&mut self, bytes: usize) {
+    /// Marks bytes of the free space as received.
+    pub fn advance(&mut self, bytes: usize) {
         self.end += bytes;
     }
 
-    /// The next whole line, without `\n` or `\r\n`.
-    pub fn next(&mut self) -> Option<&[u8]> {
+    /// Next whole line, without `\n` or `\r\n`.
+    pub fn next_line(&mut self) -> Option<&[u8]> {
         match memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
             Some(at) => {
                 let end = self.searched + at;
@@ -79,8 +75,8 @@ impl Lines {
         }
     }
 
-    /// What has come of the line that is not whole yet.
-    pub fn rest(&self) -> &[u8] {
+    /// Bytes of the incomplete last line.
+    pub fn unfinished(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 }
@@ -89,22 +85,22 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// The lines of a text that comes in pieces of this many bytes.
+    /// Splits a text that arrives in pieces of `piece` bytes.
     fn lines(text: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
-        let mut lines = Lines::new();
+        let mut lines = LineBuffer::new();
         let mut found = Vec::new();
         let mut text = text;
         while !text.is_empty() {
             let space = lines.space();
             let take = piece.min(space.len()).min(text.len());
             space[..take].copy_from_slice(&text[..take]);
-            lines.filled(take);
+            lines.advance(take);
             text = &text[take..];
-            while let Some(line) = lines.next() {
+            while let Some(line) = lines.next_line() {
                 found.push(line.to_vec());
             }
         }
-        (found, lines.rest().to_vec())
+        (found, lines.unfinished().to_vec())
     }
 
     #[test]

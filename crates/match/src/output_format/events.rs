@@ -1,25 +1,23 @@
-//! What happens in a match as JSON values, one a line.
-//!
-//! In: games as they count, and what they add up to. Out: objects whose `event` says what they are.
+//! Match events as JSON objects, for `--json-lines`.
 
 use serde_json::{Value, json};
 use shakmaty::Color;
 
-use super::Standing;
+use super::MatchStatus;
+use crate::pairings::Pair;
 use crate::pgn;
-use crate::record::Entry;
-use crate::schedule::Pair;
+use crate::record::PairEntry;
 use crate::stats::Estimate;
 use crate::tally::Tally;
 
-/// The match begins; `done` games of an earlier run count already.
+/// Start of the match; `done` games of an earlier run are included.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
 }
 
-/// A pair with its games.
-pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
-    let [a, b] = pair.meeting.players;
+/// A finished pair.
+pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
+    let [a, b] = pair.pairing.players;
     let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
         let points = [Color::White, Color::Black].map(|side| f64::from(game.half_points(side)) / 2.0);
         json!({
@@ -43,8 +41,8 @@ pub fn pair(pair: &Pair, entry: &Entry, names: &[String]) -> Value {
     })
 }
 
-/// How two players stand.
-pub fn status(standing: &Standing) -> Value {
+/// Score of two players.
+pub fn status(standing: &MatchStatus) -> Value {
     let Tally { games, pairs, .. } = standing.tally;
     let mut value = json!({
         "event": "status",
@@ -68,7 +66,7 @@ pub fn status(standing: &Standing) -> Value {
     value
 }
 
-/// The match is over; the result of the command.
+/// End of the match, with the result of the command.
 pub fn end(result: Value) -> Value {
     json!({ "event": "end", "result": result })
 }

@@ -10,24 +10,22 @@ use serde::Serialize;
 
 use super::Ui;
 use patzer_io::error::{Error, Result};
-use patzer_match::course::{Observer, Standings};
-use patzer_match::dialect::{Dialect, Standing, events};
 use patzer_match::openings::Openings;
-use patzer_match::record::Entry;
-use patzer_match::schedule::Pair;
+use patzer_match::output_format::{MatchStatus, OutputFormat, events};
+use patzer_match::record::PairEntry;
 use patzer_match::stats::{Estimate, Sprt};
-use patzer_match::tally::Tally;
+use patzer_match::{Observer, Pair, Standings, Tally};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
-pub struct ShowArgs {
+pub struct DisplayArgs {
     /// Print events on stdout, one JSON object a line: start, pair, status, end
     #[arg(long, help_heading = "Output", conflicts_with = "output_format")]
     json_lines: bool,
 
     /// Lines on stdout in the words of another runner, for scripts that read them
     #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output")]
-    output_format: Dialect,
+    output_format: OutputFormat,
 
     /// Games between two reports of the standings, with --json-lines or --output-format
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
@@ -38,7 +36,7 @@ pub struct ShowArgs {
     by_opening: bool,
 }
 
-impl ShowArgs {
+impl DisplayArgs {
     /// The book, if the results of each opening are asked for.
     pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
         self.by_opening.then_some(book)
@@ -49,7 +47,7 @@ impl ShowArgs {
 pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
 
 /// What stands fixed before the first game.
-pub struct Facts {
+pub struct MatchInfo {
     /// The players' names.
     pub names: Vec<String>,
     /// Limit, threads, book.
@@ -61,10 +59,10 @@ pub struct Facts {
 }
 
 /// Tells what happens.
-pub struct Show {
-    args: ShowArgs,
+pub struct MatchDisplay {
+    args: DisplayArgs,
     ui: Ui,
-    facts: Facts,
+    info: MatchInfo,
     bar: ProgressBar,
     begin: Instant,
     last: Instant,
@@ -73,15 +71,15 @@ pub struct Show {
 /// How often a line is written where there is no terminal.
 const LINES: Duration = Duration::from_secs(10);
 
-impl Show {
+impl MatchDisplay {
     /// Begins.
     ///
     /// # Errors
     /// If stdout cannot be written.
-    pub fn new(args: &ShowArgs, label: &'static str, facts: Facts, ui: &Ui) -> Result<Show> {
+    pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {
         let (bar, begin) = (ui.progress(label, 0), Instant::now());
-        let show = Show { args: args.clone(), ui: *ui, facts, bar, begin, last: begin };
-        let Facts { names, conditions, games, done } = &show.facts;
+        let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin };
+        let MatchInfo { names, conditions, games, done } = &show.info;
         show.event(|| events::start(names, conditions, *games, *done))?;
         Ok(show)
     }
@@ -96,7 +94,7 @@ impl Show {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
         }
-        if self.args.output_format == Dialect::Patzer || self.ui.json() {
+        if self.args.output_format == OutputFormat::Patzer || self.ui.json() {
             return self.ui.result(result);
         }
         self.status([0, 1], standings)?;
@@ -115,9 +113,9 @@ impl Show {
 
     fn status(&self, players: [usize; 2], standings: &dyn Standings) -> Result<()> {
         let tally = standings.between(players);
-        let standing = Standing {
-            names: players.map(|player| self.facts.names[player].as_str()),
-            conditions: &self.facts.conditions,
+        let standing = MatchStatus {
+            names: players.map(|player| self.info.names[player].as_str()),
+            conditions: &self.info.conditions,
             tally: &tally,
             test: standings.test(),
         };
@@ -132,21 +130,21 @@ impl Show {
 
     /// Whether there are two players and no more.
     fn two(&self) -> bool {
-        self.facts.names.len() == 2
+        self.info.names.len() == 2
     }
 
     /// All players with their results, the best first.
     fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
-        let names = &self.facts.names;
+        let names = &self.info.names;
         let players = standings.ranking(names.len()).into_iter();
         players.map(|(player, tally)| (names[player].as_str(), tally)).collect()
     }
 
     /// What the live display shows.
     fn live(&self, standings: &dyn Standings) -> String {
-        let played = standings.games().saturating_sub(self.facts.done);
+        let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
-        let mut text = format!("\n  {}", standings.line());
+        let mut text = format!("\n  {}", standings.summary_line());
         if self.two() {
             let tally = standings.between([0, 1]);
             let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
@@ -161,7 +159,7 @@ impl Show {
         }
         if played > 0 && seconds > 1.0 {
             let speed = played as f64 / seconds;
-            let left = games_left(standings, self.facts.games as u64);
+            let left = games_left(standings, self.info.games as u64);
             let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
             let end = indicatif::HumanDuration(end);
             text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
@@ -195,12 +193,12 @@ fn meter(sprt: &Sprt, llr: f64) -> String {
     format!("[{cells}] {llr:+.2}")
 }
 
-impl Observer for Show {
-    fn pair(&mut self, pair: &Pair, entry: &Entry, standings: &dyn Standings) -> Result<()> {
-        let Facts { names, games, .. } = &self.facts;
+impl Observer for MatchDisplay {
+    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()> {
+        let MatchInfo { names, games, .. } = &self.info;
         self.event(|| events::pair(pair, entry, names))?;
         let now = standings.between(entry.players).games;
-        if self.args.output_format != Dialect::Patzer {
+        if self.args.output_format != OutputFormat::Patzer {
             self.say(&self.args.output_format.games(pair, names, *games, self.two().then_some(now)))?;
         }
         let tally = now.games();
@@ -214,13 +212,13 @@ impl Observer for Show {
         self.bar.suspend(|| self.ui.warn(text));
     }
 
-    fn now_and_then(&mut self, standings: &dyn Standings) {
+    fn tick(&mut self, standings: &dyn Standings) {
         if !self.bar.is_hidden() {
             self.bar.set_position(standings.games());
             self.bar.set_message(self.live(standings));
         } else if self.last.elapsed() >= LINES {
             self.last = Instant::now();
-            self.ui.note(standings.line());
+            self.ui.note(standings.summary_line());
         }
     }
 }

@@ -1,7 +1,4 @@
-//! Endgame tables in the Syzygy format, for adjudication.
-//!
-//! In: a folder of tables, a position. Out: who wins it with best play, the fifty-move rule respected. Tables are
-//! read when they are first needed, by whichever game needs them, and shared by all.
+//! Adjudication by Syzygy endgame tables.
 
 use std::fmt;
 use std::path::Path;
@@ -11,34 +8,31 @@ use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 
 use patzer_io::error::{Error, Result};
 
-/// Syzygy tables with the rules of their use.
-pub struct Endgames {
+/// Syzygy tables, loaded on first use and shared by all games.
+pub struct Syzygy {
     tables: Tablebase<Chess>,
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
 }
 
-impl fmt::Debug for Endgames {
+impl fmt::Debug for Syzygy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Endgames({self})")
     }
 }
 
-impl fmt::Display for Endgames {
+impl fmt::Display for Syzygy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fifty = if self.ignore_fifty { ", without the fifty-move rule" } else { "" };
         write!(f, "{} files, up to {} pieces{fifty}", self.files, self.pieces)
     }
 }
 
-impl Endgames {
-    /// The tables of a folder, used for positions of up to `pieces` pieces, kings counted (`None` = as many as the
-    /// tables have). With `ignore_fifty` a win is a win even if it takes more than fifty moves.
-    ///
-    /// # Errors
-    /// If the folder cannot be read, holds no table, or one whose size shows that it is damaged.
-    pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Endgames> {
+impl Syzygy {
+    /// Opens a folder of tables. Probes positions with at most `pieces` pieces, kings included (`None` =
+    /// largest available); with `ignore_fifty`, cursed wins count as wins.
+    pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
         let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
         if files == 0 {
@@ -46,16 +40,16 @@ impl Endgames {
         }
         let most = tables.max_pieces();
         let pieces = pieces.map_or(most, |pieces| most.min(pieces as usize));
-        Ok(Endgames { tables, files, pieces, ignore_fifty })
+        Ok(Syzygy { tables, files, pieces, ignore_fifty })
     }
 
-    /// Who wins, or `Some(None)` for a draw. `None` where the tables do not say: too many pieces, castling rights,
-    /// a table that is not there, or a win on the edge of the fifty-move rule; such a game is played on.
+    /// The winner, or `Some(None)` for a draw. `None` if the tables do not decide: too many pieces, castling
+    /// rights, a missing table, or a win that the fifty-move rule may spoil.
     pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
         if position.board().occupied().count() > self.pieces {
             return None;
         }
-        // Right after a capture or a pawn move the smaller tables are enough.
+        // After a capture or pawn move, WDL tables suffice.
         let value = if self.ignore_fifty || position.halfmoves() == 0 {
             self.tables.probe_wdl_after_zeroing(position).map(AmbiguousWdl::from)
         } else {
@@ -65,7 +59,6 @@ impl Endgames {
     }
 }
 
-/// What a value of the side to move says about the winner.
 fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option<Color>> {
     let sign = match value.unambiguous()? {
         Wdl::Win => 1,
@@ -85,9 +78,9 @@ mod tests {
     use super::*;
     use patzer_chess::fen;
 
-    fn three() -> Endgames {
+    fn three() -> Syzygy {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        Endgames::load(&folder, None, false).unwrap()
+        Syzygy::load(&folder, None, false).unwrap()
     }
 
     #[test]
@@ -96,13 +89,13 @@ mod tests {
         assert_eq!(tables.to_string(), "5 files, up to 3 pieces");
         let (white, black) = (Some(Some(Color::White)), Some(Some(Color::Black)));
         for (text, winner) in [
-            // A king on the sixth rank before its pawn wins whoever is to move.
+            // A king on the sixth rank before its pawn wins, whoever is to move.
             ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 60", white),
             ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 60", white),
             ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
-            // A rook's pawn does not, with the other king in its corner.
+            // A rook's pawn with the defending king in the corner draws.
             ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
-            // Opposition: who is to move decides.
+            // Opposition decides.
             ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
             ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
             ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
@@ -122,11 +115,11 @@ mod tests {
         let winner = |text: &str| tables.winner(&fen::position(text, false).unwrap());
         assert_eq!(winner("4k3/8/8/8/8/8/8/4KBN1 w - - 0 60"), None, "four pieces");
         assert_eq!(winner("4k3/8/8/8/8/8/8/4K2R w K - 0 60"), None, "castling");
-        // How far the win is, only DTZ tables say; that there is none, these do.
+        // Only DTZ tables know the distance of a win; WDL tables know that there is none.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        let without = Endgames::load(&folder, Some(5), true).unwrap();
+        let without = Syzygy::load(&folder, Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
         assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
@@ -140,11 +133,11 @@ mod tests {
                 .unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
-        let error = Endgames::load(folder.path(), None, false);
+        let error = Syzygy::load(folder.path(), None, false);
         assert!(error.is_err() || error.unwrap().files == 1);
-        // Of the right length, but not a table.
+        // Right length, but not a table.
         std::fs::write(&path, vec![7; whole.len()]).unwrap();
-        let tables = Endgames::load(folder.path(), None, false).unwrap();
+        let tables = Syzygy::load(folder.path(), None, false).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();
         assert_eq!(tables.winner(&position), None);
     }
@@ -169,8 +162,8 @@ mod tests {
     #[test]
     fn a_folder_without_tables_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let error = Endgames::load(folder.path(), None, false).unwrap_err();
+        let error = Syzygy::load(folder.path(), None, false).unwrap_err();
         assert!(error.to_string().contains("holds no Syzygy tables"), "{error}");
-        assert!(Endgames::load(&folder.path().join("none"), None, false).is_err());
+        assert!(Syzygy::load(&folder.path().join("none"), None, false).is_err());
     }
 }

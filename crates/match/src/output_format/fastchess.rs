@@ -1,18 +1,16 @@
-//! The lines of fastchess: the block of two players, and the table of several.
-//!
-//! In: counts. Out: text, to the letter as fastchess 1.8 prints it, but where there is no variance to measure: then
-//! normalised Elo is 0 and the LOS 50 %, where it prints `-nan`.
+//! Output of fastchess 1.8, to the letter except without variance: there normalised Elo is 0 and the LOS 50
+//! %, where fastchess prints `-nan`.
 
 use std::fmt::Write;
 
-use super::{Standing, accepted, error, number, percent};
+use super::{MatchStatus, accepted, error, number, percent};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
 
-/// How two players stand.
-pub(super) fn standing(&Standing { names: [a, b], conditions, tally, test }: &Standing) -> String {
+/// Status of two players.
+pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: &MatchStatus) -> String {
     let mut text = String::from(RULE);
     let e = Estimate::new(tally.pairs);
     let (pairs, games) = (tally.pairs, tally.games);
@@ -43,7 +41,7 @@ pub(super) fn standing(&Standing { names: [a, b], conditions, tally, test }: &St
     text + RULE
 }
 
-/// All players against all whom they met, the best first.
+/// Table of all players, best first.
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
     let mut text = String::from(RULE);
@@ -72,7 +70,7 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     text + RULE
 }
 
-/// What is said of a test that has ended.
+/// Last line of a finished test.
 pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
     let [elo0, elo1] = sprt.bounds();
     accepted(sprt, llr)
@@ -80,7 +78,7 @@ pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
         .unwrap_or_default()
 }
 
-/// Pairs that ended even, in percent.
+/// Drawn pairs in percent.
 fn even(pairs: Pentanomial) -> f64 {
     100.0 * pairs.even().unwrap_or(0.0)
 }
@@ -90,7 +88,7 @@ mod tests {
     use super::super::tests::{sprt, tally};
     use super::*;
 
-    /// What fastchess 1.8.0 printed after 80 games between two players that move at random.
+    /// Printed by fastchess 1.8.0 after 80 games between two random movers.
     const BLOCK: &str = "\
 --------------------------------------------------
 Results of new vs base (1 plies, NULL, NULL, o.epd):
@@ -104,10 +102,10 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     #[test]
     fn the_block_is_that_of_fastchess() {
         let (conditions, tally) = ("1 plies, NULL, NULL, o.epd", tally());
-        let players = Standing { names: ["new", "base"], conditions, tally: &tally, test: None };
+        let players = MatchStatus { names: ["new", "base"], conditions, tally: &tally, test: None };
         assert_eq!(standing(&players), BLOCK);
-        // Its own LLR was -nan; the form of the line is from `printSprt`.
-        let text = standing(&Standing { test: Some((sprt(), -1.472)), ..players });
+        // Its LLR was -nan; the format of the line is from `printSprt`.
+        let text = standing(&MatchStatus { test: Some((sprt(), -1.472)), ..players });
         let llr = "\nLLR: -1.47 (-50.0%) (-2.94, 2.94) [0.00, 5.00]\n-----";
         assert!(text.contains(llr), "{text}");
         assert_eq!(verdict(&sprt(), 3.0), "SPRT ([0.00, 5.00]) completed - H1 was accepted\n");
@@ -118,14 +116,14 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     fn one_sided_counts_are_printed_as_by_fastchess() {
         let games = Trinomial { wins: 20, ..Trinomial::default() };
         let tally = Tally { games, pairs: Pentanomial([0, 0, 0, 0, 10]), ..Tally::default() };
-        let text = standing(&Standing { names: ["a", "b"], conditions: "", tally: &tally, test: None });
-        // It prints -nan for nan, which depends on its compiler.
+        let text = standing(&MatchStatus { names: ["a", "b"], conditions: "", tally: &tally, test: None });
+        // fastchess prints nan or -nan, depending on its compiler.
         assert!(text.contains("\nElo: inf +/- nan, nElo: inf +/- "), "{text}");
         assert!(text.contains("\nLOS: 100.00 %, DrawRatio: 0.00 %, PairsRatio: inf\n"), "{text}");
         assert!(text.contains("\nPtnml(0-2): [0, 0, 0, 0, 10], WL/DD Ratio: nan\n"), "{text}");
     }
 
-    /// What it printed after a round robin of 36 games.
+    /// Printed by fastchess after a round robin of 36 games.
     const TABLE: &str = "\
 Rank Name                             Elo        +/-       nElo        +/-      Games      Score       Draw           Ptnml(0-2)
    1 new                           190.85     144.57     245.67     139.00         24      75.0%      50.0%      [0, 0, 6, 0, 6]

@@ -1,8 +1,7 @@
-//! What an engine is told of a game: `position` with its moves, move by move.
+//! The `position` command of a game, extended move by move.
 //!
-//! In: the game so far. Out: the command for its last position, of which only what is new is written. Engines get
-//! all moves, as they may want the history; or only those since the last capture or pawn move, which is all that
-//! the rules need and much less to read.
+//! It holds all moves, or with short history those since the last capture or pawn move, which is all that the
+//! rules need.
 
 use std::io::Write;
 
@@ -12,40 +11,41 @@ use shakmaty::{Chess, EnPassantMode, Position};
 use super::parse::push_move;
 use patzer_chess::Line;
 
-/// `position … moves …` as far as it has been told.
-pub struct Told {
+/// `position … moves …` up to the last update.
+pub struct PositionCommand {
     text: Vec<u8>,
-    /// How many moves of the game it covers; `None` before the first.
+    /// Moves of the game covered; `None` before the first update.
     moves: Option<usize>,
-    /// Where they lead: known only if the command begins anew at captures and pawn moves.
+    /// Position reached; tracked only with short history.
     position: Option<Chess>,
-    /// The command has moves already.
+    /// The command has moves.
     some: bool,
 }
 
-impl Told {
-    /// Nothing yet; `short` leaves out what was before the last capture or pawn move.
-    pub fn new(short: bool) -> Told {
-        Told { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
+impl PositionCommand {
+    /// With `short`, drops the moves before the last capture or pawn move.
+    pub fn new(short: bool) -> PositionCommand {
+        PositionCommand { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
     }
 
-    /// Begins a new game.
-    pub fn forget(&mut self) {
+    /// Starts a new game.
+    pub fn reset(&mut self) {
         self.moves = None;
     }
 
-    /// The command for a line, to which a caller may append; [`Told::keep`] takes that away again.
-    pub fn tell(&mut self, line: &Line) -> &mut Vec<u8> {
-        let mut told = match self.moves {
-            Some(told) if told <= line.moves().len() => told,
+    /// Extends the command to the end of a line. The caller may append to it; [`PositionCommand::truncate`]
+    /// removes that again.
+    pub fn update(&mut self, line: &Line) -> &mut Vec<u8> {
+        let mut position_command = match self.moves {
+            Some(position_command) if position_command <= line.moves().len() => position_command,
             _ => {
                 self.begin(line.start());
                 0
             }
         };
         let castling = line.start().castles().mode();
-        for &m in &line.moves()[told..] {
-            told += 1;
+        for &m in &line.moves()[position_command..] {
+            position_command += 1;
             if let Some(position) = &mut self.position {
                 position.play_unchecked(m);
                 if position.halfmoves() == 0 {
@@ -58,16 +58,14 @@ impl Told {
             push_move(&mut self.text, m, castling);
             self.some = true;
         }
-        self.moves = Some(told);
+        self.moves = Some(position_command);
         &mut self.text
     }
 
-    /// Takes away what was appended to a command of this length.
-    pub fn keep(&mut self, length: usize) {
+    pub fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
     }
 
-    /// The command as it was told last.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -94,14 +92,14 @@ mod tests {
     use patzer_chess::rng::Rng;
     use shakmaty::uci::UciMove;
 
-    /// The command for each line of a game in which this player has White.
+    /// Commands for White's moves of a game.
     fn commands(moves: &str, short: bool) -> Vec<String> {
-        let mut told = Told::new(short);
+        let mut position_command = PositionCommand::new(short);
         let mut line = Line::new(Chess::default());
         let mut commands = Vec::new();
         for (ply, text) in moves.split(' ').enumerate() {
             if ply % 2 == 0 {
-                commands.push(String::from_utf8(told.tell(&line).clone()).unwrap());
+                commands.push(String::from_utf8(position_command.update(&line).clone()).unwrap());
             }
             let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
             line.play(m);
@@ -127,9 +125,9 @@ mod tests {
     #[test]
     fn both_ways_of_telling_lead_to_the_same_line_of_play() {
         let mut rng = Rng::new(7);
-        let mut told = [Told::new(false), Told::new(true)];
+        let mut position_command = [PositionCommand::new(false), PositionCommand::new(true)];
         for _ in 0..20 {
-            told.iter_mut().for_each(Told::forget);
+            position_command.iter_mut().for_each(PositionCommand::reset);
             let mut line = Line::new(Chess::default());
             for _ in 0..120 {
                 let moves = line.position().legal_moves();
@@ -137,10 +135,10 @@ mod tests {
                     break;
                 }
                 line.play(moves[rng.below(moves.len())]);
-                // Engines hear every other position.
+                // An engine sees every second position.
                 if line.moves().len().is_multiple_of(2) {
-                    for told in &mut told {
-                        let heard = heard(std::str::from_utf8(told.tell(&line)).unwrap());
+                    for position_command in &mut position_command {
+                        let heard = heard(std::str::from_utf8(position_command.update(&line)).unwrap());
                         assert_eq!(heard.position(), line.position());
                         assert_eq!(heard.repetitions(), line.repetitions());
                     }
@@ -149,7 +147,7 @@ mod tests {
         }
     }
 
-    /// What an engine makes of a command.
+    /// Parses a command as an engine does.
     fn heard(command: &str) -> Line {
         let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
         let start = match setup.strip_prefix("position fen ") {

@@ -1,47 +1,44 @@
-//! Match output in the words of other runners, for scripts that read it.
+//! Match output in the format of fastchess or cutechess-cli, for scripts that parse it.
 //!
-//! In: games as they count, and what they add up to. Out: the lines that fastchess and cutechess-cli print. Games
-//! are told of in the order of their numbers, in pairs and when they are finished: `Started game` stands right
-//! before its `Finished game`.
+//! Games are reported in order and when finished: `Started game` directly precedes its `Finished game`.
 
 mod cutechess;
 pub mod events;
 mod fastchess;
 
+use super::pairings::Pair;
 use super::pgn;
-use super::schedule::Pair;
 use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
 
-/// Whose lines are written.
+/// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Dialect {
-    /// Our own: the result at the end.
+pub enum OutputFormat {
+    /// The result at the end.
     Patzer,
-    /// Those of fastchess.
+    /// Lines of fastchess.
     Fastchess,
-    /// Those of cutechess-cli.
+    /// Lines of cutechess-cli.
     Cutechess,
 }
 
-/// What two players have against each other.
-pub struct Standing<'a> {
-    /// The players' names.
+/// Score of two players so far.
+pub struct MatchStatus<'a> {
     pub names: [&'a str; 2],
-    /// What is played: limit, threads, book.
+    /// Limit, threads, hash, book.
     pub conditions: &'a str,
-    /// The results, from the first one's side.
+    /// From the first player's side.
     pub tally: &'a Tally,
-    /// The test, if it is one, with its LLR.
+    /// The sequential test with its LLR.
     pub test: Option<(Sprt, f64)>,
 }
 
-impl Dialect {
-    /// The lines of a pair's games. `of` is the number of all games, `now` the results of two players with these
-    /// games; `None` if there are more than two.
+impl OutputFormat {
+    /// Lines of a finished pair. `of` is the number of all games, `now` the score with this pair; `None` with
+    /// more than two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
         let mut text = String::new();
-        let [a, b] = pair.meeting.players;
+        let [a, b] = pair.pairing.players;
         let both = [names[a].as_str(), names[b].as_str()];
         let [_, second] = pair.half_points();
         for (game, (played, [white, black])) in pair.seated().into_iter().enumerate() {
@@ -50,43 +47,43 @@ impl Dialect {
             let (result, how) = (played.result(), pgn::how_it_ended(played));
             text += &format!("Started game {number} of {of} ({white} vs {black})\n");
             text += &format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
-            if let (Dialect::Cutechess, Some(now)) = (self, now) {
+            if let (OutputFormat::Cutechess, Some(now)) = (self, now) {
                 text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
             }
         }
         text
     }
 
-    /// How two players stand.
-    pub fn standing(self, standing: &Standing) -> String {
+    /// Status of two players.
+    pub fn standing(self, standing: &MatchStatus) -> String {
         match self {
-            Dialect::Patzer => String::new(),
-            Dialect::Fastchess => fastchess::standing(standing),
-            Dialect::Cutechess => cutechess::standing(standing),
+            OutputFormat::Patzer => String::new(),
+            OutputFormat::Fastchess => fastchess::standing(standing),
+            OutputFormat::Cutechess => cutechess::standing(standing),
         }
     }
 
-    /// How more than two players stand, the best first.
+    /// Table of more than two players, best first.
     pub fn ranking(self, players: &[(&str, Tally)]) -> String {
         match self {
-            Dialect::Patzer => String::new(),
-            Dialect::Fastchess => fastchess::ranking(players),
-            Dialect::Cutechess => cutechess::ranking(players),
+            OutputFormat::Patzer => String::new(),
+            OutputFormat::Fastchess => fastchess::ranking(players),
+            OutputFormat::Cutechess => cutechess::ranking(players),
         }
     }
 
-    /// What is said at the very end.
+    /// Last lines of a match.
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
-            (Dialect::Patzer, _) => return String::new(),
-            (Dialect::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
+            (OutputFormat::Patzer, _) => return String::new(),
+            (OutputFormat::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
             _ => String::new(),
         };
         verdict + "Finished match\n"
     }
 }
 
-/// The results before the last game, of which the first player's half points are known.
+/// The score before the last game, given the first player's half points in it.
 fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
     let count = match half_points {
         0 => &mut games.losses,
@@ -105,17 +102,17 @@ fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
     }
 }
 
-/// The LLR in percent of the bound to which it goes, with its sign.
+/// LLR in percent of the bound that it approaches, with its sign.
 fn percent(sprt: &Sprt, llr: f64) -> f64 {
     100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
 }
 
-/// A number as C++ prints it: what is not known is `nan`.
+/// Formats a number as C++ does: `nan` without sign.
 fn number(value: f64, digits: usize) -> String {
     if value.is_nan() { "nan".into() } else { format!("{value:.digits$}") }
 }
 
-/// An error as C++ prints it: one without end is not known.
+/// Formats an error as C++ does: an infinite one is `nan`.
 fn error(value: f64, digits: usize) -> String {
     number(if value.is_finite() { value } else { f64::NAN }, digits)
 }
@@ -125,7 +122,7 @@ mod tests {
     use super::*;
     use crate::stats::{Model, Pentanomial};
 
-    /// Those of a match that fastchess has played.
+    /// Tally of a match that fastchess has played.
     pub fn tally() -> Tally {
         Tally {
             games: Trinomial { wins: 23, draws: 40, losses: 17 },
@@ -153,10 +150,10 @@ mod tests {
 
     #[test]
     fn only_others_say_that_the_match_is_over() {
-        assert_eq!(Dialect::Patzer.end(None), "");
-        assert_eq!(Dialect::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
+        assert_eq!(OutputFormat::Patzer.end(None), "");
+        assert_eq!(OutputFormat::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
         assert_eq!(
-            Dialect::Fastchess.end(Some((sprt(), -3.0))),
+            OutputFormat::Fastchess.end(Some((sprt(), -3.0))),
             "SPRT ([0.00, 5.00]) completed - H0 was accepted\nFinished match\n"
         );
     }

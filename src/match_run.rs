@@ -4,33 +4,28 @@
 
 use std::path::Path;
 
-use super::play::{Field, PlayArgs, open_record};
-use super::show::{Facts, NOT_KEPT, Show, ShowArgs};
+use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
+use super::play::{Lineup, PlayArgs, open_record};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_match::course::{self, Course, Ended, Standings};
-use patzer_match::game::Reason;
-use patzer_match::journal::{Arguments, Journalled, Piece};
-use patzer_match::meetings::Schedule;
+use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::schedule::Plan;
-use patzer_match::spec::Spec;
-use patzer_match::tally::Tally;
+use patzer_match::{MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
 /// What is to be played.
-pub struct Contest<'a> {
+pub struct MatchRun<'a> {
     /// The command's name.
     pub command: &'static str,
     /// How it is played.
     pub play: &'a PlayArgs,
     /// How it is told.
-    pub show: &'a ShowArgs,
+    pub show: &'a DisplayArgs,
     /// The players.
     pub specs: &'a [Spec],
     /// Who meets whom.
-    pub schedule: Schedule,
+    pub pairings: Pairings,
     /// All pairs that may be played, those of an earlier run counted.
     pub pairs: usize,
     /// What kind of match it is: an option of the record, which a resumed one must share.
@@ -44,15 +39,15 @@ pub struct Contest<'a> {
 }
 
 /// A contest that is over.
-pub struct Held<S> {
+pub struct FinishedMatch<S> {
     /// What the pairs add up to.
     pub standings: S,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunSummary,
     /// The book, in its order.
     pub openings: Openings,
     /// Who tells the result.
-    pub show: Show,
+    pub show: MatchDisplay,
 }
 
 /// Plays. `standings` begins them, from the players and the book.
@@ -60,59 +55,58 @@ pub struct Held<S> {
 /// # Errors
 /// If a player or the openings are no good, before any game; if a player fails on the way; or if a game cannot be
 /// written down.
-pub fn hold<S: Standings>(
-    contest: &Contest,
-    standings: impl FnOnce(&Field, &Openings) -> S,
+pub fn play_match<S: Standings>(
+    run: &MatchRun,
+    standings: impl FnOnce(&Lineup, &Openings) -> S,
     ui: &Ui,
-) -> Result<Held<S>> {
-    let Contest { play, pgn, .. } = *contest;
+) -> Result<FinishedMatch<S>> {
+    let MatchRun { play, pgn, .. } = *run;
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings()?;
-    let endgames = play.endgames()?;
-    let field = play.field(contest.specs, stop)?;
-    let mut options = play.options(&field, &openings);
-    if let Some(endgames) = &endgames {
-        options.insert("endgame tables".to_string(), endgames.to_string());
+    let syzygy = play.syzygy()?;
+    let lineup = play.lineup(run.specs, stop)?;
+    let mut options = play.options(&lineup, &openings);
+    if let Some(syzygy) = &syzygy {
+        options.insert("endgame tables".to_string(), syzygy.to_string());
     }
-    options.insert(contest.kind.0.to_string(), contest.kind.1.clone());
-    let (mut record, done) = open_record(pgn, contest.resume, contest.typed, &options, ui)?;
-    play.announce(&field, &openings, ui);
-    if let [a, b] = &field.participants[..]
-        && (&a.digest, a.terms, a.settings()) == (&b.digest, b.terms, b.settings())
+    options.insert(run.kind.0.to_string(), run.kind.1.clone());
+    let (mut record, done) = open_record(pgn, run.resume, run.typed, &options, ui)?;
+    play.announce(&lineup, &openings, ui);
+    if let [a, b] = &lineup.participants[..]
+        && (&a.digest, a.time_settings, a.settings()) == (&b.digest, b.time_settings, b.settings())
     {
         ui.note("A and B are the same: this tests the test");
     }
-    let boards = play.cores(&field, ui);
-    let plan = Plan {
-        pairs: done.len()..contest.pairs,
+    let boards = play.cores(&lineup, ui);
+    let config = MatchConfig {
+        pairs: done.len()..run.pairs,
         concurrency: play.concurrency(),
-        schedule: &contest.schedule,
-        terms: &field.terms,
-        names: &field.names,
+        pairings: &run.pairings,
+        time_settings: &lineup.time_settings,
+        names: &lineup.names,
         openings: &openings,
-        rules: play.rules(endgames),
+        rules: play.rules(syzygy),
+        header: play.header(&format!("patzer {}", run.command), &lineup),
         prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
     };
     let players =
-        |number: usize, stop: &std::sync::atomic::AtomicBool| field.participants[number].player(stop);
-    let facts = Facts {
-        names: field.names.clone(),
-        conditions: play.conditions(&field),
-        games: 2 * contest.pairs,
+        |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
+    let info = MatchInfo {
+        names: lineup.names.clone(),
+        conditions: play.conditions(&lineup),
+        games: 2 * run.pairs,
         done: 2 * done.len() as u64,
     };
-    let mut show = Show::new(contest.show, contest.command, facts, ui)?;
-    let mut standings = standings(&field, &openings);
-    let header = play.header(&format!("patzer {}", contest.command), &field);
-    let course = Course { plan, header };
-    let ended = course::run(&course, &mut standings, &done, &mut record, &players, stop, &mut show);
-    field.participants.iter().for_each(Participant::dismiss);
+    let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
+    let mut standings = standings(&lineup, &openings);
+    let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
+    lineup.participants.iter().for_each(Participant::drop_spares);
     record.finish()?;
     let ended = ended.inspect_err(|_| {
         ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
     })?;
-    Ok(Held { standings, ended, openings, show })
+    Ok(FinishedMatch { standings, ended, openings, show })
 }
 
 /// What a careful author should know about how it went.
@@ -142,7 +136,7 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
 ///
 /// # Errors
 /// If the journal cannot be read or does not fit.
-pub fn resumed<E: Piece, A: clap::Args>(
+pub fn resumed<E: JournalEntry, A: clap::Args>(
     command: &'static str,
     players: &[&str],
     pgn: &Path,
@@ -152,7 +146,7 @@ pub fn resumed<E: Piece, A: clap::Args>(
     for here in ["resume", "pgn"].iter().chain(&NOT_KEPT) {
         typed.remove(*here);
     }
-    let earlier = if resume { Journalled::<E>::arguments(pgn)? } else { None };
+    let earlier = if resume { JournaledFile::<E>::arguments(pgn)? } else { None };
     let Some(mut all) = earlier else { return Ok(None) };
     if players.iter().any(|player| typed.contains_key(*player)) {
         all.retain(|name, _| !players.contains(&name.as_str()));

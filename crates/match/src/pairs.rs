@@ -1,0 +1,284 @@
+//! Plays pairs of games on several threads and delivers them in order.
+//!
+//! A pair's games depend on its index alone, so they are the same for any number of threads.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::AtomicBool;
+
+use super::game::{GameError, Rules, TimeSettings, play};
+use super::openings::Openings;
+use super::ordered_map::{self, Jobs};
+use super::pairings::{Pair, Pairing, Pairings};
+use super::pgn::Header;
+use super::player::{Player, PlayerError};
+use patzer_io::error::{Error, Result};
+
+/// Creates a player, by its index, for the games of one thread.
+pub type PlayerFactory<'a> =
+    &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
+
+/// Match configuration: pairs, openings, limits, tags.
+pub struct MatchConfig<'a> {
+    /// Pair indices to play; a resumed match starts after the pairs on disk.
+    pub pairs: Range<usize>,
+    /// Threads, each with players of its own.
+    pub concurrency: usize,
+    pub pairings: &'a Pairings,
+    /// By player index.
+    pub time_settings: &'a [TimeSettings],
+    /// By player index.
+    pub names: &'a [String],
+    pub openings: &'a Openings,
+    pub rules: Rules,
+    pub header: Header,
+    /// Called by each thread, with its number, before it plays.
+    pub prepare: &'a (dyn Fn(usize) + Sync),
+}
+
+impl MatchConfig<'_> {
+    fn deterministic(&self) -> bool {
+        self.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
+    }
+}
+
+/// Plays pairs until all are played, `receive` breaks, or `stop` is set; returns the number of finished pairs
+/// that were not received.
+///
+/// # Errors Errors of `receive`; the failure of a player, after all pairs before it have been received.
+pub fn run(
+    config: &MatchConfig,
+    players: PlayerFactory,
+    stop: &AtomicBool,
+    receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
+    idle: &mut dyn FnMut() -> Result<()>,
+) -> Result<usize> {
+    let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
+    // Players are created when first needed and kept.
+    let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
+        (config.prepare)(thread);
+        config.time_settings.iter().map(|_| None).collect()
+    };
+    let work =
+        |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(config, players, seats, index, halt);
+    ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
+}
+
+/// Plays one pair; `None` if it was aborted.
+fn play_number(
+    config: &MatchConfig,
+    make: PlayerFactory,
+    seats: &mut [Option<Box<dyn Player>>],
+    index: usize,
+    halt: &AtomicBool,
+) -> Result<Option<Pair>> {
+    let pairing = config.pairings.pairing(index);
+    for number in pairing.players {
+        if seats[number].is_none() {
+            match make(number, halt) {
+                Ok(player) => seats[number] = Some(player),
+                Err(PlayerError::Stopped) => return Ok(None),
+                Err(e) => return Err(Error::input(format!("{}: {e}", config.names[number]))),
+            }
+        }
+    }
+    let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(pairing.players) else {
+        return Err(Error::internal("a player was to meet itself"));
+    };
+    match play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt) {
+        Ok(pair) => Ok(Some(pair)),
+        Err(None) => Ok(None),
+        Err(Some(error)) => Err(error),
+    }
+}
+
+/// Plays both games; the error is `None` if they were aborted.
+fn play_pair(
+    config: &MatchConfig,
+    index: usize,
+    pairing: Pairing,
+    [first, second]: [&mut dyn Player; 2],
+    halt: &AtomicBool,
+) -> std::result::Result<Pair, Option<Error>> {
+    let [a, b] = pairing.players;
+    let failed = |game: usize, white: usize, black: usize| {
+        move |unfinished| match unfinished {
+            GameError::Stopped => None,
+            GameError::Failed(color, note) => {
+                let name = &config.names[color.fold_wb(white, black)];
+                Some(Error::input(format!("{name} failed in game {}.{game}: {note}", index + 1)))
+            }
+        }
+    };
+    let start = &config.openings.get(pairing.opening, config.deterministic());
+    let (x, y) = (&config.time_settings[a], &config.time_settings[b]);
+    let one =
+        play(start, [&mut *first, &mut *second], [x, y], &config.rules, halt).map_err(failed(1, a, b))?;
+    let two = play(start, [second, first], [y, x], &config.rules, halt).map_err(failed(2, b, a))?;
+    Ok(Pair { index, pairing, games: [one, two] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::adjudication::Adjudication;
+    use super::super::control::Control;
+    use super::super::mock::Hashing;
+    use super::super::openings::BookOptions;
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    const TIME: TimeSettings =
+        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+
+    fn plan<'a>(
+        pairs: Range<usize>,
+        concurrency: usize,
+        openings: &'a Openings,
+        pairings: &'a Pairings,
+        max_moves: u32,
+    ) -> MatchConfig<'a> {
+        static NAMES: [String; 4] = [const { String::new() }; 4];
+        let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
+        let rules = Rules { adjudication, recover: false, syzygy: None };
+        let (time_settings, names) = (&[TIME; 4][..], &NAMES[..]);
+        let header = Header::new("", names, time_settings);
+        MatchConfig {
+            pairs,
+            concurrency,
+            pairings,
+            time_settings,
+            names,
+            openings,
+            rules,
+            header,
+            prepare: &|_| {},
+        }
+    }
+
+    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
+        Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
+    }
+
+    fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let two_players = Pairings::new(2, 1);
+        let plan = plan(range, concurrency, &openings, &two_players, 40);
+        let mut got = Vec::new();
+        let mut receive = |pair| {
+            got.push(pair);
+            Ok(if got.len() == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        got
+    }
+
+    #[test]
+    fn any_number_of_threads_plays_the_same_games_in_the_same_order() {
+        let alone = pairs(1, 0..12, usize::MAX);
+        assert_eq!(alone.len(), 12);
+        assert!(alone.iter().enumerate().all(|(i, pair)| pair.index == i));
+        assert_eq!(alone, pairs(2, 0..12, usize::MAX));
+        assert_eq!(alone, pairs(5, 0..12, usize::MAX));
+        // A later start continues the sequence.
+        assert_eq!(alone[5..], pairs(3, 5..12, usize::MAX));
+    }
+
+    #[test]
+    fn the_receiver_ends_the_run() {
+        let alone = pairs(1, 0..1000, 4);
+        assert_eq!(alone.len(), 4);
+        assert_eq!(alone, pairs(3, 0..1000, 4));
+    }
+
+    #[test]
+    fn both_games_of_a_pair_begin_from_its_opening_with_colours_swapped() {
+        for pair in pairs(2, 0..6, usize::MAX) {
+            let [first, second] = &pair.games;
+            assert_eq!(first.start, second.start);
+            // The players choose differently, so swapped colours change the game.
+            assert!(!pair.mirrored());
+        }
+    }
+
+    #[test]
+    fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(4, 4);
+        let mut got = Vec::new();
+        let mut receive = |pair: Pair| {
+            got.push((pair.pairing.players, pair.games[0].start.clone()));
+            Ok(ControlFlow::Continue(()))
+        };
+        let plan = plan(0..12, 3, &openings, &pairings, 2);
+        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        assert_eq!(got.len(), 12);
+        assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
+        assert!(got[6..].iter().all(|(_, start)| *start == got[6].1) && got[6].1 != got[0].1);
+        assert_eq!((got[5].0, got[6].0), ([2, 3], [0, 1]));
+    }
+
+    #[test]
+    fn a_player_that_panics_ends_the_run() {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
+        let plan = plan(0..usize::MAX, 2, &openings, &pairings, 5);
+        let first = AtomicBool::new(true);
+        let players = |number: usize, stop: &AtomicBool| {
+            assert!(!first.swap(false, Ordering::Relaxed), "for the test");
+            hashing(number, stop)
+        };
+        let run = std::panic::AssertUnwindSafe(|| {
+            let mut receive = |_| Ok(ControlFlow::Continue(()));
+            run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()))
+        });
+        assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
+    }
+
+    /// Plays 13 games in all, then fails.
+    struct Mortal<'a>(Hashing, &'a AtomicUsize);
+
+    impl Player for Mortal<'_> {
+        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), PlayerError> {
+            let dies = self.1.fetch_add(1, Ordering::Relaxed) == 13;
+            if dies { Err(PlayerError::Crash("exit status: 3".into())) } else { Ok(()) }
+        }
+
+        fn choose(
+            &mut self,
+            turn: &super::super::player::Turn,
+        ) -> std::result::Result<super::super::player::MoveReply, PlayerError> {
+            self.0.choose(turn)
+        }
+    }
+
+    #[test]
+    fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
+        static GAMES: AtomicUsize = AtomicUsize::new(0);
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
+        let names = ["a".to_string(), "b".to_string()];
+        let plan = MatchConfig { names: &names, ..plan(0..1000, 1, &openings, &pairings, 5) };
+        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
+            Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
+        };
+        let mut pairs = 0;
+        let mut receive = |_| {
+            pairs += 1;
+            Ok(ControlFlow::Continue(()))
+        };
+        let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        // Four calls a pair: the fourteenth is the second player's in the fourth pair.
+        assert_eq!(ended.unwrap_err().to_string(), "b failed in game 4.1: exit status: 3");
+        assert_eq!(pairs, 3);
+    }
+
+    #[test]
+    fn a_fault_of_the_receiver_ends_the_run() {
+        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
+        let pairings = Pairings::new(2, 1);
+        let plan = plan(0..1000, 2, &openings, &pairings, 5);
+        let mut receive = |_| Err(Error::usage("full"));
+        let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        assert_eq!(ended.unwrap_err().to_string(), "full");
+    }
+}

@@ -1,0 +1,155 @@
+//! Match runner: writes each pair to disk, counts it, reports it, until the standings are decided.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::game::Reason;
+use super::pairings::Pair;
+use super::pairs::{self, MatchConfig, PlayerFactory};
+use super::pgn;
+use super::record::{MatchRecord, PairEntry};
+use super::tally::Tally;
+use crate::stats::Sprt;
+use patzer_io::error::Result;
+
+/// Results that pairs add up to: a [sequential test](super::sequential) or a [tournament](super::tournament).
+pub trait Standings {
+    fn add(&mut self, entry: &PairEntry);
+
+    /// Tally between two players, by index.
+    fn between(&self, players: [usize; 2]) -> Tally;
+
+    /// Tally of one player against all opponents.
+    fn player_tally(&self, player: usize) -> Tally;
+
+    /// The sequential test and its LLR, if any.
+    fn test(&self) -> Option<(Sprt, f64)>;
+
+    /// Whether the match can stop.
+    fn decided(&self) -> bool;
+
+    fn summary_line(&self) -> String;
+
+    /// Games counted.
+    fn games(&self) -> u64;
+
+    /// Players by score percentage, ties in command-line order.
+    fn ranking(&self, players: usize) -> Vec<(usize, Tally)> {
+        let mut rows: Vec<_> = (0..players).map(|player| (player, self.player_tally(player))).collect();
+        rows.sort_by(|(_, a), (_, b)| b.share().total_cmp(&a.share()));
+        rows
+    }
+}
+
+/// Receives the events of a match.
+pub trait Observer {
+    /// A pair has been counted. An error ends the match.
+    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
+
+    /// A player crashed or stalled and the match goes on.
+    fn incident(&mut self, text: &str);
+
+    /// Called a few times a second.
+    fn tick(&mut self, standings: &dyn Standings);
+}
+
+impl Observer for () {
+    fn pair(&mut self, _: &Pair, _: &PairEntry, _: &dyn Standings) -> Result<()> {
+        Ok(())
+    }
+
+    fn incident(&mut self, _: &str) {}
+
+    fn tick(&mut self, _: &dyn Standings) {}
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunSummary {
+    /// Games counted in this run.
+    pub games: u64,
+    /// Wall-clock time of this run.
+    pub seconds: f64,
+    /// Finished pairs that do not count: after the end, or after an unfinished pair.
+    pub discarded: usize,
+    /// All configured pairs were played.
+    pub complete: bool,
+}
+
+impl RunSummary {
+    /// Games a second in this run; 0 without any.
+    pub fn speed(&self) -> f64 {
+        if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
+    }
+}
+
+/// Why the match stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    Verdict,
+    Games,
+    Interrupted,
+}
+
+/// Interval of progress reports.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Plays until the standings are decided, all pairs are played, or `stop` is set. `done` are the pairs of a
+/// resumed record.
+pub fn run_match(
+    config: &MatchConfig,
+    standings: &mut dyn Standings,
+    done: &[PairEntry],
+    record: &mut MatchRecord,
+    players: PlayerFactory,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<RunSummary> {
+    done.iter().for_each(|entry| standings.add(entry));
+    let begin = Instant::now();
+    let before = standings.games();
+    let (mut discarded, mut pairs) = (0, done.len());
+    if !standings.decided() && !config.pairs.is_empty() {
+        let shared = RefCell::new((&mut *standings, record, &mut *observer, begin));
+        let mut receive = |pair: Pair| {
+            let (standings, record, observer, _) = &mut *shared.borrow_mut();
+            let entry = PairEntry::new(&pair);
+            record.append(&entry, pgn::pair(&pair, &config.header).as_bytes())?;
+            standings.add(&entry);
+            pairs += 1;
+            incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
+            observer.pair(&pair, &entry, &**standings)?;
+            Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        let mut idle = || {
+            let (standings, record, observer, last) = &mut *shared.borrow_mut();
+            if last.elapsed() >= PROGRESS {
+                *last = Instant::now();
+                observer.tick(&**standings);
+            }
+            record.sync_if_due()
+        };
+        discarded = pairs::run(config, players, stop, &mut receive, &mut idle)?;
+    }
+    let games = standings.games() - before;
+    let complete = pairs >= config.pairs.end;
+    Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
+}
+
+/// Messages about games lost by a crash or stall.
+fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
+    let games = pair.seated().into_iter().enumerate();
+    games
+        .filter(|(_, (game, _))| matches!(game.reason, Reason::Disconnect | Reason::Stall))
+        .map(|(number, (game, [white, black]))| {
+            let loser = game.winner.map_or(white, |winner| winner.fold_wb(black, white));
+            let note = game.note.as_deref().unwrap_or_default();
+            format!("game {}.{}: {} {note}", pair.index + 1, number + 1, names[loser])
+        })
+        .collect()
+}

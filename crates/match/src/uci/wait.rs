@@ -1,0 +1,71 @@
+//! Deadlines of a conversation with a program, and how it ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Interval at which a waiting game checks its stop flag.
+pub const STOP_TICK: Duration = Duration::from_millis(50);
+
+/// Why the program did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessError {
+    TimedOut,
+    /// The game was aborted.
+    Stopped,
+    /// The program exited or closed a pipe.
+    Closed,
+}
+
+/// How long to wait for a program.
+pub struct Wait<'a> {
+    /// `None` for no limit.
+    pub deadline: Option<Instant>,
+    /// Set to abort the game.
+    pub stop: &'a AtomicBool,
+}
+
+impl Wait<'_> {
+    /// Fails if the deadline has passed or the game was aborted.
+    pub fn check(&self) -> Result<(), ProcessError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ProcessError::Stopped);
+        }
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late { Err(ProcessError::TimedOut) } else { Ok(()) }
+    }
+}
+
+/// The last bytes of standard error.
+#[derive(Debug, Default)]
+pub struct StderrTail(Vec<u8>);
+
+impl StderrTail {
+    const SIZE: usize = 2048;
+
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() > 2 * StderrTail::SIZE {
+            self.0.drain(..self.0.len() - StderrTail::SIZE);
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let kept = &self.0[self.0.len().saturating_sub(StderrTail::SIZE)..];
+        String::from_utf8_lossy(kept).trim().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_end_of_a_stream_is_kept() {
+        let mut tail = StderrTail::default();
+        for i in 0..10_000 {
+            tail.push(format!("{i}\n").as_bytes());
+        }
+        assert!(tail.text().ends_with("9998\n9999"));
+        assert!(tail.0.len() <= 2 * StderrTail::SIZE + 16);
+    }
+}
