@@ -1,7 +1,6 @@
-//! From positions of games to choices: the legal moves, and which of them was played.
+//! Move choices: positions of games with their legal moves and the move played.
 //!
-//! In: records, those of a game in order. Out: choices with what was played before them, or the count of records
-//! that are none. Where filters have dropped the positions before, nothing is known of the moves there.
+//! Earlier moves are known only where a record follows that of the previous ply.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +9,36 @@ use shakmaty::{Chess, Move, Position};
 use super::features::{Before, Has, describe};
 use patzer_data::Record;
 
-/// One position in which a move was chosen.
+/// A position in which a move was chosen.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    /// The game it is of.
     pub game: u64,
-    /// The position.
     pub position: Chess,
-    /// The move played; legal.
+    /// Legal.
     pub played: Move,
-    /// The moves before it.
     pub before: Before,
 }
 
-/// A choice as the model sees it.
+/// A choice reduced to features: one competition of the Bradley-Terry model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contest {
-    /// The levels of every legal move.
+    /// Feature levels of every legal move.
     pub moves: Vec<Has>,
-    /// Which of them was played.
+    /// Index of the move played.
     pub played: usize,
 }
 
-/// Reads records one after another, and counts those that are no choice.
+/// Turns records in game order into choices and counts the others.
 #[derive(Debug, Default)]
 pub struct Chooser {
-    /// The record before, with its game, ply and move, and the move before that.
+    /// Game, ply and move of the previous record, and the move before that.
     last: Option<(u64, u16, Move, Option<Move>)>,
-    /// Samples that are no choice, by reason.
+    /// Records without a choice, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Chooser {
-    /// The choice of a record; `game` tells games of all files apart.
+    /// The choice of a record; `game` identifies the game across files.
     pub fn next(&mut self, record: &Record, game: u64) -> Option<Choice> {
         let before =
             self.last.take().filter(|(of, ply, ..)| *of == game && ply.checked_add(1) == Some(record.ply));
@@ -74,7 +70,6 @@ fn choose(record: &Record, game: u64, before: Option<Before>) -> Result<Choice, 
 }
 
 impl Choice {
-    /// What the model sees of it.
     pub fn contest(&self) -> Contest {
         let legal = self.position.legal_moves();
         let played = legal.iter().position(|m| *m == self.played).unwrap_or(0);
@@ -106,7 +101,7 @@ mod tests {
         assert_eq!((names(choices[0].before.last), names(choices[0].before.own)), (None, None));
         assert_eq!(names(choices[3].before.last).as_deref(), Some("Ng1-f3"));
         assert_eq!(names(choices[3].before.own).as_deref(), Some("e7-e5"));
-        // A gap: what came before it is not known.
+        // A gap: the moves before are unknown.
         let choice = chooser.next(&Record { ply: 9, ..game[3] }, 0).unwrap();
         assert!(choice.before.last.is_none());
         assert_eq!(choice.contest().moves.len(), choice.position.legal_moves().len());

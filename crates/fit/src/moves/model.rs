@@ -1,12 +1,11 @@
-//! A generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
+//! Generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
 //!
-//! In: choices, each the levels of all legal moves and which was played. Out: a strength for every level, with its
-//! error, and how well they foresee choices. A move's strength is the product of those of its levels, and it is played
-//! with a chance in proportion to it among the legal moves. Sources: Hunter, "MM algorithms for generalized
-//! Bradley-Terry models" (2004); Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), from whom
-//! is also the prior: each level wins and loses one virtual game against a level of strength 1.
+//! A move's strength is the product of its levels' strengths; it is played with a probability proportional to
+//! it among the legal moves. Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004);
+//! Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), also for the prior: each level
+//! wins and loses one virtual game against strength 1.
 //!
-//! Sums are taken over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
+//! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -15,36 +14,34 @@ use super::choices::Contest;
 use super::features::{COUNT, GROUPS, Has};
 use crate::optim::Cholesky;
 
-/// Choices in a chunk.
+/// Choices per chunk.
 const CHUNK: usize = 512;
 
-/// Chunks at most, of sums that are large.
+/// Most chunks of sums that take much memory.
 const PARTS: usize = 16;
 
-/// The strengths of all levels, by group and level.
+/// Strengths by group and level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strengths(pub Vec<Vec<f64>>);
 
 impl Default for Strengths {
-    /// All equal: every legal move is as likely.
+    /// All 1: every legal move is equally likely.
     fn default() -> Strengths {
         Strengths(GROUPS.iter().map(|group| vec![1.0; group.len()]).collect())
     }
 }
 
 impl Strengths {
-    /// The strength of a move.
     pub fn of(&self, has: &Has) -> f64 {
         self.0.iter().zip(has).map(|(levels, &level)| levels[usize::from(level)]).product()
     }
 }
 
-/// What a fit is asked for.
+/// Stopping criteria.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Iterations at most.
     pub iterations: usize,
-    /// The gain of an iteration, in nats a choice, below which the fit ends.
+    /// Gain per iteration, in nats per choice, below which the fit ends.
     pub tolerance: f64,
 }
 
@@ -54,45 +51,40 @@ impl Default for Settings {
     }
 }
 
-/// What is known of one level.
+/// A fitted level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Its strength; that of the reference is 1.
+    /// Strength; 1 for the reference.
     pub gamma: f64,
-    /// Standard error of the strength's logarithm; 0 for the reference, which is fixed.
+    /// Standard error of ln strength; 0 for the reference.
     pub error: f64,
-    /// Choices in which the played move had it.
+    /// Choices in which the move played had this level.
     pub played: u64,
-    /// Legal moves that had it.
+    /// Legal moves with this level.
     pub offered: u64,
 }
 
-/// A fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The levels, by group.
     pub levels: Vec<Vec<Level>>,
-    /// Iterations taken.
     pub iterations: usize,
-    /// Whether the last one gained less than the tolerance.
+    /// The last iteration gained less than the tolerance.
     pub converged: bool,
 }
 
 impl Fit {
-    /// The strengths alone.
     pub fn strengths(&self) -> Strengths {
         Strengths(self.levels.iter().map(|group| group.iter().map(|level| level.gamma).collect()).collect())
     }
 }
 
-/// Fits strengths to choices.
 pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
     let mut gammas = Strengths::default();
     let (played, offered) = count(contests);
     let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, contests.is_empty(), 0);
     while !converged && iterations < settings.iterations {
         iterations += 1;
-        // Anew in every iteration, so that roundings do not add up.
+        // Recomputed in every iteration, so that rounding errors do not add up.
         let mut products = products(contests, &gammas);
         for (group, played) in played.iter().enumerate() {
             step(contests, &mut products, &mut gammas, group, played);
@@ -114,7 +106,7 @@ pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
 
 type Counts = Vec<Vec<u64>>;
 
-/// How often each level was played, and how often it could have been.
+/// How often each level was played and offered.
 fn count(contests: &[Contest]) -> (Counts, Counts) {
     let none = || -> Counts { GROUPS.iter().map(|group| vec![0; group.len()]).collect() };
     let (mut played, mut offered) = (none(), none());
@@ -129,9 +121,9 @@ fn count(contests: &[Contest]) -> (Counts, Counts) {
     (played, offered)
 }
 
-/// Sums over so many choices, by chunks in their order; `add` adds what belongs to the choice of a number.
+/// Parallel sum over choices in fixed chunks; `add` adds one choice's contribution.
 fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
-    // Large sums are few, or they would fill the memory.
+    // Few chunks for large sums, to bound memory.
     let chunk = if size > 1000 { choices.div_ceil(PARTS).max(CHUNK) } else { CHUNK };
     let parts: Vec<Vec<f64>> = (0..choices.div_ceil(chunk))
         .into_par_iter()
@@ -148,14 +140,14 @@ fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> V
     total
 }
 
-/// The strengths of all moves of all choices.
+/// Strengths of all moves.
 fn products(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
     contests.par_iter().map(|contest| contest.moves.iter().map(|has| gammas.of(has)).collect()).collect()
 }
 
-/// One step for all levels of a group at once, of which a move has only one: γ ← γ (W + 1) / (E + 2γ/(γ + 1)), with W
-/// how often the level was played and E how often the model expects it; the rest is the prior. The moves' strengths
-/// follow.
+/// Updates all levels of a group at once (a move has only one of them): γ ← γ (W + 1) / (E + 2γ/(γ + 1)),
+/// where W counts how often the level was played and E how often the model expects it; the rest is the prior.
+/// `products` follow.
 fn step(
     contests: &[Contest],
     products: &mut [Vec<f64>],
@@ -183,24 +175,24 @@ fn step(
     });
 }
 
-/// The logarithm of the choices' probability, in nats, the prior left out.
+/// Log-likelihood of the choices in nats, without the prior.
 pub fn log_likelihood(contests: &[Contest], gammas: &Strengths) -> f64 {
     sum(contests.len(), 1, |choice, total| total[0] += probability(&contests[choice], gammas).ln())[0]
 }
 
-/// The logarithm of the prior: a game won and a game lost of each level against a strength of 1.
+/// Log-prior: one win and one loss of each level against strength 1.
 fn log_prior(gammas: &Strengths) -> f64 {
     gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
 }
 
-/// The probability of the move that was played.
+/// Probability of the move played.
 pub fn probability(contest: &Contest, gammas: &Strengths) -> f64 {
     let total: f64 = contest.moves.iter().map(|has| gammas.of(has)).sum();
     gammas.of(&contest.moves[contest.played]) / total
 }
 
-/// Standard errors of the logarithms: from the inverse of the information, the covariances of the levels under the
-/// model summed over the choices, with that of the prior's virtual games.
+/// Standard errors of ln strength, from the inverse information: the levels' covariances under the model,
+/// summed over the choices, plus the prior's virtual games.
 fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
     let mut size = 0;
     let mut place: Vec<Vec<Option<usize>>> = Vec::new();
@@ -235,7 +227,7 @@ fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
     place.par_iter().map(|places| places.iter().map(error).collect()).collect()
 }
 
-/// Adds the covariances of one choice to the lower triangle of the information.
+/// Adds one choice's covariances to the lower triangle of the information matrix.
 fn inform(
     contest: &Contest,
     gammas: &Strengths,
@@ -245,7 +237,7 @@ fn inform(
 ) {
     let strengths: Vec<f64> = contest.moves.iter().map(|has| gammas.of(has)).collect();
     let total: f64 = strengths.iter().sum();
-    // The mean of each level by its place in the matrix, and the places that occur.
+    // Mean of each level by its row in the matrix, and the rows that occur.
     let (mut means, mut occur) = (vec![0.0; size], Vec::new());
     for (has, strength) in contest.moves.iter().zip(strengths) {
         let p = strength / total;
@@ -261,7 +253,7 @@ fn inform(
                 means[at] += p;
             }
         }
-        // Places grow with the groups, so the first of two is the smaller.
+        // Rows grow with the groups, so the first of two is the smaller.
         for (i, &row) in own[..count].iter().enumerate() {
             for &column in &own[..=i] {
                 matrix[row * size + column] += p;
@@ -275,18 +267,17 @@ fn inform(
     }
 }
 
-/// How well choices are foreseen.
+/// Quality of predictions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quality {
-    /// Choices.
     pub choices: u64,
-    /// Mean logarithm of the probability of the move that was played, in nats.
+    /// Mean log-probability of the move played, in nats.
     pub log_likelihood: f64,
-    /// Its standard error.
+    /// Standard error of `log_likelihood`.
     pub error: f64,
-    /// The same if all legal moves were as likely.
+    /// `log_likelihood` if all legal moves were equally likely.
     pub uniform: f64,
-    /// Share of choices in which the played move is the first, among the first two, and so on.
+    /// Share of choices whose move ranks first, among the first two, … five.
     pub among: [f64; 5],
 }
 
@@ -320,7 +311,7 @@ pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
     }
 }
 
-/// The place of one of several scores, the greatest first, from 1; among equal ones the middle.
+/// Rank of one of several scores, from 1 for the greatest; ties share their middle rank.
 pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
     let greater = scores.iter().filter(|score| **score > scores[of]).count();
     let equal = scores.iter().filter(|score| **score == scores[of]).count();
@@ -332,14 +323,14 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// A move of reference levels but for those given.
+    /// Reference levels except those given.
     fn has(levels: &[(usize, u16)]) -> Has {
         let mut has: Has = std::array::from_fn(|group| GROUPS[group].reference as u16);
         levels.iter().for_each(|&(group, level)| has[group] = level);
         has
     }
 
-    /// Choices in which moves have levels of the first groups at random and are played as these strengths say.
+    /// Random choices played by the given strengths.
     fn drawn(gammas: &Strengths, choices: usize) -> Vec<Contest> {
         let mut rng = Rng::new(17);
         let one = |_| {

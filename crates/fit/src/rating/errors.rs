@@ -1,8 +1,7 @@
-//! How sure ratings are.
+//! Errors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
 //!
-//! In: fitted ratings. Out: [`Errors`], 95 % errors and the likelihood of superiority of any two players, by the covariance
-//! at the optimum or by bootstrap. For [`Model::Elo`], whose likelihood takes a draw for half a win and so knows nothing of
-//! how little draws scatter, the covariance is the sandwich estimate with the variance that Davidson's draws leave.
+//! [`Model::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
+//! covariance is a sandwich estimate with the variance under Davidson's model.
 
 use rayon::prelude::*;
 
@@ -16,23 +15,23 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_match::stats::special::normal_cdf;
 
-/// Most players for whom the covariance is worked out; the time grows with the third power.
+/// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
 
-/// Standard deviations on each side of a 95 % interval.
+/// Standard deviations to each side of a 95 % interval.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// What is known of the errors.
+/// Errors of ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Errors {
-    /// Covariances in Elo², by player and player; of those who are not rated, not a number.
+    /// In Elo², by player and player; NaN for unrated players.
     Covariance(Vec<Vec<f64>>),
-    /// Ratings in resampled games, one list a record.
+    /// Ratings in resampled games, one list per sample.
     Samples(Vec<Vec<f64>>),
 }
 
 impl Errors {
-    /// Half the width of the 95 % interval of a rating, in Elo; `None` if it is not known.
+    /// Half-width of a rating's 95 % interval in Elo.
     pub fn error(&self, player: usize) -> Option<f64> {
         let error = match self {
             Errors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
@@ -47,7 +46,7 @@ impl Errors {
         error.is_finite().then_some(error)
     }
 
-    /// The likelihood that the first player is the stronger, given the difference of the ratings in Elo.
+    /// Likelihood that the first player is stronger, given the rating difference in Elo.
     pub fn superiority(&self, first: usize, second: usize, difference: f64) -> Option<f64> {
         match self {
             Errors::Covariance(matrix) => {
@@ -70,9 +69,8 @@ impl Errors {
     }
 }
 
-/// The covariance of the ratings; `None` for more than [`MOST_PLAYERS`] players.
-///
-/// Ratings of a pool without an anchor are relative to its average, others to the anchors.
+/// Covariance of the ratings; `None` above [`MOST_PLAYERS`] players. Ratings in a pool without anchors are
+/// relative to its average.
 pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
     let (problem, state) = (&ratings.problem, &ratings.state);
     let players = ratings.elo.len();
@@ -88,7 +86,7 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
     if free > MOST_PLAYERS {
         return None;
     }
-    // Players, White's advantage, the draw parameter.
+    // Parameters: players, White's advantage, draw parameter.
     let size = free + 2;
     let (mut bend, mut scatter) = (vec![vec![0.0; size]; size], vec![vec![0.0; size]; size]);
     for edge in &problem.edges {
@@ -120,7 +118,7 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
     Some(Errors::Covariance((0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect()))
 }
 
-/// Adds an encounter's second derivatives to a matrix.
+/// Adds an encounter's second derivatives.
 fn add(
     matrix: &mut [Vec<f64>],
     along: &[(Option<usize>, f64); 3],
@@ -145,7 +143,7 @@ fn add(
     }
 }
 
-/// Makes the matrix regular: what does not move gets a 1, and the sum of each pool without an anchor a weight.
+/// Makes the matrix regular: 1 for fixed parameters, and a weight on the sum of each pool without an anchor.
 fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Option<usize>], free: usize) {
     if !problem.white_free {
         bend[free][free] = 1.0;
@@ -163,7 +161,7 @@ fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Opt
         let of_pool = |i: &usize| ratings.places[*i] == Place::Pool(pool);
         let members: Vec<usize> = (0..ratings.places.len()).filter(of_pool).collect();
         let moving: Vec<usize> = members.iter().filter_map(|&i| index[i]).collect();
-        // An anchor, or the fixed player in the middle, is enough.
+        // An anchor, or the fixed virtual player, is enough.
         if moving.len() < members.len() || index.get(ratings.places.len()) == Some(&None) || moving.is_empty()
         {
             continue;
@@ -177,7 +175,7 @@ fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Opt
     }
 }
 
-/// The inverse of a symmetric positive definite matrix; `None` if it is not one.
+/// `None` if the matrix is not positive definite.
 fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let factor = Cholesky::new(matrix.concat(), n)?;
@@ -200,11 +198,8 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of games drawn anew from the fitted model, on the same schedule, `records` times. Depends on the seed, not on
-/// the number of threads.
-///
-/// # Errors
-/// If the user interrupts.
+/// Ratings of `samples` resamples: games drawn from the fitted model on the same schedule. Depends on the
+/// seed, not on the number of threads.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
@@ -213,7 +208,7 @@ pub fn bootstrap(
     seed: u64,
     progress: impl Fn() + Sync,
 ) -> Result<Errors> {
-    // So little that it shows only where a record has somebody win every game.
+    // Small enough to matter only where a player wins every resampled game.
     const FINITE: f64 = 0.05;
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());

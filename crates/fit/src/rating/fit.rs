@@ -1,7 +1,5 @@
-//! Ratings of greatest likelihood.
-//!
-//! In: results and settings. Out: [`Ratings`]. The likelihood is concave: there is one optimum, up to a constant in each
-//! pool, which the pool's average or its anchors settle. [`super::newton`] finds it.
+//! Maximum-likelihood ratings. The likelihood is concave, so there is one optimum up to a constant per pool,
+//! which the pool's average or its anchors fix.
 
 use super::games::Results;
 use super::likelihood::Model;
@@ -9,29 +7,26 @@ use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{Place, places};
 use patzer_io::error::{Error, Result};
 
-/// The advantage of White.
+/// White's advantage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum White {
-    /// Fitted with the ratings.
     Fitted,
     /// Known, in Elo.
     Fixed(f64),
 }
 
-/// How to rate.
+/// Settings of a rating fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How results depend on ratings.
     pub model: Model,
-    /// Difference of two ratings at which 76 % of the points are expected. Elo's formula has 200.24; Ordo takes 202.
+    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo.
     pub scale: f64,
-    /// Average of every pool without an anchor.
+    /// Average of every pool without anchors.
     pub average: f64,
-    /// Players whose ratings are known.
+    /// Players of known rating.
     pub anchors: Vec<(usize, f64)>,
-    /// The advantage of White.
     pub white: White,
-    /// Draws that everyone is given against a player in the middle of the pool, so that all ratings are finite; 0 for none.
+    /// Draws given to every player against a virtual player, so that all ratings are finite; 0 for none.
     pub prior: f64,
 }
 
@@ -49,47 +44,43 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Natural logistic units of one Elo.
+    /// Natural logistic units per Elo.
     pub fn unit(&self) -> f64 {
         (0.76f64 / 0.24).ln() / self.scale
     }
 }
 
-/// What the fit gives.
+/// Fitted ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
-    /// By player, in Elo; `None` for those without a finite rating.
+    /// By player; `None` without a finite rating.
     pub elo: Vec<Option<f64>>,
-    /// Where each player stands.
     pub places: Vec<Place>,
-    /// Advantage of White, in Elo.
+    /// White's advantage in Elo.
     pub white: f64,
-    /// The draw parameter of the model; of [`Model::Elo`] that of Davidson's model, fitted after the ratings.
+    /// Draw parameter; for [`Model::Elo`] that of Davidson's model, fitted after the ratings.
     pub draw: f64,
-    /// Newton steps taken.
+    /// Newton steps.
     pub steps: u32,
     pub(super) problem: Problem,
     pub(super) state: State,
 }
 
 impl Ratings {
-    /// White's expected score, 0 to 1; `None` if one of the two is not rated.
+    /// White's expected score; `None` if a player is unrated.
     pub fn expected(&self, white: usize, black: usize) -> Option<f64> {
         self.elo[white].and(self.elo[black])?;
         let edge = Edge { white, black, counts: [0.0; 3] };
         Some(self.problem.model.score(self.problem.difference(&edge, &self.state), self.state.draw))
     }
 
-    /// The chance of a draw between equal players, White's advantage aside.
+    /// Probability of a draw between equal players, without White's advantage.
     pub fn draw_rate(&self) -> f64 {
         self.problem.model.chances(0.0, self.draw)[1]
     }
 }
 
-/// Rates players.
-///
-/// # Errors
-/// If nobody can be rated, or an anchor cannot be.
+/// Fits ratings.
 pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let n = results.players.len();
     let places = if settings.prior > 0.0 { vec![Place::Pool(0); n] } else { places(results) };
@@ -122,7 +113,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         start[player] = (elo - settings.average) * unit;
     }
     if settings.prior > 0.0 {
-        // The player in the middle stands behind all others, and where there are anchors floats with them.
+        // The virtual player meets everyone; with anchors its rating is free.
         let half = [0.0, settings.prior / 2.0, 0.0];
         edges.extend((0..n).map(|player| Edge { white: player, black: n, counts: half }));
         edges.extend((0..n).map(|player| Edge { white: n, black: player, counts: half }));
@@ -146,7 +137,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     Ok(Ratings { elo, places, white, draw, steps, problem, state })
 }
 
-/// The player with the most games of every pool in which all are free.
+/// The most active player of every pool without anchors, held fixed.
 fn one_a_pool(results: &Results, places: &[Place], free: &[bool]) -> Vec<usize> {
     let games: Vec<u64> = results.scores().iter().map(|s| s.iter().sum()).collect();
     let mut of_pool = std::collections::BTreeMap::<usize, Option<usize>>::new();
@@ -161,7 +152,7 @@ fn one_a_pool(results: &Results, places: &[Place], free: &[bool]) -> Vec<usize> 
     of_pool.into_values().flatten().collect()
 }
 
-/// Moves every pool without an anchor to the average.
+/// Shifts every pool without an anchor to the average.
 fn settle(state: &mut State, places: &[Place], settings: &Settings, n: usize) {
     let pools = places.iter().filter_map(|p| if let Place::Pool(i) = p { Some(i + 1) } else { None }).max();
     for pool in 0..pools.unwrap_or(0) {
@@ -171,7 +162,7 @@ fn settle(state: &mut State, places: &[Place], settings: &Settings, n: usize) {
         }
         let mean = of_pool.iter().map(|&i| state.players[i]).sum::<f64>() / of_pool.len() as f64;
         of_pool.iter().for_each(|&i| state.players[i] -= mean);
-        // The player in the middle, where there is one, moves along.
+        // The virtual player, if any, moves along.
         state.players[n..].iter_mut().for_each(|x| *x -= mean);
     }
 }
@@ -186,7 +177,7 @@ mod tests {
         Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
     }
 
-    /// Games of six players of known ratings, drawn from a model.
+    /// Games of players with known ratings, drawn from a model.
     fn drawn(model: Model, true_elo: &[f64], white: f64, draw: f64, seed: u64) -> Results {
         let (mut rng, unit) = (Rng::new(seed), Settings::default().unit());
         let mut counts = BTreeMap::new();

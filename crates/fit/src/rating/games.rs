@@ -1,7 +1,5 @@
-//! Who played whom, and how it ended.
-//!
-//! In: files of PGN. Out: [`Results`], counts for every two players and colours, and an [`Account`] of all games. Moves
-//! are not looked at. Games are cut apart before anything in them is believed, so a broken one takes no other.
+//! Games by player pair, read from the White, Black and Result tags of PGN; moves are not parsed. Games are
+//! split before parsing, so a broken one costs no other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -13,23 +11,20 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, tags};
 
-/// Games of one player with White against another with Black.
+/// Games between two players with fixed colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encounter {
-    /// Index of the player with White.
+    /// Index into [`Results::players`].
     pub white: usize,
-    /// Index of the player with Black.
     pub black: usize,
-    /// Games that White won.
+    /// Wins of White.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games that Black won.
+    /// Wins of Black.
     pub losses: u64,
 }
 
 impl Encounter {
-    /// All games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
@@ -38,14 +33,14 @@ impl Encounter {
 /// Players and their games.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Results {
-    /// Names, in the order of the alphabet.
+    /// Sorted.
     pub players: Vec<String>,
-    /// One a pair of players and colours, in order.
+    /// One per ordered pair of players.
     pub encounters: Vec<Encounter>,
 }
 
 impl Results {
-    /// Results from counts by the names of White and Black: wins of White, draws, wins of Black.
+    /// From wins of White, draws and wins of Black by the names of White and Black.
     pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
         let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();
         players.sort();
@@ -62,12 +57,11 @@ impl Results {
         Results { encounters, players }
     }
 
-    /// All games.
     pub fn games(&self) -> u64 {
         self.encounters.iter().map(Encounter::games).sum()
     }
 
-    /// Each player's wins, draws and losses.
+    /// Wins, draws and losses of each player.
     pub fn scores(&self) -> Vec<[u64; 3]> {
         let mut scores = vec![[0; 3]; self.players.len()];
         for e in &self.encounters {
@@ -79,28 +73,23 @@ impl Results {
         scores
     }
 
-    /// The same without the games in which a player takes part for whom `keep` says no. Players stay.
+    /// Drops games with a player for whom `keep` is false; the players stay.
     pub fn only(&self, keep: impl Fn(usize) -> bool) -> Results {
         let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
         Results { players: self.players.clone(), encounters }
     }
 }
 
-/// What was read, and what of it gives no result.
+/// Games read, rated, and skipped by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// Games in the files.
     pub games: u64,
-    /// Games that count.
     pub games_rated: u64,
-    /// Games that do not, by reason: `no_result`, `no_names`, `same_player`.
+    /// By reason: `no_result`, `no_names`, `same_player`.
     pub games_skipped: BTreeMap<&'static str, u64>,
 }
 
-/// Reads files of games. `progress` gets the number of bytes read so far.
-///
-/// # Errors
-/// If a file cannot be read to its end, no game has a result and two names, or the user interrupts.
+/// Reads files of games; `progress` receives the bytes read so far.
 pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Account)> {
     let reader = Reader::start(files.to_vec())?;
     let mut counts = BTreeMap::new();
@@ -131,7 +120,7 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Accou
     Ok((Results::new(counts), account))
 }
 
-/// What a chunk's games came to.
+/// Counts of a chunk of games.
 #[derive(Default)]
 struct Block {
     counts: HashMap<(String, String), [u64; 3]>,
@@ -203,7 +192,7 @@ fn outcome(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The result at the end of a movetext.
+/// Result at the end of a movetext.
 fn last_word(movetext: &[u8]) -> Option<usize> {
     movetext.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().and_then(outcome)
 }

@@ -1,8 +1,5 @@
-//! How likely results are, given the difference of two ratings.
-//!
-//! In: counts of one encounter, the difference x in favour of White on the natural logistic scale, and the draw
-//! parameter. Out: the negative logarithm of the likelihood with its derivatives, and the chances. All three models
-//! are concave in (x, draw parameter), so ratings have one optimum.
+//! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
+//! draw parameter. All three models are concave in both, so ratings have one optimum.
 
 use super::games::Encounter;
 
@@ -17,14 +14,12 @@ pub enum Model {
     RaoKupper,
 }
 
-/// Value and derivatives by x and by the draw parameter.
+/// Negative log-likelihood with derivatives by x and the draw parameter.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Expansion {
-    /// Negative logarithm of the likelihood.
     pub value: f64,
-    /// By x, by the draw parameter.
     pub gradient: [f64; 2],
-    /// Twice by x, by both, twice by the draw parameter.
+    /// By x twice, by both, by the draw parameter twice.
     pub hessian: [f64; 3],
 }
 
@@ -35,23 +30,22 @@ fn softplus(x: f64) -> (f64, f64) {
 }
 
 impl Model {
-    /// Whether the model has a draw parameter.
     pub fn has_draws(self) -> bool {
         self != Model::Elo
     }
 
-    /// Whether the draw parameter may be `draw`.
+    /// Whether `draw` is in the parameter's range.
     pub fn admits(self, draw: f64) -> bool {
         self != Model::RaoKupper || draw > 0.0
     }
 
-    /// The draw parameter to begin with.
+    /// Initial draw parameter.
     pub fn start(self) -> f64 {
         if self == Model::RaoKupper { 1.0 } else { 0.0 }
     }
 
-    /// Chances of a win of White, of a draw and of a win of Black. For [`Model::Elo`], which says nothing of draws,
-    /// the draw parameter is Davidson's, and draws take from both sides alike.
+    /// Probabilities of a win, draw and loss of White. [`Model::Elo`] has no draws: they follow Davidson's
+    /// model and take from both sides equally.
     pub fn chances(self, x: f64, draw: f64) -> [f64; 3] {
         match self {
             Model::Elo => {
@@ -78,19 +72,18 @@ impl Model {
         w + d / 2.0
     }
 
-    /// The variance of a game's score.
+    /// Variance of a game's score.
     pub fn variance(self, x: f64, draw: f64) -> f64 {
         let [w, d, l] = self.chances(x, draw);
         let score = w + d / 2.0;
         w * (1.0 - score).powi(2) + d * (0.5 - score).powi(2) + l * score * score
     }
 
-    /// The negative logarithm of the likelihood of counts, and its derivatives.
     pub fn expand(self, e: &Encounter, x: f64, draw: f64) -> Expansion {
         self.expand_counts([e.wins as f64, e.draws as f64, e.losses as f64], x, draw)
     }
 
-    /// As [`Model::expand`], for counts that need not be whole.
+    /// Negative log-likelihood of results, whose counts may be fractional.
     pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Expansion {
         let n = w + d + l;
         match self {

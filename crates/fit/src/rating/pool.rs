@@ -1,27 +1,27 @@
-//! Who can be compared with whom.
+//! Pools of comparable players.
 //!
-//! In: results. Out: each player's [`Place`]. A rating is finite only among players each of whom has scored, directly
-//! or through others, against each other (Ford, "Solution of a ranking problem from binary comparisons", 1957): in the
-//! graph that leads from everyone to those who took points from them, those are the strongly connected parts. Players
-//! who won all their games, or lost them, have no finite rating; pools without games between them no common scale.
+//! A rating is finite only among players who have scored against each other directly or through others: the
+//! strongly connected components of the graph from each player to those who took points from him (Ford,
+//! "Solution of a ranking problem from binary comparisons", 1957). Players who won or lost all their games
+//! have no finite rating; pools without common games have no common scale.
 
 use super::games::Results;
 
-/// Where a player stands.
+/// Whether a player is rated, and in which pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Rated, in the pool with this number; the largest pool is 0.
+    /// Rated; pool 0 is the largest.
     Pool(usize),
-    /// Won every game that counts against the rated: no rating is high enough.
+    /// Won every game against rated players: no rating is high enough.
     Above,
-    /// Lost every one.
+    /// Lost every game against rated players.
     Below,
-    /// Has no game that leads to a rated player.
+    /// Has no games that connect to a rated player.
     Alone,
 }
 
-/// The place of every player. A part of a connected group that cannot be compared with its largest part by finite
-/// ratings is not rated; groups without a game between them are pools of their own.
+/// Pool status of every player. Each connected group has one pool, its largest strongly connected component;
+/// the rest of the group is unrated.
 pub fn places(results: &Results) -> Vec<Place> {
     let n = results.players.len();
     let mut beaten_by = vec![Vec::new(); n];
@@ -44,7 +44,7 @@ pub fn places(results: &Results) -> Vec<Place> {
         sizes
     };
     let parts = size_of(&part, part.iter().max().map_or(0, |m| m + 1));
-    // The largest part of each group, if it is more than one player: its pool.
+    // The pool of each group is its largest component with more than one player.
     let mut core = vec![None; group.iter().max().map_or(0, |m| m + 1)];
     for player in 0..n {
         let (g, p) = (group[player], part[player]);
@@ -55,7 +55,7 @@ pub fn places(results: &Results) -> Vec<Place> {
     let mut order: Vec<usize> = core.iter().flatten().copied().collect();
     order.sort_by_key(|&p| std::cmp::Reverse(parts[p]));
     let pool_of = |p: usize| order.iter().position(|&other| other == p);
-    // Whoever the core lost to, directly or through others, stands above it.
+    // Players to whom the pool lost, directly or through others, are above it.
     let reached = |edges: &[Vec<usize>]| {
         let mut seen: Vec<bool> = (0..n).map(|player| core[group[player]] == Some(part[player])).collect();
         let mut stack: Vec<usize> = (0..n).filter(|&player| seen[player]).collect();
@@ -82,7 +82,7 @@ pub fn places(results: &Results) -> Vec<Place> {
     (0..n).map(place).collect()
 }
 
-/// Labels of the connected components, numbered from 0.
+/// Connected components, numbered from 0.
 fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut label = vec![usize::MAX; edges.len()];
     let mut next = 0;
@@ -105,7 +105,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     label
 }
 
-/// Labels of the strongly connected components, numbered from 0 (Kosaraju's method, without recursion).
+/// Strongly connected components, numbered from 0 (Kosaraju's method, without recursion).
 fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
     let n = edges.len();
     let (mut seen, mut finished) = (vec![false; n], Vec::with_capacity(n));

@@ -1,34 +1,33 @@
-//! Positions as the tuner sees them: which weights count how often, and nothing else.
+//! Traces in a layout for speed: which weights count how often in each position.
 //!
-//! In: counts of weights, position by position. Out: chunks of traces, laid out for speed. A trace lists the
-//! numbers of the weights that count once for White, then those that count once for Black; a weight that counts
-//! twice stands there twice, so that a pass over them needs additions alone. Rare large or broken counts follow
-//! with their coefficient. Rows of equal lengths lie together, so the ends of the loops over entries are
-//! predictable: a pass is bound by branch misses, not by memory.
+//! A trace lists the weights that count once for White, then those for Black; a weight that counts twice is
+//! listed twice, so a pass needs additions alone. Large or fractional counts follow with a coefficient. Rows
+//! of equal lengths are adjacent, which makes loop ends predictable: a pass is bound by branch misses, not by
+//! memory.
 //!
-//! A chunk is the unit of parallel work and of mini-batches. Its size is fixed, so that sums over chunks do not
-//! depend on the number of threads.
+//! A chunk is the unit of parallel work and of mini-batches, of fixed size, so that sums do not depend on the
+//! number of threads.
 
 /// Positions in a chunk.
 pub const CHUNK: usize = 16_384;
 
-/// The largest whole count that is written as so many entries; beyond it a coefficient takes less room.
+/// Largest whole count listed by repetition; beyond it a coefficient takes less room.
 const LARGEST_REPEAT: f32 = 3.0;
 
-/// What is known of a position besides its counts.
+/// What a trace holds besides its counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
-    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
+    /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
-    /// Share of the midgame, usually from 0 to 1.
+    /// Midgame share, usually 0 to 1.
     pub phase: f32,
-    /// Factor of the endgame half of the evaluation; 1 where nothing is scaled.
+    /// Factor of the endgame half; 1 without scaling.
     pub scale: f32,
-    /// What no weight changes, in centipawns from White's side.
+    /// Centipawns from White's side that no weight changes.
     pub constant: f32,
-    /// How much the position counts in the loss; 1 usually.
+    /// Weight in the loss; usually 1.
     pub weight: f32,
-    /// Positions of one game share it; standard errors take groups, not positions, as independent.
+    /// Cluster for standard errors: positions of one game share it.
     pub group: u8,
 }
 
@@ -38,30 +37,24 @@ impl Default for Facts {
     }
 }
 
-/// How often a weight of a non-linear part counts for White and for Black.
+/// White's and Black's count of a weight in a non-linear term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BothSides {
-    /// The weight.
     pub index: u16,
-    /// Its count for White.
     pub white: f32,
-    /// Its count for Black.
     pub black: f32,
 }
 
-/// The counts of one position, by number of the weight.
+/// Counts of one position by feature number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counts {
-    /// Linear weights, White's count minus Black's, in order of the weights and none of them 0.
+    /// White's count minus Black's, ascending by feature, none 0.
     pub linear: Vec<(u16, f32)>,
-    /// Weights of the king-safety part.
     pub safety: Vec<BothSides>,
-    /// Weights of the complexity part.
     pub complexity: Vec<(u16, f32)>,
 }
 
 impl Counts {
-    /// Empties the lists for the next position.
     pub fn clear(&mut self) {
         self.linear.clear();
         self.safety.clear();
@@ -69,100 +62,78 @@ impl Counts {
     }
 }
 
-/// Phase and target: what every row has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// Share of the midgame.
     pub phase: f32,
-    /// The result to predict, from White's side, from 0 to 1.
     pub target: f32,
 }
 
-/// Rows of equal lengths, one after another.
+/// Consecutive rows of equal lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Number of rows.
     pub rows: u32,
-    /// Entries for White in each row.
+    /// Entries for White per row.
     pub plus: u16,
-    /// Entries for Black, after those.
+    /// Entries for Black per row, after White's.
     pub minus: u16,
-    /// Entries with a coefficient, after those.
+    /// Entries with a coefficient per row, last.
     pub heavy: u16,
 }
 
 impl Run {
-    /// Entries in each row.
+    /// Entries per row.
     pub fn stride(&self) -> usize {
         usize::from(self.plus) + usize::from(self.minus) + usize::from(self.heavy)
     }
 }
 
-/// The non-linear parts of a chunk's rows.
+/// Non-linear counts of a chunk's rows.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
-    /// Where the safety and complexity lists of each row end.
+    /// End of the safety and complexity lists of each row.
     pub ends: Vec<[u32; 2]>,
-    /// Safety counts, row after row.
     pub safety: Vec<BothSides>,
-    /// Complexity counts, row after row.
     pub complexity: Vec<(u16, f32)>,
 }
 
-/// Up to [`CHUNK`] positions. Columns that would hold the default in every row are empty.
+/// Up to [`CHUNK`] traces; columns that hold the default in every row are empty.
 #[derive(Debug, Clone, Default)]
 pub struct Chunk {
-    /// How the rows are divided; in the order of the rows.
     pub runs: Vec<Run>,
-    /// One a position.
     pub rows: Vec<Row>,
-    /// The entries of all rows.
     pub entries: Vec<u16>,
-    /// The coefficients of the heavy entries of all rows.
     pub coefficients: Vec<f32>,
-    /// [`Facts::constant`], or nothing.
     pub constants: Vec<f32>,
-    /// [`Facts::scale`], or nothing.
     pub scales: Vec<f32>,
-    /// [`Facts::weight`], or nothing.
     pub weights: Vec<f32>,
-    /// [`Facts::group`].
     pub groups: Vec<u8>,
-    /// The non-linear parts, where there are any.
     pub parts: Option<Box<Parts>>,
 }
 
-/// One row with its entries.
+/// Entries of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'a> {
-    /// Weights that count once more for White.
     pub plus: &'a [u16],
-    /// Weights that count once more for Black.
     pub minus: &'a [u16],
-    /// Weights with a coefficient.
     pub heavy: &'a [u16],
-    /// Their coefficients.
     pub coefficients: &'a [f32],
 }
 
-/// A place in a chunk.
+/// Position in a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cursor {
     run: usize,
-    /// Rows of the run that are done.
+    /// Rows of the run already visited.
     done: usize,
-    /// Number of the next row.
     pub row: usize,
     entry: usize,
     coefficient: usize,
 }
 
-/// Rows of equal lengths: a run, or a piece of one.
+/// Consecutive rows of equal lengths: a run or part of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment<'a> {
-    /// Number of its first row.
     pub first: usize,
-    /// Number of rows.
     pub rows: usize,
     run: Run,
     entries: &'a [u16],
@@ -170,7 +141,7 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The entries of a row, counted from the segment's first.
+    /// Entries of row `i` of the segment.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Entries<'a> {
         let stride = self.run.stride();
@@ -182,8 +153,8 @@ impl<'a> Segment<'a> {
 }
 
 impl Chunk {
-    /// Up to `limit` rows of equal lengths from the cursor on, which moves behind them; `None` at the end. Passes are
-    /// loops over these rather than callbacks, which the compiler would not make of vectors.
+    /// Up to `limit` rows of equal lengths from the cursor, which advances past them; `None` at the end.
+    /// Passes loop over segments because the compiler does not vectorise callbacks.
     #[inline(always)]
     pub fn segment(&self, cursor: &mut Cursor, limit: usize) -> Option<Segment<'_>> {
         let run = *self.runs.get(cursor.run)?;
@@ -206,7 +177,6 @@ impl Chunk {
         Some(segment)
     }
 
-    /// Visits every row.
     pub fn each(&self, mut visit: impl FnMut(usize, Entries<'_>)) {
         let mut cursor = Cursor::default();
         while let Some(segment) = self.segment(&mut cursor, usize::MAX) {
@@ -214,7 +184,7 @@ impl Chunk {
         }
     }
 
-    /// Gives every weight another number, and sorts the entries of each row by it.
+    /// Renumbers the weights and sorts each row's entries.
     pub fn renumber(&mut self, numbers: &[u16]) {
         let new = |index: u16| numbers[usize::from(index)];
         let mut at = 0;
@@ -225,7 +195,7 @@ impl Chunk {
                 row.iter_mut().for_each(|entry| *entry = new(*entry));
                 let (plus, rest) = row.split_at_mut(usize::from(run.plus));
                 plus.sort_unstable();
-                // The heavy entries stay with their coefficients.
+                // Heavy entries stay with their coefficients.
                 rest[..usize::from(run.minus)].sort_unstable();
                 at += stride;
             }
@@ -236,7 +206,7 @@ impl Chunk {
         }
     }
 
-    /// Factors of the midgame and the endgame half of a row.
+    /// Factors of the midgame and endgame halves of a row.
     #[inline(always)]
     pub fn factors(&self, row: usize) -> [f32; 2] {
         let phase = self.rows[row].phase;
@@ -244,19 +214,16 @@ impl Chunk {
         [phase, (1.0 - phase) * scale]
     }
 
-    /// How much a row counts.
     #[inline(always)]
     pub fn weight(&self, row: usize) -> f32 {
         if self.weights.is_empty() { 1.0 } else { self.weights[row] }
     }
 
-    /// What no weight changes, in centipawns from White's side.
     #[inline(always)]
     pub fn constant(&self, row: usize) -> f32 {
         if self.constants.is_empty() { 0.0 } else { self.constants[row] }
     }
 
-    /// Sum of the weights of the rows.
     pub fn total_weight(&self) -> f64 {
         match self.weights[..] {
             [] => self.rows.len() as f64,
@@ -264,7 +231,6 @@ impl Chunk {
         }
     }
 
-    /// Bytes that the chunk takes.
     pub fn bytes(&self) -> usize {
         let parts = self.parts.as_ref().map_or(0, |parts| {
             size_of_val(&parts.ends[..]) + size_of_val(&parts.safety[..]) + size_of_val(&parts.complexity[..])
@@ -279,7 +245,7 @@ impl Chunk {
     }
 }
 
-/// Gathers positions, in any order, into a chunk.
+/// Collects positions into a chunk.
 #[derive(Debug, Default)]
 pub struct Builder {
     rows: Vec<Unsorted>,
@@ -295,12 +261,12 @@ pub struct Builder {
 struct Unsorted {
     lengths: [u16; 3],
     facts: Facts,
-    /// Where its entries, coefficients, safety and complexity counts begin.
+    /// Start of its entries, coefficients, safety and complexity counts.
     starts: [usize; 4],
 }
 
 impl Builder {
-    /// Adds a position. Counts of 0 are passed over; more than 65,535 entries of a kind cannot be and are cut.
+    /// Counts of 0 are skipped; entries of a kind beyond 65,535 are cut.
     pub fn push(&mut self, facts: Facts, counts: &Counts) {
         let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
         self.minus.clear();
@@ -323,17 +289,15 @@ impl Builder {
         self.rows.push(Unsorted { lengths, facts, starts });
     }
 
-    /// Number of positions so far.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none yet.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The chunk: rows sorted by their lengths, equal ones in the order in which they came.
+    /// Sorts rows by their lengths, equal ones in insertion order.
     pub fn finish(self) -> Chunk {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| self.rows[i].lengths);

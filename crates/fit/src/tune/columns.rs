@@ -1,9 +1,6 @@
-//! Traces as Parquet: the columns `result`, `phase`, `index` and `coefficient`, the last two lists of equal lengths;
-//! optional `black`, a list of Black's coefficients where `coefficient` is then White's; and optional `scale`,
-//! `constant`, `weight`, `game`, `score`, with the meaning that they have in the text form.
-//!
-//! In: a file, as pyarrow, DuckDB or Arrow in any language writes it, numbers of any width. Out: positions, and the
-//! number of every row that is bad.
+//! Traces as Parquet with the columns `result`, `phase`, `index`, `coefficient` (the last two lists of equal
+//! lengths), optionally `black` (Black's coefficients; `coefficient` then holds White's) and `scale`,
+//! `constant`, `weight`, `game`, `score` as in the text form. Numbers may have any width.
 
 use std::fs::File;
 use std::io::Read;
@@ -22,13 +19,10 @@ use super::text::{Position, checked, tidy};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bad rows that are named one by one.
+/// Bad rows kept for messages.
 const NAMED: usize = 5;
 
 /// Whether a file is Parquet.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn recognise(path: &Path) -> Result<bool> {
     if path == Path::new("-") {
         return Ok(false);
@@ -38,7 +32,7 @@ pub fn recognise(path: &Path) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// The numbers of a column and where those of each row end.
+/// Values of a column and the end of each row's values.
 #[derive(Default)]
 struct Column {
     values: Vec<f64>,
@@ -52,7 +46,7 @@ impl Column {
     }
 }
 
-/// The columns of a row group.
+/// Columns of a row group.
 struct Group {
     rows: usize,
     result: Column,
@@ -60,16 +54,13 @@ struct Group {
     index: Column,
     coefficient: Column,
     black: Option<Column>,
-    /// scale, constant, weight, game, score.
+    /// By [`FACTS`].
     facts: [Option<Column>; 5],
 }
 
 const FACTS: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
 
-/// Reads every row, as [`super::lines::each`] reads lines.
-///
-/// # Errors
-/// If the file is damaged or lacks a column, `take` fails, or, with `strict`, at the first bad row.
+/// Reads every row and counts bad ones; with `strict` fails at the first.
 pub fn each(
     path: &Path,
     model: &Model,
@@ -168,7 +159,7 @@ impl Group {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
                 return Err(format!("{at}:{white} is not an index and a coefficient"));
             }
-            // A column of Black's coefficients is there for all terms; those of complexity do not look at it.
+            // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);
             let black = black.map(|black| black[i] as f32).filter(|_| part != Some(Part::Complexity));
             checked(model, at as usize, white as f32, black, &mut counts)?;
@@ -193,7 +184,7 @@ fn column(group: &dyn RowGroupReader, at: usize, rows: usize, path: &Path, name:
     read.map_err(fault)
 }
 
-/// Reads a column whole. A level of definition below the largest is nothing: a null, or an empty list.
+/// Reads a whole column. Definition levels below the maximum are nulls or empty lists.
 fn read<T: parquet::data_type::DataType>(
     mut reader: parquet::column::reader::ColumnReaderImpl<T>,
     rows: usize,

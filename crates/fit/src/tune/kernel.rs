@@ -1,24 +1,22 @@
-//! The pass over the traces of a linear evaluation: loss and gradient, as fast as the memory allows.
+//! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
 //!
-//! In: a chunk, weights in centipawns, K. Out: the sum of weighted squared errors, and its derivative by every
-//! weight. Scores are 32-bit floats; sums are 64-bit, because a direction in which the loss does not change has
-//! to have a gradient of exactly nothing for second-order methods to leave it alone. The twin that is written for
-//! reading, and does the non-linear parts too, is `plain`.
+//! Scores are f32. Sums are f64, because directions in which the loss is constant need a gradient of exactly
+//! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
+//! non-linear terms.
 
 use super::chunk::{Chunk, Cursor, Entries, Segment};
 use super::pair::{Pair, Sum};
 
-/// Room for every weight that a 16-bit number can name, so that looking one up needs no check of its range.
+/// Room for every 16-bit weight number, so that look-ups need no bounds check.
 const ROOM: usize = 1 << 16;
 
-/// Rows between turns from scores to slopes: small enough for the first-level cache, large enough for vectors.
+/// Rows per batch: fits the first-level cache, long enough for vectors.
 const BATCH: usize = 256;
 
-/// Rows of equal lengths that are summed side by side: their chains of additions do not wait for each other, and
-/// one loop's end serves all of them.
+/// Rows summed side by side, so that their addition chains overlap and one loop end serves all.
 const ABREAST: usize = 4;
 
-/// Weights as passes read them: the bits of pairs, because zeroed integers come from the system for nothing.
+/// Weights as bits of pairs: zeroed integers are free from the system allocator.
 pub struct Table(Box<[u64; ROOM]>);
 
 /// Derivatives by every weight.
@@ -32,7 +30,7 @@ fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
 }
 
 impl Table {
-    /// The weights rounded to 32 bits; at most 65,536 of them.
+    /// At most 65,536 weights, rounded to f32.
     pub fn new(weights: &[[f64; 2]]) -> Table {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
@@ -48,13 +46,12 @@ impl Table {
 }
 
 impl Gradient {
-    /// All zero.
     pub fn new() -> Gradient {
         Gradient(room())
     }
 }
 
-/// Sum of weighted squared errors of the chunk.
+/// Sum of weighted squared errors.
 pub fn loss(chunk: &Chunk, table: &Table, k: f64) -> f64 {
     dispatch(chunk, table, k, None)
 }
@@ -72,7 +69,7 @@ pub fn gradient(
     (sum, scratch.0[..weights].to_vec())
 }
 
-/// Scores of all rows in centipawns from White's side, in the order of the rows.
+/// Scores of all rows in centipawns from White's side.
 pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
     let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
@@ -92,7 +89,7 @@ fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient
     pass(chunk, table, k, gradient)
 }
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+/// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
@@ -122,7 +119,7 @@ fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient
     }
 }
 
-/// Sums the midgame and endgame weights of the next rows, [`BATCH`] of them or what is left; `None` at the end.
+/// Sums the weights of the next batch of rows; `None` at the end.
 #[inline(always)]
 fn sum_batch(
     chunk: &Chunk,
@@ -171,8 +168,8 @@ fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) 
     sums.map(Sum::get)
 }
 
-/// A batch's rows after summing, column by column and whole, so that what follows compiles to vectors. Columns of rows
-/// that there are not hold what was there before, or zeros.
+/// Columns of a batch, processed at full length so that loops vectorise; rows beyond the batch hold stale
+/// values or zeros.
 struct Batch {
     mg_factors: [f32; BATCH],
     eg_factors: [f32; BATCH],
@@ -190,7 +187,7 @@ impl Batch {
         }
     }
 
-    /// The scores of rows of which the midgame and endgame weights are summed.
+    /// Scores of summed rows.
     #[inline(always)]
     fn score(&mut self, chunk: &Chunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
         let facts = &chunk.rows[rows.clone()];
@@ -212,7 +209,7 @@ impl Batch {
         }
     }
 
-    /// Turns scores into the slopes of the loss by the sums; returns the loss.
+    /// Turns scores into slopes by the summed halves; returns the loss.
     #[inline(always)]
     fn errors(&self, weights: Option<&[f32]>, length: usize, k: f64, slopes: &mut [[f32; 2]; BATCH]) -> f64 {
         let scale = (k / 400.0) as f32;
@@ -260,9 +257,8 @@ fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, [mg, eg]: [f64
     }
 }
 
-/// The natural logistic function in additions and multiplications that compile to vectors; within 2 · 10⁻⁷ of the
-/// true value. The exponential splits off powers of two (Cody and Waite, 1980) and takes the polynomial of the
-/// Cephes library's `expf` for the rest.
+/// Logistic function of additions and multiplications that vectorise, within 2 · 10⁻⁷ of the exact value:
+/// range reduction by Cody and Waite (1980) and the polynomial of Cephes' `expf`.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
     /// Adding it leaves the nearest whole number in the low bits of the mantissa.

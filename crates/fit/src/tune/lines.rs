@@ -1,6 +1,4 @@
-//! Large text files, parsed line by line on all threads, with the number of every line that is bad.
-//!
-//! In: a file of lines, packed or not, and a function that reads one line. Out: what the lines hold, in their order.
+//! Large text files parsed line by line on all threads, in order.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -10,39 +8,34 @@ use rayon::prelude::*;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bytes of text that one thread parses at a time.
+/// Bytes per parallel task.
 const BLOCK: usize = 1 << 18;
 
-/// Blocks that are read before all threads parse them.
+/// Tasks read ahead.
 const BLOCKS: usize = 32;
 
-/// A line that is not what it has to be.
+/// A malformed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// Its number, from 1.
+    /// From 1.
     pub number: u64,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// What happened to the lines of a file.
+/// Lines parsed and malformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Lines that were parsed; empty ones and comments are not counted.
+    /// Without empty lines and comments.
     pub read: u64,
-    /// Lines that were bad.
     pub bad: u64,
-    /// The first of them.
+    /// The first malformed lines, for messages.
     pub first_bad: Vec<BadLine>,
 }
 
-/// Bad lines that are named one by one.
 const NAMED: usize = 5;
 
-/// Parses every line that is neither empty nor a comment after `#`, and hands what it gives to `take`, in order.
-///
-/// # Errors
-/// If the file cannot be read, `take` fails, or, with `strict`, at the first bad line.
+/// Parses every line that is neither empty nor a `#` comment and passes the result to `take`, in order.
+/// Counts malformed lines; with `strict` fails at the first.
 pub fn each<T: Send>(
     path: &Path,
     strict: bool,
@@ -79,10 +72,9 @@ pub fn each<T: Send>(
     }
 }
 
-/// What a block holds.
 struct Parsed<T> {
     lines: u64,
-    /// Numbers count from 1 at the block's start.
+    /// Line numbers count from 1 at the start of the block.
     items: Vec<(u64, std::result::Result<T, String>)>,
 }
 
@@ -104,7 +96,7 @@ fn parse_block<T>(
     parsed
 }
 
-/// The next blocks of whole lines; none at the end of the input.
+/// The next blocks of whole lines; empty at the end of input.
 fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
     let mut blocks = Vec::with_capacity(BLOCKS);
     while blocks.len() < BLOCKS {

@@ -1,9 +1,7 @@
-//! Tuning of evaluations to results of games.
+//! Tuning of evaluations to game results.
 //!
-//! In: positions with the results to predict, as traces of the bundled evaluation or of another engine's, split
-//! into a part to fit and a part to validate on, and values to start from. Out: the values of least loss, with the
-//! losses before and after. Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in
-//! Chess Engines" (2020) for traces, exact gradients and non-linear parts; Gauss-Newton on the normal matrix,
+//! Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in Chess Engines" (2020)
+//! for traces, exact gradients and non-linear terms. The default is Gauss-Newton on the normal matrix,
 //! because the problem is small and nearly convex.
 
 pub mod chunk;

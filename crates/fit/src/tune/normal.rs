@@ -1,12 +1,11 @@
-//! The normal matrix: how the loss curves in all weights at once.
+//! Normal matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
+//! weights.
 //!
-//! In: chunks of traces and, for each row, how much its score curves the loss. Out: Σ curvature · J Jᵀ over all
-//! rows, J the derivatives of the score by the weights. For linear evaluations a row adds the same four numbers to
-//! every pair of its entries, so one vector addition a pair does it. A matrix of thousands of weights is far larger than
-//! any cache, a row of it is not; so a chunk's entries are then gone through weight by weight, not position by position.
-//! Either way every sum has the same order.
+//! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
+//! per pair. A matrix over thousands of weights exceeds every cache but one row of it does not, so large
+//! matrices are filled weight by weight instead of position by position; both give each sum the same order.
 //!
-//! The chunks are divided into stripes that do not depend on the number of threads; a stripe is summed in order.
+//! Chunks are summed in stripes that do not depend on the number of threads.
 
 use rayon::prelude::*;
 
@@ -15,12 +14,12 @@ use super::kernel::{Table, scores};
 use super::plain::{self, RowLoss, Shape, row_loss};
 use patzer_chess::pages::written;
 
-/// Which second derivative a matrix is made of.
+/// Which second derivative to sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curvature {
-    /// Without the part that the errors give: never negative, and what the expected error leaves.
+    /// Without the error term: never negative, and the expectation of the exact one.
     GaussNewton,
-    /// The whole.
+    /// Exact.
     Newton,
 }
 
@@ -33,26 +32,23 @@ impl Curvature {
     }
 }
 
-/// A square matrix over halves of weights: row and column `2 · weight + half`, half 0 the midgame.
+/// Symmetric matrix over halves of weights: index `2 · weight + half`, half 0 the midgame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Normal {
-    /// Twice the number of weights.
     pub size: usize,
-    /// Rows one after another; both triangles.
+    /// Row-major, both triangles.
     pub values: Vec<f64>,
 }
 
-/// Bytes that the partial sums may take together.
+/// Memory for all partial sums, in bytes.
 const BUDGET: usize = 1 << 29;
 
-/// Bytes of a matrix that a cache holds.
+/// Matrix size in bytes that a cache holds.
 const CACHED: usize = 1 << 23;
 
-/// Most stripes; enough for the processors of today.
 const STRIPES: usize = 32;
 
-/// For linear evaluations. Each cell of the partial sums holds midgame × midgame, midgame × endgame, endgame ×
-/// endgame, and one number of padding that makes it a vector.
+/// For linear evaluations. A cell holds midgame², midgame · endgame, endgame² and padding to a full vector.
 pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> Normal {
     let (count, table) = (weights.len(), Table::new(weights));
     let cells = count * count;
@@ -76,17 +72,17 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
     spread(count, &sums)
 }
 
-/// Chunks in a stripe, so that the sums of all stripes fit the budget.
+/// Chunks per stripe, such that all stripes fit the budget.
 fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-/// The entries of a chunk.
+/// Entries of a chunk.
 struct Occurrences<'a> {
     rows: Vec<(Entries<'a>, [f64; 4])>,
-    /// Sorted by their weights, if that is asked for: row and place in its lists, in the order of the rows for each weight.
+    /// Sorted by weight, if requested: row and index in its lists, ascending by row.
     places: Vec<(u16, u16)>,
-    /// Where the places of each weight end.
+    /// End of each weight's range.
     ends: Vec<u32>,
 }
 
@@ -95,7 +91,7 @@ impl<'a> Occurrences<'a> {
         Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
 
-    /// Takes the rows of a chunk that curve the loss.
+    /// Takes the rows with non-zero curvature.
     fn gather(&mut self, chunk: &'a Chunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
@@ -151,7 +147,7 @@ fn dispatch(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
     accumulate(occurrences, count, sum);
 }
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+/// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn accumulate_avx2(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
@@ -179,8 +175,8 @@ fn accumulate(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]])
     }
 }
 
-/// Adds the pairs of one entry with those that follow it in the order of the lists; [`spread`] makes the matrix symmetric.
-/// An entry with itself counts half, because that doubles it.
+/// Adds the pairs of one entry with those after it. [`spread`] makes the matrix symmetric and so doubles the
+/// diagonal, hence an entry with itself counts half.
 #[inline(always)]
 fn add_pairs(cells: &mut [[f64; 4]], weight: usize, entries: Entries<'_>, place: usize, v: &[f64; 4]) {
     let Entries { plus, minus, heavy, coefficients } = entries;
@@ -215,7 +211,7 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
     }
 }
 
-/// Adds up the stripes in their order, both triangles, into halves of weights.
+/// Sums the stripes in order into both triangles.
 fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
     let size = 2 * count;
     let mut values = vec![0.0; size * size];
@@ -234,8 +230,8 @@ fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
     Normal { size, values }
 }
 
-/// For evaluations with non-linear parts, and the plain twin of [`linear`]. The part of the second derivative that
-/// comes from the bend of the evaluation itself is left out, as Gauss and Newton do.
+/// For evaluations with non-linear terms, and the readable twin of [`linear`]. Omits the second derivatives
+/// of the evaluation itself, as Gauss-Newton does.
 pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature, shape: &Shape) -> Normal {
     let size = 2 * weights.len();
     let stripes = stripes(chunks.len(), size * size * size_of::<f64>());

@@ -1,8 +1,5 @@
-//! What is minimised: the mean loss over traces, as a function of the parameters.
-//!
-//! In: traces, a model and its space, K. Out: for parameters in centipawns the mean of
-//! (target − σ(K·s/400))², its gradient and its normal matrix. Chunks are summed on all threads and added up in
-//! their order, so the number of threads changes no bit.
+//! The objective: mean of (target − σ(K·s/400))² over traces, with gradient and normal matrix by the
+//! parameters in centipawns. Chunks are summed in order, so the number of threads changes no bit.
 
 use rayon::prelude::*;
 
@@ -13,10 +10,10 @@ use super::normal::{self, Curvature, Normal};
 use super::plain;
 use super::traces::Traces;
 
-/// Groups into which games are divided for standard errors.
+/// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
 
-/// Loss and gradient of kept features, summed in the order of the chunks.
+/// Loss and gradient by kept feature.
 struct Sum {
     loss: f64,
     gradient: Vec<[f64; 2]>,
@@ -42,23 +39,19 @@ impl Sum {
     }
 }
 
-/// The loss over traces.
+/// The loss over traces as a function of the parameters.
 #[derive(Clone, Copy)]
 pub struct Objective<'a> {
-    /// The positions.
     pub traces: &'a Traces,
-    /// The evaluation.
     pub model: &'a Model,
-    /// Its parameters.
     pub space: &'a Space,
-    /// K of the sigmoid.
     pub k: f64,
-    /// Pull towards the start: the loss added for a parameter 100 centipawns away from it.
+    /// L2 prior: loss added for a parameter 100 centipawns from its start.
     pub l2: f64,
 }
 
 impl Objective<'_> {
-    /// Mean loss without the pull.
+    /// Mean loss without the L2 prior.
     pub fn loss(&self, parameters: &[f64]) -> f64 {
         let pairs = self.space.pairs(self.model, parameters);
         let chunks = &self.traces.chunks;
@@ -72,7 +65,7 @@ impl Objective<'_> {
         sums.iter().sum::<f64>() / self.traces.total_weight().max(f64::MIN_POSITIVE)
     }
 
-    /// Every position's score, in centipawns from White's side, and its target.
+    /// (score in centipawns from White's side, target) of every position.
     pub fn scored(&self, parameters: &[f64]) -> Vec<(f32, f32)> {
         let pairs = self.space.pairs(self.model, parameters);
         let table = Table::new(&pairs);
@@ -90,7 +83,7 @@ impl Objective<'_> {
         self.traces.chunks.par_iter().flat_map_iter(with_targets).collect()
     }
 
-    /// Loss and gradient over some of the chunks, with the pull.
+    /// Loss and gradient over some chunks, with the L2 prior.
     pub fn gradient_over(&self, parameters: &[f64], chunks: &[usize]) -> (f64, Vec<f64>) {
         let pairs = self.space.pairs(self.model, parameters);
         let mut total = Sum::new(pairs.len());
@@ -118,13 +111,13 @@ impl Objective<'_> {
         (total.loss * mean + pull, gradient)
     }
 
-    /// Loss and gradient over all positions, with the pull.
+    /// Loss and gradient over all positions, with the L2 prior.
     pub fn gradient(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let all: Vec<usize> = (0..self.traces.chunks.len()).collect();
         self.gradient_over(parameters, &all)
     }
 
-    /// Adds the pull's gradient; returns its loss.
+    /// Adds the prior's gradient; returns its loss.
     fn pull(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let strength = self.l2 / 1e4;
         let mut loss = 0.0;
@@ -136,7 +129,7 @@ impl Objective<'_> {
         loss
     }
 
-    /// Second derivatives of the loss with the pull, over parameters: rows one after another.
+    /// Row-major second derivatives of the loss with the L2 prior.
     pub fn normal(&self, parameters: &[f64], curvature: Curvature) -> Vec<f64> {
         let pairs = self.space.pairs(self.model, parameters);
         let chunks = &self.traces.chunks;
@@ -151,7 +144,7 @@ impl Objective<'_> {
         matrix
     }
 
-    /// Adds up what belongs to one parameter.
+    /// Sums the entries of each parameter's halves.
     fn gathered(&self, normal: &Normal, factor: f64) -> Vec<f64> {
         let (owners, size) = (self.space.owners(self.model), self.space.parameters());
         let mut matrix = vec![0.0; size * size];
@@ -167,8 +160,7 @@ impl Objective<'_> {
         matrix
     }
 
-    /// The gradient, times the sum of weights and without the pull, of each of the groups that positions belong
-    /// to: [`GROUPS`] vectors of parameters.
+    /// Gradients of the [`GROUPS`] clusters, not divided by the total weight and without the L2 prior.
     pub fn group_gradients(&self, parameters: &[f64]) -> Vec<Vec<f64>> {
         let pairs = self.space.pairs(self.model, parameters);
         let owners = self.space.owners(self.model);

@@ -1,24 +1,23 @@
-//! The evaluation of traces written for reading: every part, linear or not, in 64-bit floats.
+//! Reference implementation of trace evaluation in f64, for linear and non-linear terms.
 //!
-//! In: a row of a chunk, weights, how the non-linear parts work. Out: its score and the derivative of the score by
-//! every weight that counts in it. The passes of `kernel` and `normal` over linear evaluations are tested against
-//! this; evaluations with non-linear parts are tuned with it. The parts are those of Grant, "Evaluation & Tuning
-//! in Chess Engines" (2020), sections on king safety and complexity:
+//! The fast passes of `kernel` and `normal` are tested against it, and evaluations with non-linear terms are
+//! tuned with it. Terms follow Grant, "Evaluation & Tuning in Chess Engines" (2020), sections on king safety
+//! and complexity:
 //!
 //! - Linear: M, E = Σ weight · (White's count − Black's).
-//! - Safety: for each side the danger to its king, D = Σ weight · count. It takes D · max(D, 0) / divisor off that
-//!   side's midgame value, and max(D, 0) / divisor off its endgame value.
-//! - Complexity: C = Σ endgame weight · count pulls the endgame value towards or away from 0, and never past it:
+//! - Safety: each side's king has a danger D = Σ weight · count, which takes D · max(D, 0) / divisor off that
+//!   side's midgame value and max(D, 0) / divisor off its endgame value.
+//! - Complexity: C = Σ endgame weight · count moves the endgame value towards or away from 0, never past it:
 //!   E' = E + sign(E) · max(C, −|E|).
 //!
 //! The score is phase · M + (1 − phase) · scale · E' + constant.
 
 use super::chunk::{BothSides, Chunk, Entries};
 
-/// How the non-linear parts work.
+/// How non-linear terms work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// What the square of the midgame danger and the endgame danger are divided by.
+    /// Divisors of the squared midgame danger and of the endgame danger.
     pub safety_divisors: [f64; 2],
 }
 
@@ -28,11 +27,11 @@ impl Default for Shape {
     }
 }
 
-/// The derivative of a score by the midgame and endgame value of a weight.
+/// Derivative of a score by the midgame and endgame value of a weight.
 pub type Slope = (u16, [f64; 2]);
 
-/// The score of a row in centipawns from White's side. `slopes` gets the derivatives; a weight may come several
-/// times.
+/// Score of a row in centipawns from White's side; `slopes` receives the derivatives, possibly several per
+/// weight.
 pub fn score(
     chunk: &Chunk,
     row: usize,
@@ -68,7 +67,6 @@ pub fn score(
     f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg
 }
 
-/// Every linear count of a row.
 fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     let plus = entries.plus.iter().map(|&index| (index, 1.0));
     let minus = entries.minus.iter().map(|&index| (index, -1.0));
@@ -76,7 +74,7 @@ fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
 }
 
-/// The safety and complexity counts of a row.
+/// Safety and complexity counts of a row.
 fn nonlinear(chunk: &Chunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
     let Some(parts) = &chunk.parts else { return (&[], &[]) };
     let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { parts.ends[row - 1] };
@@ -87,7 +85,8 @@ fn nonlinear(chunk: &Chunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
     )
 }
 
-/// What the danger to a side's king takes off its midgame and endgame value, and the derivatives by the danger.
+/// What the danger to a side's king takes off its midgame and endgame values, and the derivatives by the
+/// danger.
 fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], shape: &Shape) -> [[f64; 2]; 2] {
     let mut sums = [0.0f64; 2];
     for entry in safety {
@@ -111,7 +110,6 @@ fn complex(eg: f64, complexity: &[(u16, f32)], weights: &[[f64; 2]]) -> (f64, f6
     if pull > -eg.abs() { (eg + eg.signum() * pull, 1.0, eg.signum()) } else { (0.0, 0.0, 0.0) }
 }
 
-/// Visits every row with its score and slopes.
 pub fn each(chunk: &Chunk, weights: &[[f64; 2]], shape: &Shape, mut visit: impl FnMut(usize, f64, &[Slope])) {
     let mut slopes = Vec::new();
     chunk.each(|row, entries| {
@@ -120,20 +118,17 @@ pub fn each(chunk: &Chunk, weights: &[[f64; 2]], shape: &Shape, mut visit: impl 
     });
 }
 
-/// Error, slope and curvatures of the loss of a row by its score, weighted.
+/// Weighted loss of a row and its derivatives by the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowLoss {
-    /// Weighted squared error.
     pub loss: f64,
-    /// Derivative of the loss by the score.
     pub slope: f64,
-    /// The part of the second derivative that does not need the error: never negative (Gauss and Newton).
+    /// Second derivative without the error term: never negative (Gauss-Newton).
     pub curvature: f64,
-    /// The whole second derivative.
+    /// Exact second derivative.
     pub exact_curvature: f64,
 }
 
-/// The loss of a row whose score is `score`.
 #[inline(always)]
 pub fn row_loss(chunk: &Chunk, row: usize, score: f64, k: f64) -> RowLoss {
     let (scale, weight) = (k / 400.0, f64::from(chunk.weight(row)));
@@ -149,14 +144,13 @@ pub fn row_loss(chunk: &Chunk, row: usize, score: f64, k: f64) -> RowLoss {
     }
 }
 
-/// Sum of weighted squared errors of a chunk.
+/// Sum of weighted squared errors.
 pub fn loss(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> f64 {
     let mut sum = 0.0;
     each(chunk, weights, shape, |row, score, _| sum += row_loss(chunk, row, score, k).loss);
     sum
 }
 
-/// Sum of weighted squared errors of a chunk and its derivatives.
 pub fn gradient(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> (f64, Vec<[f64; 2]>) {
     let (mut sum, mut gradient) = (0.0, vec![[0.0; 2]; weights.len()]);
     each(chunk, weights, shape, |row, score, slopes| {

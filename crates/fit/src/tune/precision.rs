@@ -1,12 +1,9 @@
-//! How well the data know each value.
+//! Standard errors of tuned values, and what the data cannot identify.
 //!
-//! In: the objective at its optimum. Out: a standard error for every free value, the values that no position counts,
-//! and the combinations that no position can tell apart.
-//!
-//! The errors are the sandwich estimate H⁻¹ V H⁻¹ (White, "Maximum likelihood estimation of misspecified models",
-//! 1982), V from the slopes summed over groups of games (Liang and Zeger, 1986): positions of one game share its
-//! result, so they say less than as many independent ones would. H is the Gauss-Newton matrix. Combinations that are
-//! not known stay where they start, and the errors leave them out.
+//! The errors are the sandwich estimate H⁻¹ V H⁻¹ (White, "Maximum likelihood estimation of misspecified
+//! models", 1982), with V from slopes summed over clusters of games (Liang and Zeger, 1986), since positions
+//! of one game share its result. H is the Gauss-Newton matrix. Unidentified combinations stay at their start,
+//! and the errors leave them out.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +12,20 @@ use super::normal::Curvature;
 use super::objective::{GROUPS, Objective};
 use crate::optim::{Cholesky, directions};
 
-/// Damping of directions that the data do not know, as a share of the diagonal.
+/// Damping of unidentified directions, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
 
-/// What is known of each value.
+/// Standard errors and unidentified values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Precision {
-    /// Standard error of each slot in centipawns; `None` where it is fixed or never counted.
+    /// By slot, in centipawns; `None` if fixed or never counted.
     pub errors: Vec<Option<f64>>,
     /// Free slots that no position counts.
     pub dead: Vec<usize>,
-    /// Combinations of slots that change no score, each with its shares, the largest by 1.
+    /// Combinations of slots that change no score.
     pub flat: Vec<Vec<(usize, f64)>>,
 }
 
-/// Standard errors and what cannot be known, at the given parameters.
 pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
     let (space, size) = (objective.space, objective.space.parameters());
     let unpulled = Objective { l2: 0.0, ..*objective };
@@ -63,7 +59,7 @@ pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
     }
 }
 
-/// A flat direction in words: which weights, and whether they move together.
+/// Describes a combination: which weights, and whether they move together.
 pub fn describe(model: &Model, direction: &[(usize, f64)]) -> String {
     let mut tables: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for &(slot, share) in direction {
@@ -89,7 +85,7 @@ fn table(name: &str) -> String {
     }
 }
 
-/// In how many positions each slot counts.
+/// Number of positions in which each slot counts.
 pub fn seen(model: &Model, space: &Space, by_feature: &[u64]) -> Vec<u64> {
     let mut seen = vec![0; model.slots.len()];
     for (&feature, &count) in space.kept.iter().zip(by_feature) {

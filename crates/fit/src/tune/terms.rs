@@ -1,8 +1,5 @@
-//! The file that says what the numbers in traces stand for: names, initial values and layout of another engine's
-//! terms, in TOML.
-//!
-//! In: TOML, or the layout of the bundled evaluation. Out: tables of terms, and the model that is tuned. Features are
-//! numbered in the order of the file: the first term has the numbers from 0 on, and so many as its shape has entries.
+//! The terms file: names, start values and layout of another engine's terms, in TOML. Features are numbered
+//! in file order, as many per term as its shape has entries.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,19 +12,18 @@ use super::term::{Kind, Shape, Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The version of the format that this patzer reads and writes.
 const VERSION: u32 = 1;
 
-/// Most features: traces number them with 16 bits.
+/// Traces number features with 16 bits.
 const MOST: usize = 1 << 16;
 
-/// How values are written as source code.
+/// Style of source code output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
-    /// A pair in C and C++, with `{mg}` and `{eg}` for its values, such as `S({mg}, {eg})`.
+    /// A pair in C and C++, such as `S({mg}, {eg})`.
     pub pair: String,
-    /// The type of a pair in C and C++; a pair of numbers if it is empty.
+    /// Type of a pair in C and C++; empty for an array.
     #[serde(rename = "type")]
     pub kind: String,
 }
@@ -38,25 +34,22 @@ impl Default for Style {
     }
 }
 
-/// The whole file.
+/// A terms file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-    /// The version of the format: 1.
     pub format: u32,
-    /// K that the values were tuned for, if they were.
+    /// K of tuned values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<f64>,
-    /// What traces write as the phase of a full midgame: phases are divided by it.
+    /// Phase of a full midgame in the traces; phases are divided by it.
     #[serde(default = "full")]
     pub full_phase: f64,
-    /// What the square of the midgame danger and the endgame danger are divided by.
+    /// Divisors of the squared midgame danger and of the endgame danger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety_divisors: Option<[f64; 2]>,
-    /// How source code is written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Style,
-    /// All terms in the order of their numbers.
     #[serde(rename = "term")]
     pub terms: Vec<Term>,
 }
@@ -66,18 +59,11 @@ fn full() -> f64 {
 }
 
 impl Terms {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is not what it has to be.
     pub fn load(path: &Path) -> Result<Terms> {
         Terms::parse(&io::read_text(path)?, path)
     }
 
-    /// Reads the content of a file; `path` is for messages.
-    ///
-    /// # Errors
-    /// If it is not what it has to be, with the line where that is known.
+    /// Parses a file's text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Terms> {
         let terms: Terms = toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start).min(text.len());
@@ -88,10 +74,6 @@ impl Terms {
         Ok(terms)
     }
 
-    /// The file's text.
-    ///
-    /// # Errors
-    /// If it cannot be written as TOML, which is our fault.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|e| Error::internal(e.to_string()))
     }
@@ -143,7 +125,7 @@ impl Terms {
         Ok(())
     }
 
-    /// Each term with its place among the features.
+    /// Each term with its range of features.
     pub fn tables(&self) -> impl Iterator<Item = (&Term, Range<usize>)> {
         let mut at = 0;
         self.terms.iter().map(move |term| {
@@ -152,10 +134,7 @@ impl Terms {
         })
     }
 
-    /// The model of these terms; those named in `fixed`, by name or by group, keep their values.
-    ///
-    /// # Errors
-    /// If a name in `fixed` is not one of a term or a group.
+    /// The model of these terms; terms and groups named in `fixed` keep their values.
     pub fn model(&self, fixed: &[String]) -> Result<Model> {
         let known = |name: &String| self.terms.iter().any(|term| term.name == *name || term.group == *name);
         if let Some(name) = fixed.iter().find(|name| !known(name)) {
@@ -178,7 +157,7 @@ impl Terms {
         Ok(model)
     }
 
-    /// The same terms with other values, rounded to whole centipawns.
+    /// A copy with other values, rounded to whole centipawns.
     pub fn with_values(&self, model: &Model, values: &[f64], k: f64) -> Terms {
         let mut terms = self.clone();
         terms.k = Some(k);

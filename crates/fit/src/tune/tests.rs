@@ -1,5 +1,4 @@
-//! Tests of tuning as a whole: passes against their plain twins and finite differences, and fits against weights
-//! that are known.
+//! Tests of tuning: fast passes against the reference and finite differences, and fits against known weights.
 
 use super::chunk::{BothSides, Counts, Facts};
 use super::hce::{Boards, Selection, TuneItem};
@@ -22,7 +21,7 @@ fn gather(items: &[(Facts, Counts)], model: &Model, space: &Space, chunk: usize)
     gather.finish().unwrap()
 }
 
-/// Pairs of free values, of the given parts.
+/// A model with a free pair per feature.
 fn model(parts: &[Part]) -> Model {
     let slot = |i: usize| Slot {
         name: format!("value {i}"),
@@ -41,7 +40,7 @@ fn model(parts: &[Part]) -> Model {
     }
 }
 
-/// Random positions: a few counts each, of any size, with every column used if `rich`.
+/// Random positions; `rich` fills every column.
 fn positions(parts: &[Part], count: usize, seed: u64, rich: bool) -> Vec<(Facts, Counts)> {
     let mut rng = Rng::new(seed);
     let mut items = Vec::new();
@@ -163,7 +162,7 @@ fn the_exact_normal_matrix_is_that_of_finite_differences() {
     }
 }
 
-/// Positions whose results are drawn from the sigmoid of known values.
+/// Positions with results drawn from known values.
 fn drawn(parts: &[Part], truth: &[f64], k: f64, count: usize, seed: u64) -> Vec<(Facts, Counts)> {
     let (model, mut items) = (model(parts), positions(parts, count, seed, false));
     let space = Space::new(&model);

@@ -1,14 +1,12 @@
-//! Traces as text, one position a line: what another engine writes to be tuned.
+//! Traces as text, one position per line: `result phase [key=value …] index:coefficient …`, separated by
+//! blanks.
 //!
-//! In: `result phase [key=value …] index:coefficient …`, fields divided by blanks. Out: a position with its counts.
-//!
-//! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side;
-//! - phase: how much midgame there is, in the unit that the terms file gives a full midgame;
-//! - keys, all optional: `scale` (factor of the endgame half), `constant` (centipawns that no term changes, White's
-//!   side), `weight` (how much the position counts), `game` (a number; positions of one game stay together), `score`
-//!   (centipawns, White's side);
-//! - index: the number of an entry; coefficient: how often it counts, White's minus Black's, or `white/black`. Safety
-//!   terms need both; a complexity term has one.
+//! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side
+//! - phase: in units of the terms file's `full_phase`
+//! - keys, all optional: `scale` (endgame factor), `constant` (centipawns for White that no term changes),
+//!   `weight` (in the loss), `game` (positions of one game stay together), `score` (centipawns for White)
+//! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
+//!   counts; complexity terms have one.
 
 use std::io::Write;
 
@@ -16,21 +14,19 @@ use super::chunk::{BothSides, Counts, Facts};
 use super::model::{Model, Part};
 use super::traces::add;
 
-/// A position of a file of traces.
+/// A position of a trace file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
-    /// Phase as a share, scale, constant and weight; the target is the result.
+    /// The target is the result.
     pub facts: Facts,
-    /// How often the features count.
     pub counts: Counts,
-    /// Number of its game, if the line has one.
     pub game: Option<u64>,
-    /// The score in centipawns from White's side, if the line has one.
+    /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
 impl Position {
-    /// What positions share that are not independent: the game, or else the counts themselves.
+    /// Cluster of dependent positions: the game, or else a hash of the counts.
     pub fn group(&self) -> u64 {
         self.game.unwrap_or_else(|| {
             let counts = self.counts.linear.iter();
@@ -41,10 +37,7 @@ impl Position {
     }
 }
 
-/// Reads a line; phases are divided by `full_phase`.
-///
-/// # Errors
-/// What is wrong with it.
+/// Parses a line; phases are divided by `full_phase`.
 pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, String> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
     let target = fields.next().and_then(result).ok_or("the first field has to be a result from 0 to 1")?;
@@ -83,7 +76,7 @@ fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut Counts) -
     checked(model, index, white, black, counts)
 }
 
-/// Adds a count once it is known to fit its feature.
+/// Adds a count if it fits its feature.
 pub(super) fn checked(
     model: &Model,
     index: usize,
@@ -126,7 +119,7 @@ fn fact(key: &[u8], value: &[u8], position: &mut Position) -> Result<(), String>
     Ok(())
 }
 
-/// Sorts counts by index, and adds up those of the same one.
+/// Sorts counts by index and sums duplicates.
 pub(super) fn tidy(linear: &mut Vec<(u16, f32)>) {
     if linear.windows(2).all(|pair| pair[0].0 < pair[1].0) {
         return;
@@ -149,7 +142,7 @@ fn result(text: &[u8]) -> Option<f32> {
     }
 }
 
-/// A number; the short whole ones that traces are full of take no detour.
+/// A number, with a fast path for single digits.
 fn number(text: &[u8]) -> Option<f32> {
     match text {
         [b'0'..=b'9'] => return Some(f32::from(text[0] - b'0')),
@@ -166,10 +159,7 @@ fn whole(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
-/// Writes a position as a line; `phase` in the unit of the terms file.
-///
-/// # Errors
-/// If it cannot be written.
+/// Writes a position as a line; `phase` is in the terms file's unit.
 pub fn write(out: &mut impl Write, position: &Position, phase: f32) -> std::io::Result<()> {
     let Facts { target, scale, constant, weight, .. } = position.facts;
     write!(out, "{target} {phase}")?;

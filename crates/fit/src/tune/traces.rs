@@ -1,8 +1,5 @@
-//! Gathering positions into traces.
-//!
-//! In: positions of any source, with a way to count their features. Out: chunks of traces. Positions are
-//! shuffled within slabs before they are cut into chunks, so that a mini-batch does not consist of a few games;
-//! only a slab at a time is held in the source's own form.
+//! Collecting positions into traces. Positions are shuffled within slabs before they are cut into chunks, so
+//! that a mini-batch does not come from a few games; only one slab at a time is held in its source form.
 
 use rayon::prelude::*;
 
@@ -11,51 +8,43 @@ use super::model::{Model, Part, Space};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
 
-/// Positions that are shuffled together.
+/// Positions shuffled together.
 const SLAB: usize = 1 << 18;
 
-/// Counts the features of a position.
+/// Counts a position's features.
 pub trait Tracer: Sync {
-    /// A position in the source's form.
+    /// A position in its source form.
     type Item: Send + Sync;
-    /// What a thread needs to count.
+    /// Per-thread buffers.
     type Scratch: Default;
 
-    /// Counts, by the model's features: linear ones White's minus Black's. `counts` comes empty.
-    ///
-    /// # Errors
-    /// If the item is no position; names it.
+    /// Counts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
     fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
 }
 
 /// Traces of many positions.
 #[derive(Debug, Default)]
 pub struct Traces {
-    /// All positions.
     pub chunks: Vec<Chunk>,
-    /// Number of positions.
     pub positions: usize,
-    /// Number of games that they come from, if whoever gathers them knows; else 0.
+    /// Number of games, or 0 if unknown.
     pub games: usize,
 }
 
 impl Traces {
-    /// Sum of the weights of all positions.
     pub fn total_weight(&self) -> f64 {
         self.chunks.iter().map(Chunk::total_weight).sum()
     }
 
-    /// Bytes that the traces take.
     pub fn bytes(&self) -> usize {
         self.chunks.iter().map(Chunk::bytes).sum()
     }
 
-    /// Gives the features other numbers.
     fn renumber(&mut self, numbers: &[u16]) {
         self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
     }
 
-    /// In how many positions each kept feature counts.
+    /// Number of positions in which each kept feature counts.
     pub fn seen(&self, features: usize) -> Vec<u64> {
         let of_chunk = |chunk: &Chunk| {
             let mut seen = vec![0u64; features];
@@ -92,8 +81,8 @@ impl Traces {
     }
 }
 
-/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
-/// lies together, in weights, gradients and matrices. What never counts is dropped.
+/// Renumbers features by frequency, so that frequent ones are adjacent in weights, gradients and matrices,
+/// and drops features that never count.
 pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
     let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
     let mut order: Vec<usize> =
@@ -104,12 +93,12 @@ pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation:
     validation.renumber(&numbers);
 }
 
-/// Gathers traces, slab by slab.
+/// Collects traces slab by slab.
 pub struct Gather<'a, T: Tracer> {
     tracer: &'a T,
     model: &'a Model,
     space: &'a Space,
-    /// Values of all features, for those that are folded away.
+    /// Start values of all features, for folding.
     start: Vec<[f64; 2]>,
     chunk: usize,
     seed: u64,
@@ -119,7 +108,7 @@ pub struct Gather<'a, T: Tracer> {
 }
 
 impl<'a, T: Tracer> Gather<'a, T> {
-    /// `chunk` is the number of positions in a chunk, at most [`CHUNK`]; `seed` that of the order.
+    /// `chunk` is the number of positions per chunk, at most [`CHUNK`].
     pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
         let start = model.pairs(&model.start());
         let chunk = chunk.clamp(1, CHUNK);
@@ -136,19 +125,11 @@ impl<'a, T: Tracer> Gather<'a, T> {
         }
     }
 
-    /// Adds a position.
-    ///
-    /// # Errors
-    /// If a position of a slab that is full now cannot be traced.
     pub fn push(&mut self, item: T::Item) -> Result<()> {
         self.slab.push(item);
         if self.slab.len() == SLAB { self.flush() } else { Ok(()) }
     }
 
-    /// All traces.
-    ///
-    /// # Errors
-    /// If a position cannot be traced.
     pub fn finish(mut self) -> Result<Traces> {
         self.flush()?;
         Ok(self.traces)
@@ -180,7 +161,7 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Ok(builder.finish())
     }
 
-    /// Numbers the features anew, and folds those that cannot change into the constant.
+    /// Renumbers the features and folds fixed ones into the constant.
     fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
         kept.clear();
         let mut folded = [0.0; 2];
@@ -197,14 +178,14 @@ impl<'a, T: Tracer> Gather<'a, T> {
         }
         let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
         facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
-        // Evaluations with these parts keep every feature under its own number.
+        // Models with non-linear terms keep every feature under its own number.
         debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
         kept.safety.extend_from_slice(&counts.safety);
         kept.complexity.extend_from_slice(&counts.complexity);
     }
 }
 
-/// Counts that another engine has made.
+/// Takes counts made by another engine.
 pub struct Traced;
 
 impl Tracer for Traced {
@@ -217,7 +198,7 @@ impl Tracer for Traced {
     }
 }
 
-/// The part of the evaluation that a feature belongs to decides the list that its count goes to.
+/// Adds a feature's count to the list of its term kind.
 pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
     match part {
         Part::Linear if white != black => counts.linear.push((index, white - black)),

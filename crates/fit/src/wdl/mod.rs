@@ -1,9 +1,5 @@
-//! From centipawns to results: the sigmoid's K, and the win/draw/loss model.
-//!
-//! In: scores with the results of their games, from a dataset or straight from the comments of PGN ([`source`]).
-//! Out: K with its standard error, loss and table ([`sigmoid`]), or chances of win, draw and loss by score and
-//! material or move number ([`Model`]): counts of equal observations ([`Histogram`]) become a [`Table`] that
-//! [`fit`](fit()) takes to the maximum of its likelihood.
+//! From centipawns to results: the fit of K ([`fit_k`]), and the win/draw/loss model ([`Model`]) fitted to
+//! counts of scored positions ([`Histogram`], [`Table`]).
 
 mod buckets;
 pub mod fit;

@@ -1,9 +1,4 @@
-//! The sigmoid that turns centipawns into an expected result, and the fit of its one constant, K.
-//!
-//! In: scores in centipawns from White's side, each with the result of its game. Out: K with its standard error,
-//! the loss there, and a table of expected against actual results. The convention everywhere in patzer:
-//! expected result = 1 / (1 + exp(−K · s / 400)). Source: Österlund, "Texel's Tuning Method" (2014), with the
-//! natural exponential in place of the power of ten.
+//! Fit of K, the constant of [`expected_score`].
 
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
@@ -20,38 +15,31 @@ pub fn sigmoid(k: f64, cp: f64) -> f64 {
 /// A fitted K.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// The K of least loss.
     pub k: f64,
-    /// Standard error of K, see [`fit_k_by_game`].
+    /// See [`fit_k_by_game`].
     pub k_error: f64,
-    /// Mean squared difference between result and expected result at K.
+    /// Mean squared difference between result and expected result.
     pub loss: f64,
 }
 
-/// The range in which K is looked for. Outside it scores say nothing about results, or everything.
+/// Search range of K: outside it scores say nothing about results, or everything.
 const RANGE: (f64, f64) = (0.01, 100.0);
 
-/// Points of the first coarse look over the range, equally spaced in the logarithm of K.
+/// Points of the coarse grid, equally spaced in ln K.
 const GRID: usize = 20;
 
-/// Pairs summed at a time, fixed so that sums do not depend on the number of threads.
+/// Pairs per partial sum; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 8192;
 
-/// Fits K to pairs of a score in centipawns and a result from 0 to 1, both from White's side. The standard error
-/// takes the pairs as independent; where several come from one game, use [`fit_k_by_game`].
-///
-/// # Errors
-/// If there are no pairs, all results are equal, or no K within reason has the least loss.
+/// Fits K to (centipawns, result from 0 to 1) pairs from White's side. The standard error takes the pairs as
+/// independent; [`fit_k_by_game`] does not.
 pub fn fit_k(pairs: &[(f32, f32)]) -> Result<Fit> {
     fit(pairs, |index| index as u32)
 }
 
-/// Fits K as [`fit_k`] does, with a standard error that knows which pairs share a game: `games` has the number of
-/// the game of each pair. Positions of one game have one result, so they say less than as many independent ones
-/// would. The error is the sandwich estimate with one cluster a game (Liang and Zeger, 1986).
-///
-/// # Errors
-/// As [`fit_k`], and if the lists are of different lengths.
+/// Fits K with one cluster per game for the standard error: `games[i]` is the game of `pairs[i]`. Positions
+/// of a game share its result, so they carry less information than as many independent ones (sandwich
+/// estimate of Liang and Zeger, 1986).
 pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<Fit> {
     if pairs.len() != games.len() {
         return Err(Error::internal(format!("{} scores of {} games", pairs.len(), games.len())));
@@ -59,7 +47,7 @@ pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<Fit> {
     fit(pairs, |index| games[index])
 }
 
-/// Mean squared difference between results and expected results at a given K; 0 for no pairs.
+/// Mean squared error of expected results; 0 for no pairs.
 pub fn loss(k: f64, pairs: &[(f32, f32)]) -> f64 {
     let [sum] = sum(pairs, |cp, result| [(result - sigmoid(k, cp)).powi(2)]);
     sum / pairs.len().max(1) as f64
@@ -80,8 +68,7 @@ fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<Fit> {
     Ok(Fit { k, k_error: standard_error(k, pairs, group), loss: loss(k, pairs) })
 }
 
-/// The two points of the coarse grid, as ln K, between which the least loss lies. The loss may have more than one
-/// minimum on odd data, so a bracket is looked for rather than assumed.
+/// Brackets the minimum in ln K by a coarse grid, since odd data may have several minima.
 fn bracket(pairs: &[(f32, f32)]) -> Result<(f64, f64)> {
     let step = (RANGE.1.ln() - RANGE.0.ln()) / (GRID - 1) as f64;
     let at = |i: usize| RANGE.0.ln() + step * i as f64;
@@ -116,7 +103,7 @@ fn minimise(pairs: &[(f32, f32)], low: f64, high: f64) -> Result<f64> {
     Ok(ln_k.exp())
 }
 
-/// The sandwich estimate: the spread of the groups' summed slopes over the curvature.
+/// Sandwich estimate: spread of the clusters' summed slopes over the curvature.
 fn standard_error(k: f64, pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> f64 {
     let slope = |cp: f64, result: f64| {
         let p = sigmoid(k, cp);
@@ -136,7 +123,7 @@ fn standard_error(k: f64, pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) ->
     spread.sqrt() / curvature
 }
 
-/// Sums values over all pairs, in chunks on all threads, added up in the order of the chunks.
+/// Parallel sum in fixed chunks, added in order.
 fn sum<const N: usize>(pairs: &[(f32, f32)], value: impl Fn(f64, f64) -> [f64; N] + Sync) -> [f64; N] {
     let add = |mut a: [f64; N], b: [f64; N]| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
@@ -154,7 +141,7 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// Results drawn from the sigmoid with K = 1.5, for scores spread over ±600.
+    /// Results drawn with K = 1.5 for scores within ±600.
     fn drawn(n: usize, seed: u64) -> Vec<(f32, f32)> {
         let mut rng = Rng::new(seed);
         let draw = |_| {

@@ -1,8 +1,7 @@
-//! Scored positions straight from files of games.
+//! Scored positions from the comments of PGN.
 //!
-//! In: PGN whose comments hold scores, in any dialect that [`patzer_pgn`] reads. Out: each position of the games
-//! that take part is shown to a function, and an [`Account`] of all games and positions. Games stream through: what
-//! a chunk of them comes to is handed over in the order of the input, so nothing depends on the number of threads.
+//! Games stream through in chunks whose results are taken in input order, so nothing depends on the number of
+//! threads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,36 +17,34 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
 
-/// Terminations that say nothing about the position: the values of the tag with which match runners mark them.
+/// Values of the Termination tag with which match runners mark games not decided by play.
 pub const NOT_BY_PLAY: [&str; 5] =
     ["time forfeit", "abandoned", "stalled connection", "illegal move", "unterminated"];
 
-/// Whose scores of which games take part.
+/// Which games and players take part.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// Games whose Termination tag is one of these stay outside, whatever their letters' case.
+    /// Skip games with one of these Termination tags, ignoring case.
     pub exclude: Vec<String>,
-    /// Only moves of a player whose name contains this.
+    /// Take only moves of players whose name contains this.
     pub player: Option<String>,
 }
 
-/// What was read, and what of it stays outside.
+/// Games and positions read, and those left out by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// Games that were read, bad ones and skipped ones included.
     pub games: u64,
-    /// Games with a fault; nothing of them takes part.
+    /// Games with a parse error; none of their positions takes part.
     pub games_bad: u64,
-    /// Games without a fault that do not take part, by reason: `no_result`, `variant`, `termination`.
+    /// By reason: `no_result`, `variant`, `termination`.
     pub games_skipped: BTreeMap<&'static str, u64>,
-    /// Positions from which a move was played, those of bad games before the fault included.
+    /// Positions with a move played, including those of bad games before the error.
     pub positions_read: u64,
-    /// Positions that do not take part, by reason: that of their game, `bad_game`, `other_player` or `unscored`.
+    /// Positions left out, by reason: that of their game, `bad_game`, `other_player` or `unscored`.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Account {
-    /// Adds another account to this one.
     pub fn add(&mut self, other: Account) {
         self.games += other.games;
         self.games_bad += other.games_bad;
@@ -60,7 +57,7 @@ impl Account {
         }
     }
 
-    /// Counts positions that do not take part.
+    /// Counts positions left out.
     pub fn drop(&mut self, reason: &'static str, count: u64) {
         if count > 0 {
             *self.dropped.entry(reason).or_default() += count;
@@ -68,41 +65,40 @@ impl Account {
     }
 }
 
-/// What is worth telling while it goes on.
+/// Progress of [`read`].
 #[derive(Debug)]
 pub enum Notice {
-    /// How many bytes of the files have been read.
+    /// Bytes read so far, over all files.
     Bytes(u64),
-    /// A broken game, as `file: game N, line L: reason`.
+    /// A bad game, as `file: game N, line L: reason`.
     BadGame(String),
 }
 
-/// A position's score and the result of its game, from White's side: what K is fitted to.
+/// A position's score and game result from White's side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
-    /// The score in centipawns.
+    /// Centipawns.
     pub cp: f32,
-    /// The result, from 0 to 1.
+    /// 0 to 1.
     pub result: f32,
-    /// The number of the game.
     pub game: u32,
 }
 
 impl Scored {
-    /// A record with a score of its own or of its leaf, for the side to move there; `None` if that is a mate.
+    /// `score` is for `turn`, the side to move of the record or of its leaf; `None` for mates.
     pub fn of(record: &Record, turn: Color, score: Score) -> Option<Scored> {
         let cp = turn.fold_wb(score, -score) as f32;
         let result = (record.outcome() + 1.0) / 2.0;
         (!is_mate(score)).then_some(Scored { cp, result, game: record.game })
     }
 
-    /// With the score that the playing engine gave, if it gave one.
+    /// The score stored by the playing engine, if any.
     pub fn stored(record: &Record) -> Option<Scored> {
         Scored::of(record, record.turn, record.score?.into())
     }
 }
 
-/// What the model counts of a scored position; `None` if it has no score.
+/// The observation of a stored score; `None` without one.
 pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     let score = i32::from(record.score?);
     let mate = record.has(flags::MATE_SCORE) || is_mate(score);
@@ -110,11 +106,8 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
-/// Reads games and shows every scored position that takes part to `observe`, which collects into a fresh `S` a
-/// chunk; `absorb` gets those in the order of the input. `observe` runs on any thread.
-///
-/// # Errors
-/// If a file cannot be read to its end or holds no games, if no game at all can be read, or if the user interrupts.
+/// Reads games and shows every scored position that takes part to `observe`, which collects into one `S` per
+/// chunk on any thread; `absorb` receives them in input order.
 pub fn read<S: Default + Send>(
     files: &[PathBuf],
     choice: &Choice,
@@ -151,13 +144,12 @@ pub fn read<S: Default + Send>(
     Ok(account)
 }
 
-/// What became of an event.
 enum Parsed<S> {
     Chunk(Box<Block<S>>),
     Other(Event),
 }
 
-/// What a chunk's games came to.
+/// Results of a chunk of games.
 struct Block<S> {
     file: usize,
     state: S,
@@ -226,10 +218,10 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
     block
 }
 
-/// What the tags say that a [`Choice`] asks.
+/// What the tags say about the selection.
 struct Facts {
     excluded: bool,
-    /// Whether the moves of Black and of White take part, by `Color as usize`.
+    /// Whether moves of Black and White take part, by `Color as usize`.
     takes_part: [bool; 2],
 }
 
@@ -256,10 +248,10 @@ impl Facts {
     }
 }
 
-/// Takes what was parsed, in the order of the input.
+/// Takes parsed chunks in input order.
 struct Sink<'a> {
     files: &'a [PathBuf],
-    /// Whether anything in the current file looks like a game.
+    /// Whether the current file contains anything like a game.
     plausible: bool,
     first_bad: Option<String>,
     account: Account,
