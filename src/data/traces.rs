@@ -72,7 +72,7 @@ pub fn export(
         // Fits every language's numbers.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;
-        let phase = (position.facts.phase * FULL_PHASE as f32).round();
+        let phase = (position.info.phase * FULL_PHASE as f32).round();
         text::write(&mut out, &position, phase).map_err(|e| Error::io(output, e))?;
         written += 1;
         Ok(None)

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{ChoiceArgs, held_out};
 use crate::prepare::Split;
 use crate::{Status, Ui};
-use patzer_fit::moves::choices::Contest;
+use patzer_fit::moves::choices::Competition;
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
 use patzer_fit::moves::table;
@@ -106,9 +106,9 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     io::check_writable(&args.output)?;
     let chosen = args.choices.gather(args.positions as usize, ui)?;
     let out = |game| held_out(args.choices.seed, game, args.validation);
-    let contests: Vec<(bool, Contest)> =
-        chosen.choices.par_iter().map(|choice| (out(choice.game), choice.contest())).collect();
-    let (rest, train): (Vec<_>, Vec<_>) = contests.into_iter().partition(|(held_out, _)| *held_out);
+    let competitions: Vec<(bool, Competition)> =
+        chosen.choices.par_iter().map(|choice| (out(choice.game), choice.competition())).collect();
+    let (rest, train): (Vec<_>, Vec<_>) = competitions.into_iter().partition(|(held_out, _)| *held_out);
     let [rest, train] = [rest, train].map(|part| part.into_iter().map(|(_, c)| c).collect::<Vec<_>>());
     if train.is_empty() {
         return Err(Error::usage("no choices are left to fit; hold out fewer with --validation"));

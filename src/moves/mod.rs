@@ -14,7 +14,7 @@ use patzer_chess::rng;
 use patzer_chess::rng::mix;
 use patzer_data::AnyReader;
 use patzer_data::pick::Picker;
-use patzer_fit::moves::choices::{Choice, Chooser};
+use patzer_fit::moves::choices::{ChoiceReader, MoveChoice};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -66,7 +66,7 @@ struct ChoiceArgs {
 #[derive(Debug, Default)]
 struct Chosen {
     /// Some of the choices, in the order of the data.
-    choices: Vec<Choice>,
+    choices: Vec<MoveChoice>,
     /// Positions read.
     read: u64,
     /// Those that are no choice, by reason, and those that were not drawn.
@@ -80,19 +80,19 @@ impl ChoiceArgs {
         let (mut out, mut picker) = (Chosen::default(), Picker::drawing(most, self.seed));
         let (bar, mut batch) = (ui.progress("reading", 0), Vec::new());
         for (file, path) in (0u64..).zip(&paths) {
-            let (mut reader, mut chooser) = (AnyReader::open(path, None)?, Chooser::default());
+            let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());
             while reader.next_batch(&mut batch)? {
                 interrupt::check()?;
                 bar.inc(batch.len() as u64);
                 for sample in &batch {
                     let place = out.read;
                     out.read += 1;
-                    if let Some(choice) = chooser.next(sample, file << 32 | u64::from(sample.game)) {
+                    if let Some(choice) = choice_reader.next(sample, file << 32 | u64::from(sample.game)) {
                         picker.offer(place, choice);
                     }
                 }
             }
-            for (reason, count) in chooser.dropped {
+            for (reason, count) in choice_reader.dropped {
                 *out.dropped.entry(reason).or_default() += count;
             }
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::{Status, Ui};
 use patzer_engine::engine;
-use patzer_fit::moves::choices::Choice;
+use patzer_fit::moves::choices::MoveChoice;
 use patzer_fit::moves::model::{Strengths, rank};
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search};
 use patzer_fit::moves::table;
@@ -142,8 +142,8 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-fn by_model(strengths: &Strengths, choice: &Choice) -> usize {
-    let contest = choice.contest();
-    let scores: Vec<f64> = contest.moves.iter().map(|has| strengths.of(has)).collect();
-    rank(&scores, contest.played)
+fn by_model(strengths: &Strengths, choice: &MoveChoice) -> usize {
+    let competition = choice.competition();
+    let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.of(features)).collect();
+    rank(&scores, competition.played)
 }

@@ -9,7 +9,8 @@ use clap::Args;
 
 use crate::{Status, Ui};
 use patzer_fit::rating::{
-    Errors, Model, Place, Ratings, Results, Settings, White, bootstrap, covariance, fit, read,
+    PoolStatus, RatingErrors, Ratings, ResultModel, Results, Settings, White, bootstrap, covariance, fit,
+    read,
 };
 use patzer_io::error::{Error, Result};
 
@@ -32,7 +33,7 @@ pub struct RateArgs {
 
     /// How results depend on ratings
     #[arg(long, value_enum, default_value = "elo")]
-    model: Model,
+    model: ResultModel,
 
     /// Fix a player's rating; may be given several times
     #[arg(long, value_name = "NAME=ELO")]
@@ -128,7 +129,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
     let read = read(&args.games, |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
-    let (all, account) = read?;
+    let (all, counts) = read?;
     let results = with_games(&all, args.min_games);
     let settings = settings(args, &results)?;
     let ratings = fit(&results, &settings)?;
@@ -138,7 +139,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         &results,
         &ratings,
         errors.as_ref(),
-        account,
+        counts,
         table::Wanted {
             los: args.los,
             crosstable: args.crosstable,
@@ -220,7 +221,7 @@ fn errors(
     ratings: &Ratings,
     settings: &Settings,
     ui: &Ui,
-) -> Result<Option<Errors>> {
+) -> Result<Option<RatingErrors>> {
     if args.bootstrap > 0 {
         let bar = ui.progress("bootstrap", args.bootstrap.into());
         let errors = bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1));
@@ -239,8 +240,11 @@ fn errors(
 
 /// Tells what cannot be compared.
 fn warn(ratings: &Ratings, ui: &Ui) {
-    let pools =
-        ratings.places.iter().filter_map(|p| if let Place::Pool(i) = p { Some(i + 1) } else { None }).max();
+    let pools = ratings
+        .status
+        .iter()
+        .filter_map(|p| if let PoolStatus::Pool(i) = p { Some(i + 1) } else { None })
+        .max();
     if let Some(pools @ 2..) = pools {
         ui.warn(format_args!(
             "{pools} pools have no games between them: ratings of different pools cannot be compared"

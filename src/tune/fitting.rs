@@ -12,7 +12,7 @@ use patzer_chess::score::is_mate;
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::{Model, Space};
 use patzer_fit::tune::objective::Objective;
-use patzer_fit::tune::precision::{Precision, describe, precision, seen};
+use patzer_fit::tune::standard_errors::{StandardErrors, describe, seen, standard_errors};
 use patzer_fit::tune::traces::Traces;
 use patzer_fit::tune::{self, Optimizer, Outcome, Settings};
 use patzer_fit::wdl;
@@ -239,11 +239,11 @@ fn judge(
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     log.finish()?;
     let counts = seen(model, space, &train.seen(space.kept.len()));
-    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.pull(train) };
+    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
     let parameters = space.parameters();
     let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
     let known = (!args.fit.no_errors && parameters <= LARGEST && enough)
-        .then(|| precision(&objective, &space.parameters_of(&outcome.values)));
+        .then(|| standard_errors(&objective, &space.parameters_of(&outcome.values)));
     let mut remarks = remarks(model, &counts, known.as_ref());
     if !args.fit.no_errors && known.is_none() {
         remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
@@ -267,7 +267,7 @@ fn judge(
 /// Dead and unidentifiable weights that are named one by one.
 const NAMED: usize = 8;
 
-fn remarks(model: &Model, counts: &[u64], known: Option<&Precision>) -> Vec<String> {
+fn remarks(model: &Model, counts: &[u64], known: Option<&StandardErrors>) -> Vec<String> {
     let mut remarks = Vec::new();
     let dead: Vec<&str> = (model.slots.iter().zip(counts))
         .filter(|(slot, count)| !slot.fixed && **count == 0)
@@ -279,11 +279,11 @@ fn remarks(model: &Model, counts: &[u64], known: Option<&Precision>) -> Vec<Stri
         remarks.push(format!("{} weights are never counted and keep their start: {names}{more}", dead.len()));
     }
     let Some(known) = known else { return remarks };
-    for direction in known.flat.iter().take(NAMED) {
+    for direction in known.nullspace.iter().take(NAMED) {
         remarks.push(format!("the data cannot tell: {}", describe(model, direction)));
     }
-    if known.flat.len() > NAMED {
-        remarks.push(format!("and {} more combinations", known.flat.len() - NAMED));
+    if known.nullspace.len() > NAMED {
+        remarks.push(format!("and {} more combinations", known.nullspace.len() - NAMED));
     }
     remarks
 }

@@ -13,10 +13,10 @@ use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
 use patzer_fit::tune::TuneItem;
-use patzer_fit::tune::hce::{Boards, Selection, model, terms, weights};
+use patzer_fit::tune::hce::{HceTracer, Selection, model, terms, weights};
 use patzer_fit::tune::model::{Model, Space};
 use patzer_fit::tune::output::{Format, Tuned};
-use patzer_fit::tune::traces::{Gather, arrange};
+use patzer_fit::tune::traces::{TraceCollector, arrange};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     let (output, folder) = args.places("new.hce.toml")?;
-    let boards = Boards { plain_taper: hce.plain_taper };
+    let boards = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     let labels = Labels::new(args, ui, |visit| {
         stream(&args.data, Split::default(), ui, &mut |offer| {
@@ -106,15 +106,15 @@ fn seen(offer: &Offer<'_>) -> Seen {
 
 fn gather(
     args: &TuneArgs,
-    boards: &Boards,
+    boards: &HceTracer,
     model: &Model,
     labels: &Labels,
     split: Split,
     ui: &Ui,
 ) -> Result<(Loaded, Account)> {
     let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
-    let mut train = Gather::new(boards, model, &space, chunk, split.seed);
-    let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
+    let mut train = TraceCollector::new(boards, model, &space, chunk, split.seed);
+    let mut validation = TraceCollector::new(boards, model, &space, chunk, split.seed);
     // The positions of a game lie together; shuffled ones are taken for more games than there are.
     let (mut games, mut last) = (0, None);
     let account = stream(&args.data, split, ui, &mut |offer| {

@@ -9,12 +9,12 @@ use crate::prepare::{Split, warn_of_bad_lines};
 use crate::run_folder::write_settings;
 use patzer_chess::rng;
 use patzer_data::{Metadata, Source};
-use patzer_fit::tune::lines::Account;
+use patzer_fit::tune::lines::LineCounts;
 use patzer_fit::tune::model::{Model, Space};
 use patzer_fit::tune::output::{Format, Tuned};
 use patzer_fit::tune::terms::Terms;
-use patzer_fit::tune::text::Position;
-use patzer_fit::tune::traces::{Gather, Traced, Traces, arrange};
+use patzer_fit::tune::text::TracePosition;
+use patzer_fit::tune::traces::{ExternalTracer, TraceCollector, Traces, arrange};
 use patzer_fit::tune::{columns, lines, text};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -94,8 +94,8 @@ fn named(path: &Path) -> Source {
     Source { name, sha256: String::new(), games: None }
 }
 
-fn seen(position: &Position) -> Seen {
-    (position.facts.target, position.score, position.group())
+fn seen(position: &TracePosition) -> Seen {
+    (position.info.target, position.score, position.group())
 }
 
 /// Every position of every file, with the account of each file.
@@ -103,8 +103,8 @@ fn each(
     args: &TuneArgs,
     terms: &Terms,
     model: &Model,
-    take: &mut dyn FnMut(Position) -> Result<()>,
-) -> Result<Vec<(PathBuf, Account)>> {
+    take: &mut dyn FnMut(TracePosition) -> Result<()>,
+) -> Result<Vec<(PathBuf, LineCounts)>> {
     let mut accounts = Vec::new();
     for path in &args.traces.traces {
         let account = if columns::recognise(path)? {
@@ -125,19 +125,19 @@ fn gather(
     labels: &Labels,
     split: Split,
     chunk: usize,
-) -> Result<(Loaded, Vec<(PathBuf, Account)>)> {
+) -> Result<(Loaded, Vec<(PathBuf, LineCounts)>)> {
     let mut space = Space::new(model);
-    let mut train = Gather::new(&Traced, model, &space, chunk, split.seed);
-    let mut validation = Gather::new(&Traced, model, &space, chunk, split.seed);
+    let mut train = TraceCollector::new(&ExternalTracer, model, &space, chunk, split.seed);
+    let mut validation = TraceCollector::new(&ExternalTracer, model, &space, chunk, split.seed);
     let accounts = each(args, terms, model, &mut |mut position| {
         let group = position.group();
         let Ok((target, weight)) = labels.of(seen(&position)) else { return Ok(()) };
-        position.facts.target = target;
-        position.facts.weight *= weight;
-        position.facts.group = rng::mix(0, group) as u8;
+        position.info.target = target;
+        position.info.weight *= weight;
+        position.info.group = rng::mix(0, group) as u8;
         let held_out = rng::unit(rng::mix(split.seed, group)) < split.validation;
         let side = if held_out { &mut validation } else { &mut train };
-        side.push((position.facts, position.counts))
+        side.push((position.info, position.counts))
     })?;
     let (mut train, mut validation): (Traces, Traces) = (train.finish()?, validation.finish()?);
     if train.positions == 0 {

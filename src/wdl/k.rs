@@ -67,9 +67,9 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
     let see = |seen: &mut Vec<Scored>, sample: &Record| seen.extend(Scored::stored(sample));
-    let account = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
-    let mut positions = account.positions_read;
-    let mut next_game = account.games as u32;
+    let counts = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
+    let mut positions = counts.positions_read;
+    let mut next_game = counts.games as u32;
     for path in &inputs.datasets {
         let dataset = open(path)?;
         positions += dataset.rows();

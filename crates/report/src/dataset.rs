@@ -14,7 +14,7 @@ use super::table::{Cell, Table};
 use super::wdl::counted;
 use patzer_data::Metadata;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
-use patzer_fit::wdl::{self, Fit, Fitted};
+use patzer_fit::wdl::{self, FittedModel, KFit};
 
 /// What is known of a dataset.
 pub struct Dataset {
@@ -23,9 +23,9 @@ pub struct Dataset {
     /// What it says of itself.
     pub metadata: Metadata,
     /// K of its scores, or why there is none.
-    pub k: std::result::Result<Fit, String>,
+    pub k: std::result::Result<KFit, String>,
     /// The win/draw/loss model of its scores, or why there is none.
-    pub model: std::result::Result<(Fitted, wdl::Table), String>,
+    pub model: std::result::Result<(FittedModel, wdl::WdlTable), String>,
 }
 
 /// The section.
@@ -213,7 +213,7 @@ fn histogram_of_depths(part: &mut Part, stats: &Stats) {
 }
 
 /// Mean results by score, with the sigmoid.
-fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure {
+fn agreement(buckets: &[Bucket], k: &std::result::Result<KFit, String>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
     let middle = |b: &Bucket| b.from.zip(b.to).map(|(from, to)| f64::from(from + to) / 2.0);

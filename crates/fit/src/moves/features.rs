@@ -9,27 +9,27 @@ use patzer_chess::see::{see_ge, value};
 use patzer_chess::{played, sliders};
 
 /// A feature group; a move has exactly one of its levels.
-pub struct Group {
+pub struct FeatureGroup {
     /// Name in files and messages.
     pub name: &'static str,
     pub doc: &'static str,
-    levels: Levels,
+    levels: LevelNames,
     /// Level with strength 1, against which the others are measured.
     pub reference: usize,
 }
 
 /// Names of a group's levels.
-enum Levels {
+enum LevelNames {
     Named(&'static [&'static str]),
     /// Piece and target square from the mover's side: 6 × 64.
     PieceSquare,
 }
 
 /// All groups, in the order of a move's levels.
-pub const GROUPS: [Group; COUNT] = [
+pub const GROUPS: [FeatureGroup; COUNT] = [
     group("capture", "what is taken", &["nothing", "pawn", "knight", "bishop", "rook", "queen"]),
     group("promotion", "what a pawn becomes", &["none", "queen", "less"]),
-    Group {
+    FeatureGroup {
         reference: 2,
         ..group(
             "exchange",
@@ -43,7 +43,7 @@ pub const GROUPS: [Group; COUNT] = [
         "whether it takes what has just moved",
         &["none", "after a capture", "after another move"],
     ),
-    Group {
+    FeatureGroup {
         // More steps, or no move before.
         reference: 4,
         ..group(
@@ -64,10 +64,10 @@ pub const GROUPS: [Group; COUNT] = [
     ),
     group("again", "whether the player's last move was of the same piece", &["no", "goes on", "goes back"]),
     group("castling", "whether it castles", &["no", "king's side", "queen's side"]),
-    Group {
+    FeatureGroup {
         name: "place",
         doc: "piece and target square, from the mover's side",
-        levels: Levels::PieceSquare,
+        levels: LevelNames::PieceSquare,
         // A pawn's move to e4, which nearly every game has.
         reference: 28,
     },
@@ -76,17 +76,17 @@ pub const GROUPS: [Group; COUNT] = [
 pub const COUNT: usize = 11;
 
 /// The levels of a move, one per group.
-pub type Has = [u16; COUNT];
+pub type FeatureLevels = [u16; COUNT];
 
-const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> Group {
-    Group { name, doc, levels: Levels::Named(levels), reference: 0 }
+const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> FeatureGroup {
+    FeatureGroup { name, doc, levels: LevelNames::Named(levels), reference: 0 }
 }
 
-impl Group {
+impl FeatureGroup {
     pub const fn len(&self) -> usize {
         match self.levels {
-            Levels::Named(names) => names.len(),
-            Levels::PieceSquare => 6 * 64,
+            LevelNames::Named(names) => names.len(),
+            LevelNames::PieceSquare => 6 * 64,
         }
     }
 
@@ -97,8 +97,8 @@ impl Group {
     /// Name of a level.
     pub fn level(&self, index: usize) -> String {
         match self.levels {
-            Levels::Named(names) => names[index].to_string(),
-            Levels::PieceSquare => {
+            LevelNames::Named(names) => names[index].to_string(),
+            LevelNames::PieceSquare => {
                 const PIECES: [char; 6] = ['P', 'N', 'B', 'R', 'Q', 'K'];
                 format!("{}{}", PIECES[index / 64], Square::new(index as u32 % 64))
             }
@@ -108,7 +108,7 @@ impl Group {
 
 /// Moves before a choice.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub struct PreviousMoves {
     /// Last move of the opponent.
     pub last: Option<Move>,
     /// Last own move, one ply earlier.
@@ -116,16 +116,16 @@ pub struct Before {
 }
 
 /// Feature levels of all legal moves, in order.
-pub fn describe(position: &Chess, legal: &MoveList, before: Before) -> Vec<Has> {
+pub fn describe(position: &Chess, legal: &MoveList, before: PreviousMoves) -> Vec<FeatureLevels> {
     let danger = Danger::new(position);
-    legal.iter().map(|&m| one(position, m, before, &danger)).collect()
+    legal.iter().map(|&m| levels_of(position, m, before, &danger)).collect()
 }
 
-fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
+fn levels_of(position: &Chess, m: Move, before: PreviousMoves, danger: &Danger) -> FeatureLevels {
     let after = played(position, m);
     let to = target(m);
     let exchange = [250, 100, 0, -250].iter().position(|&least| see_ge(position, m, least));
-    let exchange = exchange.map_or(0, |place| 4 - place);
+    let exchange = exchange.map_or(0, |index| 4 - index);
     let check = match (after.is_check(), exchange >= 2) {
         (false, _) => 0,
         (true, true) => 1,
@@ -287,14 +287,15 @@ mod tests {
                 m
             })
             .collect();
-        let before = Before {
+        let before = PreviousMoves {
             last: played.last().copied(),
-            own: played.len().checked_sub(2).map(|place| played[place]),
+            own: played.len().checked_sub(2).map(|index| played[index]),
         };
         let legal = position.legal_moves();
         let at = legal.iter().position(|m| *m == parsed(&position, san)).unwrap();
-        let has = describe(&position, &legal, before)[at];
-        let special = GROUPS.iter().zip(has).filter(|(group, level)| usize::from(*level) != group.reference);
+        let features = describe(&position, &legal, before)[at];
+        let special =
+            GROUPS.iter().zip(features).filter(|(group, level)| usize::from(*level) != group.reference);
         special.map(|(group, level)| format!("{}: {}", group.name, group.level(level.into()))).collect()
     }
 

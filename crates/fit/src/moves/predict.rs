@@ -9,14 +9,14 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use shakmaty::Position;
 
-use super::choices::Choice;
+use super::choices::MoveChoice;
 use super::model::rank;
 use patzer_chess::score::{Score, mated_in};
 use patzer_chess::{Line, played};
 use patzer_engine::{Engine, Limits};
 
 /// Rank by static evaluation of the position after each move; mates rank first, draws by rule count 0.
-pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
+pub fn by_evaluation(engine: &mut dyn Engine, choice: &MoveChoice) -> usize {
     let legal = choice.position.legal_moves();
     let scores: Vec<Score> = legal
         .iter()
@@ -37,19 +37,19 @@ pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
 /// Rank by searches of `nodes` nodes; `None` if not among the first `most`.
 pub fn by_search(
     engine: &mut dyn Engine,
-    choice: &Choice,
+    choice: &MoveChoice,
     nodes: u64,
     most: usize,
     stop: &AtomicBool,
 ) -> Option<usize> {
     let line = Line::new(choice.position.clone());
     let mut only: Vec<_> = choice.position.legal_moves().into_iter().collect();
-    for place in 1..=most.min(only.len()) {
+    for nth in 1..=most.min(only.len()) {
         engine.new_game();
         let limits = Limits { nodes: Some(nodes), only: only.clone(), ..Limits::default() };
         let best = engine.search(&line, &limits, stop, &mut |_| ()).best?;
         if best == choice.played {
-            return Some(place);
+            return Some(nth);
         }
         only.retain(|m| *m != best);
     }
@@ -88,16 +88,16 @@ impl Ranks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moves::features::Before;
+    use crate::moves::features::PreviousMoves;
     use patzer_chess::fen;
     use patzer_engine::engine;
     use patzer_eval::Evaluation;
     use shakmaty::san::San;
 
-    fn choice(text: &str, san: &str) -> Choice {
+    fn choice(text: &str, san: &str) -> MoveChoice {
         let position = fen::position(text, false).unwrap();
         let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
-        Choice { game: 0, position, played, before: Before::default() }
+        MoveChoice { game: 0, position, played, before: PreviousMoves::default() }
     }
 
     #[test]

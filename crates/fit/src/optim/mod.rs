@@ -3,7 +3,7 @@
 mod adagrad;
 mod adam;
 mod cholesky;
-mod flat;
+mod nullspace;
 mod radam;
 mod schedule;
 mod sgd;
@@ -12,7 +12,7 @@ pub use adagrad::AdaGrad;
 pub use adam::Step;
 pub use adam::{Adam, AdamSettings};
 pub use cholesky::{Cholesky, dot};
-pub use flat::{Direction, directions};
+pub use nullspace::{NullVector, nullspace};
 pub use radam::{PERIOD, SHARE};
 pub use radam::{RAdam, Ranger};
 pub use schedule::{Decay, Schedule};

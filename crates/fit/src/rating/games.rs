@@ -82,7 +82,7 @@ impl Results {
 
 /// Games read, rated, and skipped by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Account {
+pub struct GameCounts {
     pub games: u64,
     pub games_rated: u64,
     /// By reason: `no_result`, `no_names`, `same_player`.
@@ -90,10 +90,9 @@ pub struct Account {
 }
 
 /// Reads files of games; `progress` receives the bytes read so far.
-pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Account)> {
+pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
     let reader = Reader::start(files.to_vec())?;
-    let mut counts = BTreeMap::new();
-    let mut account = Account::default();
+    let (mut pairs, mut counts) = (BTreeMap::new(), GameCounts::default());
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
@@ -104,55 +103,55 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Accou
         if batch.is_empty() {
             break;
         }
-        let parsed: Vec<Result<Block>> = batch.into_par_iter().map(parse).collect();
-        for block in parsed {
-            block?.add_to(&mut counts, &mut account);
+        let parsed: Vec<Result<ChunkResults>> = batch.into_par_iter().map(parse).collect();
+        for results in parsed {
+            results?.add_to(&mut pairs, &mut counts);
         }
     }
-    if account.games_rated == 0 {
-        let games = account.games;
+    if counts.games_rated == 0 {
+        let games = counts.games;
         let reason = format!("none of the {games} games has two players' names and a result");
         return Err(match files {
             [file] => Error::data(file, reason),
             _ => Error::usage(reason),
         });
     }
-    Ok((Results::new(counts), account))
+    Ok((Results::new(pairs), counts))
 }
 
 /// Counts of a chunk of games.
 #[derive(Default)]
-struct Block {
-    counts: HashMap<(String, String), [u64; 3]>,
-    account: Account,
+struct ChunkResults {
+    pairs: HashMap<(String, String), [u64; 3]>,
+    counts: GameCounts,
 }
 
-impl Block {
-    fn add_to(self, counts: &mut BTreeMap<(String, String), [u64; 3]>, account: &mut Account) {
-        for (names, new) in self.counts {
-            let sum = counts.entry(names).or_default();
+impl ChunkResults {
+    fn add_to(self, pairs: &mut BTreeMap<(String, String), [u64; 3]>, counts: &mut GameCounts) {
+        for (names, new) in self.pairs {
+            let sum = pairs.entry(names).or_default();
             *sum = [sum[0] + new[0], sum[1] + new[1], sum[2] + new[2]];
         }
-        account.games += self.account.games;
-        account.games_rated += self.account.games_rated;
-        for (reason, count) in self.account.games_skipped {
-            *account.games_skipped.entry(reason).or_default() += count;
+        counts.games += self.counts.games;
+        counts.games_rated += self.counts.games_rated;
+        for (reason, count) in self.counts.games_skipped {
+            *counts.games_skipped.entry(reason).or_default() += count;
         }
     }
 }
 
-fn parse(event: Event) -> Result<Block> {
+fn parse(event: Event) -> Result<ChunkResults> {
     match event {
         Event::Chunk(chunk) => Ok(parse_chunk(&chunk)),
-        Event::End { .. } => Ok(Block::default()),
+        Event::End { .. } => Ok(ChunkResults::default()),
         Event::Broken { error, .. } | Event::Failed(error) => Err(error),
     }
 }
 
-fn parse_chunk(chunk: &Chunk) -> Block {
-    let mut block = Block::default();
-    for piece in &chunk.games {
-        let header = &chunk.text[piece.start..piece.movetext];
+fn parse_chunk(chunk: &Chunk) -> ChunkResults {
+    let mut results = ChunkResults::default();
+    for span in &chunk.games {
+        let header = &chunk.text[span.start..span.movetext];
         let (mut white, mut black, mut result) = (None, None, None);
         for (name, value) in tags::Tags::new(header).iter() {
             match name {
@@ -162,24 +161,24 @@ fn parse_chunk(chunk: &Chunk) -> Block {
                 _ => {}
             }
         }
-        let outcome = result.and_then(outcome).or_else(|| last_word(&chunk.text[piece.movetext..piece.end]));
-        block.account.games += 1;
+        let outcome = result.and_then(outcome).or_else(|| last_word(&chunk.text[span.movetext..span.end]));
+        results.counts.games += 1;
         let known = |name: &str| !matches!(name.trim(), "" | "?");
         let skipped = match (white, black, outcome) {
             (_, _, None) => "no_result",
             (Some(white), Some(black), Some(outcome)) if known(&white) && known(&black) => {
                 if white != black {
-                    block.counts.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
-                    block.account.games_rated += 1;
+                    results.pairs.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
+                    results.counts.games_rated += 1;
                     continue;
                 }
                 "same_player"
             }
             _ => "no_names",
         };
-        *block.account.games_skipped.entry(skipped).or_default() += 1;
+        *results.counts.games_skipped.entry(skipped).or_default() += 1;
     }
-    block
+    results
 }
 
 /// 0 for a win of White, 1 for a draw, 2 for a win of Black.
@@ -212,13 +211,13 @@ mod tests {
             [White \"B\"]\n[Black \"?\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n\n\
             [White \"B\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n";
         std::fs::write(&path, text).unwrap();
-        let (results, account) = read(&[path], |_| {}).unwrap();
+        let (results, counts) = read(&[path], |_| {}).unwrap();
         assert_eq!(results.players, ["A", "B"]);
         let encounter = |white, black, wins, draws, losses| Encounter { white, black, wins, draws, losses };
         assert_eq!(results.encounters, [encounter(0, 1, 1, 1, 0), encounter(1, 0, 0, 0, 1)]);
         assert_eq!(results.scores(), [[2, 1, 0], [0, 1, 2]]);
-        assert_eq!((account.games, account.games_rated), (6, 3));
-        assert_eq!(account.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
+        assert_eq!((counts.games, counts.games_rated), (6, 3));
+        assert_eq!(counts.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::games::Encounter;
 
 /// How results depend on ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Model {
+pub enum ResultModel {
     /// The expected score is logistic and a draw is half a win: the model of Elo and of Ordo
     Elo,
     /// Draws have a chance of their own, in the geometric mean of both wins' (Davidson, 1970)
@@ -29,37 +29,37 @@ fn softplus(x: f64) -> (f64, f64) {
     (x.max(0.0) + e.ln_1p(), if x > 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) })
 }
 
-impl Model {
+impl ResultModel {
     pub fn has_draws(self) -> bool {
-        self != Model::Elo
+        self != ResultModel::Elo
     }
 
     /// Whether `draw` is in the parameter's range.
     pub fn admits(self, draw: f64) -> bool {
-        self != Model::RaoKupper || draw > 0.0
+        self != ResultModel::RaoKupper || draw > 0.0
     }
 
     /// Initial draw parameter.
     pub fn start(self) -> f64 {
-        if self == Model::RaoKupper { 1.0 } else { 0.0 }
+        if self == ResultModel::RaoKupper { 1.0 } else { 0.0 }
     }
 
-    /// Probabilities of a win, draw and loss of White. [`Model::Elo`] has no draws: they follow Davidson's
+    /// Probabilities of a win, draw and loss of White. [`ResultModel::Elo`] has no draws: they follow Davidson's
     /// model and take from both sides equally.
     pub fn chances(self, x: f64, draw: f64) -> [f64; 3] {
         match self {
-            Model::Elo => {
-                let (score, [_, d, _]) = (softplus(x).1, Model::Davidson.chances(x, draw));
+            ResultModel::Elo => {
+                let (score, [_, d, _]) = (softplus(x).1, ResultModel::Davidson.chances(x, draw));
                 let d = d.min(2.0 * score.min(1.0 - score));
                 [score - d / 2.0, d, 1.0 - score - d / 2.0]
             }
-            Model::Davidson => {
+            ResultModel::Davidson => {
                 let top = (x.abs() / 2.0).max(draw);
                 let [w, d, l] = [x / 2.0, draw, -x / 2.0].map(|e| (e - top).exp());
                 let sum = w + d + l;
                 [w / sum, d / sum, l / sum]
             }
-            Model::RaoKupper => {
+            ResultModel::RaoKupper => {
                 let (win, loss) = (softplus(x - draw).1, softplus(-x - draw).1);
                 [win, (1.0 - win - loss).max(0.0), loss]
             }
@@ -87,7 +87,7 @@ impl Model {
     pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Expansion {
         let n = w + d + l;
         match self {
-            Model::Elo => {
+            ResultModel::Elo => {
                 let score = w + d / 2.0;
                 let (sp, p) = softplus(x);
                 Expansion {
@@ -96,7 +96,7 @@ impl Model {
                     hessian: [n * p * (1.0 - p), 0.0, 0.0],
                 }
             }
-            Model::Davidson => {
+            ResultModel::Davidson => {
                 let [pw, pd, pl] = self.chances(x, draw);
                 let top = (x.abs() / 2.0).max(draw);
                 let sum: f64 = [x / 2.0, draw, -x / 2.0].iter().map(|e| (e - top).exp()).sum();
@@ -107,7 +107,7 @@ impl Model {
                     hessian: [n * (pw + pl - lead * lead) / 4.0, -n * lead * pd / 2.0, n * pd * (1.0 - pd)],
                 }
             }
-            Model::RaoKupper => {
+            ResultModel::RaoKupper => {
                 let (p, q) = (x - draw, -x - draw);
                 let ((sp, win), (sq, loss)) = (softplus(p), softplus(q));
                 let (fp, fq) = ((w + d) * win - w, (l + d) * loss - l);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_value_is_that_of_the_chances() {
-        for model in [Model::Davidson, Model::RaoKupper] {
+        for model in [ResultModel::Davidson, ResultModel::RaoKupper] {
             for (x, draw) in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2), (60.0, 0.5)] {
                 let want: f64 =
                     -(0..3).map(|i| COUNTS[i] * model.chances(x, draw)[i].max(1e-300).ln()).sum::<f64>();
@@ -148,15 +148,15 @@ mod tests {
             }
         }
         // Equal players: Davidson's share of draws is ν / (2 + ν), Rao and Kupper's (e^t − 1) / (e^t + 1).
-        assert!((Model::Davidson.chances(0.0, 0.0)[1] - 1.0 / 3.0).abs() < 1e-12);
-        assert!((Model::RaoKupper.chances(0.0, 3f64.ln())[1] - 0.5).abs() < 1e-12);
+        assert!((ResultModel::Davidson.chances(0.0, 0.0)[1] - 1.0 / 3.0).abs() < 1e-12);
+        assert!((ResultModel::RaoKupper.chances(0.0, 3f64.ln())[1] - 0.5).abs() < 1e-12);
     }
 
     #[test]
     fn derivatives_agree_with_differences() {
         let close =
             |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
-        for model in [Model::Elo, Model::Davidson, Model::RaoKupper] {
+        for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
             for (x, draw) in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2)] {
                 let f = |dx: f64, dd: f64| model.expand_counts(COUNTS, x + dx, draw + dd);
                 let (at, h) = (f(0.0, 0.0), 1e-6);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn variance_is_that_of_the_three_outcomes() {
-        assert!((Model::Elo.variance(0.0, -50.0) - 0.25).abs() < 1e-12);
-        assert!((Model::Davidson.variance(0.0, 0.0) - (1.0 - 1.0 / 3.0) / 4.0).abs() < 1e-12);
+        assert!((ResultModel::Elo.variance(0.0, -50.0) - 0.25).abs() < 1e-12);
+        assert!((ResultModel::Davidson.variance(0.0, 0.0) - (1.0 - 1.0 / 3.0) / 4.0).abs() < 1e-12);
     }
 }

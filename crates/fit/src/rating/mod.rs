@@ -8,8 +8,8 @@ pub mod likelihood;
 mod newton;
 pub mod pool;
 
-pub use errors::{Errors, bootstrap, covariance};
+pub use errors::{RatingErrors, bootstrap, covariance};
 pub use fit::{Ratings, Settings, White, fit};
-pub use games::{Account, Encounter, Results, read};
-pub use likelihood::Model;
-pub use pool::{Place, places};
+pub use games::{Encounter, GameCounts, Results, read};
+pub use likelihood::ResultModel;
+pub use pool::{PoolStatus, pool_status};

@@ -1,7 +1,7 @@
 //! Newton's method for ratings, with steps by conjugate gradients over encounters, so that tens of thousands
 //! of players need no matrix.
 
-use super::likelihood::Model;
+use super::likelihood::ResultModel;
 use patzer_io::error::{Error, Result};
 
 /// Games between two players; counts may be fractional.
@@ -23,11 +23,11 @@ pub(super) struct State {
 /// Games to fit, and which parameters are free.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Problem {
-    pub model: Model,
+    pub model: ResultModel,
     pub edges: Vec<Edge>,
     pub free: Vec<bool>,
     /// One player per pool without anchors, held fixed because only differences count.
-    pub still: Vec<usize>,
+    pub held: Vec<usize>,
     pub white_free: bool,
 }
 
@@ -79,7 +79,7 @@ impl Problem {
     /// Zeroes fixed parameters.
     fn mask(&self, v: &mut State) {
         v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
-        self.still.iter().for_each(|&player| v.players[player] = 0.0);
+        self.held.iter().for_each(|&player| v.players[player] = 0.0);
         if !self.white_free {
             v.white = 0.0;
         }
@@ -216,14 +216,14 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
 pub(super) fn davidson_draw(problem: &Problem, at: &State) -> f64 {
     let mut draw = 0.0;
     for _ in 0..100 {
-        let unseen = Model::Davidson.expand_counts(problem.unseen(), 0.0, draw);
-        let (mut slope, mut bend) = (unseen.gradient[1], unseen.hessian[2]);
+        let unseen = ResultModel::Davidson.expand_counts(problem.unseen(), 0.0, draw);
+        let (mut slope, mut information) = (unseen.gradient[1], unseen.hessian[2]);
         for edge in &problem.edges {
-            let e = Model::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
+            let e = ResultModel::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
             slope += e.gradient[1];
-            bend += e.hessian[2];
+            information += e.hessian[2];
         }
-        let step = (-slope / bend.max(1e-300)).clamp(-2.0, 2.0);
+        let step = (-slope / information.max(1e-300)).clamp(-2.0, 2.0);
         draw += step;
         if step.abs() < 1e-12 {
             break;

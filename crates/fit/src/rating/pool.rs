@@ -9,7 +9,7 @@ use super::games::Results;
 
 /// Whether a player is rated, and in which pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PoolStatus {
     /// Rated; pool 0 is the largest.
     Pool(usize),
     /// Won every game against rated players: no rating is high enough.
@@ -22,7 +22,7 @@ pub enum Place {
 
 /// Pool status of every player. Each connected group has one pool, its largest strongly connected component;
 /// the rest of the group is unrated.
-pub fn places(results: &Results) -> Vec<Place> {
+pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
     let mut beaten_by = vec![Vec::new(); n];
     let mut touches = vec![Vec::new(); n];
@@ -73,13 +73,13 @@ pub fn places(results: &Results) -> Vec<Place> {
         winners.iter().for_each(|&winner| beats[winner].push(loser));
     }
     let (above, below) = (reached(&beaten_by), reached(&beats));
-    let place = |player: usize| match core[group[player]] {
-        Some(p) if p == part[player] => pool_of(p).map_or(Place::Alone, Place::Pool),
-        Some(_) if above[player] => Place::Above,
-        Some(_) if below[player] => Place::Below,
-        _ => Place::Alone,
+    let status_of = |player: usize| match core[group[player]] {
+        Some(p) if p == part[player] => pool_of(p).map_or(PoolStatus::Alone, PoolStatus::Pool),
+        Some(_) if above[player] => PoolStatus::Above,
+        Some(_) if below[player] => PoolStatus::Below,
+        _ => PoolStatus::Alone,
     };
-    (0..n).map(place).collect()
+    (0..n).map(status_of).collect()
 }
 
 /// Connected components, numbered from 0.
@@ -173,17 +173,20 @@ mod tests {
             ("x", "y", [1, 1, 0]),
             ("p", "q", [1, 0, 0]),
         ]);
-        let places = places(&results);
-        let of = |name: &str| places[results.players.iter().position(|p| p == name).unwrap()];
-        assert!(["a", "b", "c"].iter().all(|name| of(name) == Place::Pool(0)));
-        assert!(["king", "emperor"].iter().all(|name| of(name) == Place::Above));
-        assert_eq!((of("loser"), of("x"), of("y")), (Place::Below, Place::Pool(1), Place::Pool(1)));
-        assert_eq!((of("p"), of("q")), (Place::Alone, Place::Alone));
+        let status = pool_status(&results);
+        let of = |name: &str| status[results.players.iter().position(|p| p == name).unwrap()];
+        assert!(["a", "b", "c"].iter().all(|name| of(name) == PoolStatus::Pool(0)));
+        assert!(["king", "emperor"].iter().all(|name| of(name) == PoolStatus::Above));
+        assert_eq!(
+            (of("loser"), of("x"), of("y")),
+            (PoolStatus::Below, PoolStatus::Pool(1), PoolStatus::Pool(1))
+        );
+        assert_eq!((of("p"), of("q")), (PoolStatus::Alone, PoolStatus::Alone));
     }
 
     #[test]
     fn a_circle_of_wins_is_one_pool() {
         let results = results(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
-        assert_eq!(places(&results), [Place::Pool(0); 3]);
+        assert_eq!(pool_status(&results), [PoolStatus::Pool(0); 3]);
     }
 }

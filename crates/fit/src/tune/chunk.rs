@@ -9,14 +9,14 @@
 //! number of threads.
 
 /// Positions in a chunk.
-pub const CHUNK: usize = 16_384;
+pub const CHUNK_POSITIONS: usize = 16_384;
 
 /// Largest whole count listed by repetition; beyond it a coefficient takes less room.
 const LARGEST_REPEAT: f32 = 3.0;
 
 /// What a trace holds besides its counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Facts {
+pub struct TraceInfo {
     /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
     /// Midgame share, usually 0 to 1.
@@ -31,9 +31,9 @@ pub struct Facts {
     pub group: u8,
 }
 
-impl Default for Facts {
-    fn default() -> Facts {
-        Facts { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
+impl Default for TraceInfo {
+    fn default() -> TraceInfo {
+        TraceInfo { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
     }
 }
 
@@ -45,16 +45,16 @@ pub struct BothSides {
     pub black: f32,
 }
 
-/// Counts of one position by feature number.
+/// FeatureCounts of one position by feature number.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counts {
+pub struct FeatureCounts {
     /// White's count minus Black's, ascending by feature, none 0.
     pub linear: Vec<(u16, f32)>,
     pub safety: Vec<BothSides>,
     pub complexity: Vec<(u16, f32)>,
 }
 
-impl Counts {
+impl FeatureCounts {
     pub fn clear(&mut self) {
         self.linear.clear();
         self.safety.clear();
@@ -89,16 +89,16 @@ impl Run {
 
 /// Non-linear counts of a chunk's rows.
 #[derive(Debug, Clone, Default)]
-pub struct Parts {
+pub struct NonlinearCounts {
     /// End of the safety and complexity lists of each row.
     pub ends: Vec<[u32; 2]>,
     pub safety: Vec<BothSides>,
     pub complexity: Vec<(u16, f32)>,
 }
 
-/// Up to [`CHUNK`] traces; columns that hold the default in every row are empty.
+/// Up to [`CHUNK_POSITIONS`] traces; columns that hold the default in every row are empty.
 #[derive(Debug, Clone, Default)]
-pub struct Chunk {
+pub struct TraceChunk {
     pub runs: Vec<Run>,
     pub rows: Vec<Row>,
     pub entries: Vec<u16>,
@@ -107,7 +107,7 @@ pub struct Chunk {
     pub scales: Vec<f32>,
     pub weights: Vec<f32>,
     pub groups: Vec<u8>,
-    pub parts: Option<Box<Parts>>,
+    pub nonlinear: Option<Box<NonlinearCounts>>,
 }
 
 /// Entries of one row.
@@ -152,7 +152,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-impl Chunk {
+impl TraceChunk {
     /// Up to `limit` rows of equal lengths from the cursor, which advances past them; `None` at the end.
     /// Passes loop over segments because the compiler does not vectorise callbacks.
     #[inline(always)]
@@ -200,9 +200,9 @@ impl Chunk {
                 at += stride;
             }
         }
-        if let Some(parts) = &mut self.parts {
-            parts.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
-            parts.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
+        if let Some(nonlinear) = &mut self.nonlinear {
+            nonlinear.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
+            nonlinear.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
         }
     }
 
@@ -232,8 +232,10 @@ impl Chunk {
     }
 
     pub fn bytes(&self) -> usize {
-        let parts = self.parts.as_ref().map_or(0, |parts| {
-            size_of_val(&parts.ends[..]) + size_of_val(&parts.safety[..]) + size_of_val(&parts.complexity[..])
+        let nonlinear = self.nonlinear.as_ref().map_or(0, |nonlinear| {
+            size_of_val(&nonlinear.ends[..])
+                + size_of_val(&nonlinear.safety[..])
+                + size_of_val(&nonlinear.complexity[..])
         });
         let floats = self.coefficients.len() + self.constants.len() + self.scales.len() + self.weights.len();
         size_of_val(&self.runs[..])
@@ -241,13 +243,13 @@ impl Chunk {
             + size_of_val(&self.entries[..])
             + 4 * floats
             + self.groups.len()
-            + parts
+            + nonlinear
     }
 }
 
 /// Collects positions into a chunk.
 #[derive(Debug, Default)]
-pub struct Builder {
+pub struct ChunkBuilder {
     rows: Vec<Unsorted>,
     entries: Vec<u16>,
     coefficients: Vec<f32>,
@@ -260,14 +262,14 @@ pub struct Builder {
 #[derive(Debug)]
 struct Unsorted {
     lengths: [u16; 3],
-    facts: Facts,
+    info: TraceInfo,
     /// Start of its entries, coefficients, safety and complexity counts.
     starts: [usize; 4],
 }
 
-impl Builder {
-    /// Counts of 0 are skipped; entries of a kind beyond 65,535 are cut.
-    pub fn push(&mut self, facts: Facts, counts: &Counts) {
+impl ChunkBuilder {
+    /// FeatureCounts of 0 are skipped; entries of a kind beyond 65,535 are cut.
+    pub fn push(&mut self, info: TraceInfo, counts: &FeatureCounts) {
         let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
         self.minus.clear();
         self.heavy.clear();
@@ -286,7 +288,7 @@ impl Builder {
         self.entries.extend_from_slice(&self.heavy);
         self.safety.extend_from_slice(&counts.safety);
         self.complexity.extend_from_slice(&counts.complexity);
-        self.rows.push(Unsorted { lengths, facts, starts });
+        self.rows.push(Unsorted { lengths, info, starts });
     }
 
     pub fn len(&self) -> usize {
@@ -298,30 +300,30 @@ impl Builder {
     }
 
     /// Sorts rows by their lengths, equal ones in insertion order.
-    pub fn finish(self) -> Chunk {
+    pub fn finish(self) -> TraceChunk {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| self.rows[i].lengths);
-        let column = |of: fn(&Facts) -> f32, usual: f32| -> Vec<f32> {
-            if self.rows.iter().all(|row| of(&row.facts) == usual) {
+        let column = |of: fn(&TraceInfo) -> f32, usual: f32| -> Vec<f32> {
+            if self.rows.iter().all(|row| of(&row.info) == usual) {
                 return Vec::new();
             }
-            order.iter().map(|&i| of(&self.rows[i].facts)).collect()
+            order.iter().map(|&i| of(&self.rows[i].info)).collect()
         };
-        let mut chunk = Chunk {
-            constants: column(|facts| facts.constant, 0.0),
-            scales: column(|facts| facts.scale, 1.0),
-            weights: column(|facts| facts.weight, 1.0),
+        let mut chunk = TraceChunk {
+            constants: column(|info| info.constant, 0.0),
+            scales: column(|info| info.scale, 1.0),
+            weights: column(|info| info.weight, 1.0),
             rows: Vec::with_capacity(order.len()),
-            groups: order.iter().map(|&i| self.rows[i].facts.group).collect(),
+            groups: order.iter().map(|&i| self.rows[i].info.group).collect(),
             entries: Vec::with_capacity(self.entries.len()),
             coefficients: Vec::with_capacity(self.coefficients.len()),
-            ..Chunk::default()
+            ..TraceChunk::default()
         };
         let nonlinear = !self.safety.is_empty() || !self.complexity.is_empty();
-        let mut parts = Parts::default();
+        let mut lists = NonlinearCounts::default();
         for &i in &order {
             let row = &self.rows[i];
-            chunk.rows.push(Row { phase: row.facts.phase, target: row.facts.target });
+            chunk.rows.push(Row { phase: row.info.phase, target: row.info.target });
             let [plus, minus, heavy] = row.lengths;
             let run = Run { rows: 1, plus, minus, heavy };
             match chunk.runs.last_mut() {
@@ -336,12 +338,12 @@ impl Builder {
                     .rows
                     .get(i + 1)
                     .map_or([self.safety.len(), self.complexity.len()], |row| [row.starts[2], row.starts[3]]);
-                parts.safety.extend_from_slice(&self.safety[safety..next[0]]);
-                parts.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
-                parts.ends.push([parts.safety.len() as u32, parts.complexity.len() as u32]);
+                lists.safety.extend_from_slice(&self.safety[safety..next[0]]);
+                lists.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
+                lists.ends.push([lists.safety.len() as u32, lists.complexity.len() as u32]);
             }
         }
-        chunk.parts = nonlinear.then(|| Box::new(parts));
+        chunk.nonlinear = nonlinear.then(|| Box::new(lists));
         chunk
     }
 }
@@ -350,18 +352,18 @@ impl Builder {
 mod tests {
     use super::*;
 
-    fn counts(linear: &[(u16, f32)]) -> Counts {
-        Counts { linear: linear.to_vec(), ..Counts::default() }
+    fn counts(linear: &[(u16, f32)]) -> FeatureCounts {
+        FeatureCounts { linear: linear.to_vec(), ..FeatureCounts::default() }
     }
 
     #[test]
     fn rows_come_back_with_their_own_entries() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         builder.push(
-            Facts { target: 1.0, constant: 5.0, group: 7, ..Facts::default() },
+            TraceInfo { target: 1.0, constant: 5.0, group: 7, ..TraceInfo::default() },
             &counts(&[(3, 2.0), (9, -1.0), (11, 12.0), (12, -0.5)]),
         );
-        builder.push(Facts { target: 0.0, ..Facts::default() }, &counts(&[(1, -3.0)]));
+        builder.push(TraceInfo { target: 0.0, ..TraceInfo::default() }, &counts(&[(1, -3.0)]));
         let chunk = builder.finish();
         // The row without plus entries comes first.
         assert_eq!(chunk.rows.iter().map(|row| row.target).collect::<Vec<_>>(), [0.0, 1.0]);
@@ -377,9 +379,10 @@ mod tests {
 
     #[test]
     fn equal_lengths_share_a_run() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         for i in 0..10 {
-            builder.push(Facts::default(), &counts(&[(i, 1.0), (20, if i % 2 == 0 { 1.0 } else { -1.0 })]));
+            builder
+                .push(TraceInfo::default(), &counts(&[(i, 1.0), (20, if i % 2 == 0 { 1.0 } else { -1.0 })]));
         }
         let chunk = builder.finish();
         assert_eq!(chunk.runs.iter().map(|run| (run.rows, run.plus)).collect::<Vec<_>>(), [(5, 1), (5, 2)]);
@@ -388,19 +391,19 @@ mod tests {
 
     #[test]
     fn non_linear_parts_follow_their_rows() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         for i in [2u16, 1, 0] {
             let mut counts = counts(&[(i, f32::from(i))]);
             counts.linear.retain(|(_, count)| *count != 0.0);
             counts.safety =
                 (0..i).map(|index| BothSides { index, white: f32::from(i), black: 0.0 }).collect();
             counts.complexity = vec![(i, 1.0)];
-            builder.push(Facts { target: f32::from(i) / 2.0, ..Facts::default() }, &counts);
+            builder.push(TraceInfo { target: f32::from(i) / 2.0, ..TraceInfo::default() }, &counts);
         }
         let chunk = builder.finish();
-        let parts = chunk.parts.unwrap();
-        assert_eq!(parts.ends, [[0, 1], [1, 2], [3, 3]]);
-        assert_eq!(parts.safety.iter().map(|s| s.white).collect::<Vec<_>>(), [1.0, 2.0, 2.0]);
-        assert_eq!(parts.complexity, [(0, 1.0), (1, 1.0), (2, 1.0)]);
+        let nonlinear = chunk.nonlinear.unwrap();
+        assert_eq!(nonlinear.ends, [[0, 1], [1, 2], [3, 3]]);
+        assert_eq!(nonlinear.safety.iter().map(|s| s.white).collect::<Vec<_>>(), [1.0, 2.0, 2.0]);
+        assert_eq!(nonlinear.complexity, [(0, 1.0), (1, 1.0), (2, 1.0)]);
     }
 }

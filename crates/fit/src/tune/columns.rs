@@ -12,10 +12,10 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use rayon::prelude::*;
 
-use super::chunk::{Counts, Facts};
-use super::lines::{Account, BadLine};
-use super::model::{Model, Part};
-use super::text::{Position, checked, tidy};
+use super::chunk::{FeatureCounts, TraceInfo};
+use super::lines::{BadLine, LineCounts};
+use super::model::{EvalPart, Model};
+use super::text::{TracePosition, checked, tidy};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
@@ -54,11 +54,11 @@ struct Group {
     index: Column,
     coefficient: Column,
     black: Option<Column>,
-    /// By [`FACTS`].
-    facts: [Option<Column>; 5],
+    /// By [`OPTIONAL`].
+    info: [Option<Column>; 5],
 }
 
-const FACTS: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
+const OPTIONAL: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
 
 /// Reads every row and counts bad ones; with `strict` fails at the first.
 pub fn each(
@@ -66,34 +66,34 @@ pub fn each(
     model: &Model,
     full_phase: f64,
     strict: bool,
-    take: &mut dyn FnMut(Position) -> Result<()>,
-) -> Result<Account> {
+    take: &mut dyn FnMut(TracePosition) -> Result<()>,
+) -> Result<LineCounts> {
     let fault = |e: ParquetError| Error::data(path, format!("is damaged: {e}"));
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let reader = SerializedFileReader::new(file).map_err(fault)?;
-    let (mut account, mut before) = (Account::default(), 0);
+    let (mut counts, mut before) = (LineCounts::default(), 0);
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
-        let rows: Vec<std::result::Result<Position, String>> =
+        let rows: Vec<std::result::Result<TracePosition, String>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
         for (row, position) in rows.into_iter().enumerate() {
-            account.read += 1;
+            counts.read += 1;
             let number = before + row as u64 + 1;
             match position {
                 Ok(position) => take(position)?,
                 Err(reason) if strict => return Err(Error::at(path, format!("row {number}"), reason)),
                 Err(reason) => {
-                    account.bad += 1;
-                    if account.first_bad.len() < NAMED {
-                        account.first_bad.push(BadLine { number, reason });
+                    counts.bad += 1;
+                    if counts.first_bad.len() < NAMED {
+                        counts.first_bad.push(BadLine { number, reason });
                     }
                 }
             }
         }
         before += group.rows as u64;
     }
-    Ok(account)
+    Ok(counts)
 }
 
 impl Group {
@@ -116,8 +116,8 @@ impl Group {
                 )
             })
         };
-        let mut facts = [const { None }; 5];
-        for (fact, name) in facts.iter_mut().zip(FACTS) {
+        let mut info = [const { None }; 5];
+        for (fact, name) in info.iter_mut().zip(OPTIONAL) {
             *fact = optional(name)?;
         }
         Ok(Group {
@@ -127,21 +127,26 @@ impl Group {
             index: needed("index")?,
             coefficient: needed("coefficient")?,
             black: optional("black")?,
-            facts,
+            info,
         })
     }
 
-    fn position(&self, row: usize, model: &Model, full_phase: f64) -> std::result::Result<Position, String> {
+    fn position(
+        &self,
+        row: usize,
+        model: &Model,
+        full_phase: f64,
+    ) -> std::result::Result<TracePosition, String> {
         let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
         let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
         let target = target.ok_or("`result` is not from 0 to 1")? as f32;
         let phase = (one(&self.phase).ok_or("`phase` is not a number")? / full_phase) as f32;
         let [scale, constant, weight, game, score] =
-            std::array::from_fn(|i| self.facts[i].as_ref().and_then(one));
+            std::array::from_fn(|i| self.info[i].as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
             return Err("a weight is below 0".to_string());
         }
-        let facts = Facts {
+        let info = TraceInfo {
             target,
             phase,
             scale: scale.unwrap_or(1.0) as f32,
@@ -154,19 +159,19 @@ impl Group {
         if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
             return Err("`index` and the coefficients are lists of different lengths".to_string());
         }
-        let mut counts = Counts::default();
+        let mut counts = FeatureCounts::default();
         for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
                 return Err(format!("{at}:{white} is not an index and a coefficient"));
             }
             // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);
-            let black = black.map(|black| black[i] as f32).filter(|_| part != Some(Part::Complexity));
+            let black = black.map(|black| black[i] as f32).filter(|_| part != Some(EvalPart::Complexity));
             checked(model, at as usize, white as f32, black, &mut counts)?;
         }
         tidy(&mut counts.linear);
         let game = game.filter(|game| *game >= 0.0).map(|game| game as u64);
-        Ok(Position { facts, counts, game, score: score.map(|score| score as f32) })
+        Ok(TracePosition { info, counts, game, score: score.map(|score| score as f32) })
     }
 }
 

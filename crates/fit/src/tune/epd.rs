@@ -7,7 +7,7 @@ use patzer_chess::PackedBoard;
 
 /// A position with its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub struct EpdPosition {
     pub board: PackedBoard,
     pub turn: Color,
     /// From White's side, 0 to 1.
@@ -16,7 +16,7 @@ pub struct Line {
     pub score: Option<f32>,
 }
 
-pub fn parse(line: &[u8]) -> Result<Line, &'static str> {
+pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
     let line = line.trim_ascii();
     let (board, rest) = board(line)?;
     let [b' ', turn, b' ', rest @ ..] = rest else { return Err("no side to move after the pieces") };
@@ -26,7 +26,7 @@ pub fn parse(line: &[u8]) -> Result<Line, &'static str> {
         _ => return Err("the side to move is neither w nor b"),
     };
     let (result, score) = outcome(rest).ok_or("no result after the position")?;
-    Ok(Line { board, turn, result, score })
+    Ok(EpdPosition { board, turn, result, score })
 }
 
 /// Piece code of each letter in [`PackedBoard`]; 255 for others.

@@ -114,7 +114,7 @@ pub fn fit(
         return Err(Error::usage("lbfgs cannot hold bounds; take gauss-newton or adam"));
     }
     let start = space.parameters_of(&model.start());
-    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.pull(train) };
+    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2_prior(train) };
     objective.k = match settings.k {
         Some(k) => k,
         None => fit_k(&objective, &start)?,

@@ -2,11 +2,11 @@
 
 use shakmaty::Color;
 
-use super::chunk::{Counts, Facts};
-use super::model::{Feature, Model, Part, Slot};
+use super::chunk::{FeatureCounts, TraceInfo};
+use super::model::{EvalPart, Feature, Model, Slot};
 use super::term;
 use super::terms::{Style, Terms};
-use super::text::Position;
+use super::text::TracePosition;
 use super::traces::Tracer;
 use patzer_chess::PackedBoard;
 use patzer_eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
@@ -21,7 +21,7 @@ pub struct TuneItem {
     /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
     pub weight: f32,
-    /// Cluster of its game, see [`Facts::group`].
+    /// Cluster of its game, see [`TraceInfo::group`].
     pub group: u8,
 }
 
@@ -32,7 +32,7 @@ pub struct Selection {
     pub terms: Vec<String>,
     /// Terms or parts that keep their weights.
     pub fixed: Vec<String>,
-    /// Boards whose a- to d-files mirror the h- to e-files.
+    /// HceTracer whose a- to d-files mirror the h- to e-files.
     pub mirrored: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
             };
             let at = model.slots.len();
             model.slots.extend([slot("midgame", mg), slot("endgame", eg)]);
-            model.features.push(Feature { part: Part::Linear, slots: [at, at + 1] });
+            model.features.push(Feature { part: EvalPart::Linear, slots: [at, at + 1] });
         }
     }
     Ok(model)
@@ -111,7 +111,7 @@ pub fn terms(start: &Weights) -> Terms {
                 Shape::Board => term::Shape::Board(term::Board::A1),
             },
             kind: term::Kind::Pair,
-            part: Part::Linear,
+            part: EvalPart::Linear,
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,
             bounds: None,
@@ -135,10 +135,10 @@ pub fn position(
     scratch: &mut hce::Trace,
     game: u64,
     score: Option<f32>,
-) -> Result<Position> {
-    let mut counts = Counts::default();
-    let facts = Boards::default().count(item, scratch, &mut counts)?;
-    Ok(Position { facts, counts, game: Some(game), score })
+) -> Result<TracePosition> {
+    let mut counts = FeatureCounts::default();
+    let info = HceTracer::default().count(item, scratch, &mut counts)?;
+    Ok(TracePosition { info, counts, game: Some(game), score })
 }
 
 /// Weights of tuned values, rounded to whole centipawns.
@@ -150,12 +150,12 @@ pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
 
 /// Traces positions with the bundled evaluation.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Boards {
+pub struct HceTracer {
     /// Leave the phase uncapped and endgames unscaled: the plain taper, for comparisons with other tuners.
     pub plain_taper: bool,
 }
 
-impl Boards {
+impl HceTracer {
     /// Midgame share and endgame factor.
     fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
         if self.plain_taper {
@@ -167,16 +167,21 @@ impl Boards {
     }
 }
 
-impl Tracer for Boards {
+impl Tracer for HceTracer {
     type Item = TuneItem;
     type Scratch = hce::Trace;
 
-    fn count(&self, item: &TuneItem, scratch: &mut hce::Trace, counts: &mut Counts) -> Result<Facts> {
+    fn count(
+        &self,
+        item: &TuneItem,
+        scratch: &mut hce::Trace,
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo> {
         let board =
             item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
         let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
-        Ok(Facts { target, phase, scale, weight, group, constant: 0.0 })
+        Ok(TraceInfo { target, phase, scale, weight, group, constant: 0.0 })
     }
 }

@@ -1,10 +1,10 @@
 //! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
 //!
-//! Scores are f32. Sums are f64, because directions in which the loss is constant need a gradient of exactly
+//! Scores are f32. Sums are f64, because nullspace in which the loss is constant need a gradient of exactly
 //! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
 //! non-linear terms.
 
-use super::chunk::{Chunk, Cursor, Entries, Segment};
+use super::chunk::{Cursor, Entries, Segment, TraceChunk};
 use super::pair::{Pair, Sum};
 
 /// Room for every 16-bit weight number, so that look-ups need no bounds check.
@@ -17,7 +17,7 @@ const BATCH: usize = 256;
 const ABREAST: usize = 4;
 
 /// Weights as bits of pairs: zeroed integers are free from the system allocator.
-pub struct Table(Box<[u64; ROOM]>);
+pub struct WeightTable(Box<[u64; ROOM]>);
 
 /// Derivatives by every weight.
 pub struct Gradient(Box<[[f64; 2]; ROOM]>);
@@ -29,14 +29,14 @@ fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
     }
 }
 
-impl Table {
+impl WeightTable {
     /// At most 65,536 weights, rounded to f32.
-    pub fn new(weights: &[[f64; 2]]) -> Table {
+    pub fn new(weights: &[[f64; 2]]) -> WeightTable {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
             *slot = Pair::new(mg as f32, eg as f32).bits();
         }
-        Table(table)
+        WeightTable(table)
     }
 
     #[inline(always)]
@@ -52,14 +52,14 @@ impl Gradient {
 }
 
 /// Sum of weighted squared errors.
-pub fn loss(chunk: &Chunk, table: &Table, k: f64) -> f64 {
+pub fn loss(chunk: &TraceChunk, table: &WeightTable, k: f64) -> f64 {
     dispatch(chunk, table, k, None)
 }
 
 /// Sum of weighted squared errors, and its derivatives by the first `weights` weights.
 pub fn gradient(
-    chunk: &Chunk,
-    table: &Table,
+    chunk: &TraceChunk,
+    table: &WeightTable,
     k: f64,
     scratch: &mut Gradient,
     weights: usize,
@@ -70,7 +70,7 @@ pub fn gradient(
 }
 
 /// Scores of all rows in centipawns from White's side.
-pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
+pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
     let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
     while let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) {
@@ -80,7 +80,7 @@ pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     scores
 }
 
-fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+fn dispatch(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
@@ -92,12 +92,12 @@ fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient
 /// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+fn pass_avx2(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
     pass(chunk, table, k, gradient)
 }
 
 #[inline(always)]
-fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
+fn pass(chunk: &TraceChunk, table: &WeightTable, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
     let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
     let mut batch = Batch::new();
@@ -122,9 +122,9 @@ fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient
 /// Sums the weights of the next batch of rows; `None` at the end.
 #[inline(always)]
 fn sum_batch(
-    chunk: &Chunk,
+    chunk: &TraceChunk,
     cursor: &mut Cursor,
-    table: &Table,
+    table: &WeightTable,
     totals: &mut [[f32; 2]; BATCH],
 ) -> Option<std::ops::Range<usize>> {
     let start = cursor.row;
@@ -145,7 +145,7 @@ fn sum_batch(
 }
 
 #[inline(always)]
-fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) -> [[f32; 2]; N] {
+fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &WeightTable) -> [[f32; 2]; N] {
     let rows: [Entries<'_>; N] = std::array::from_fn(|i| segment.row(first + i));
     let mut sums = [Sum::zero(); N];
     let plus: [&[u16]; N] = std::array::from_fn(|i| &rows[i].plus[..rows[0].plus.len()]);
@@ -189,12 +189,12 @@ impl Batch {
 
     /// Scores of summed rows.
     #[inline(always)]
-    fn score(&mut self, chunk: &Chunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
-        let facts = &chunk.rows[rows.clone()];
-        for ((mg, eg), row) in self.mg_factors.iter_mut().zip(&mut self.eg_factors).zip(facts) {
+    fn score(&mut self, chunk: &TraceChunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
+        let info = &chunk.rows[rows.clone()];
+        for ((mg, eg), row) in self.mg_factors.iter_mut().zip(&mut self.eg_factors).zip(info) {
             (*mg, *eg) = (row.phase, 1.0 - row.phase);
         }
-        self.targets.iter_mut().zip(facts).for_each(|(target, row)| *target = row.target);
+        self.targets.iter_mut().zip(info).for_each(|(target, row)| *target = row.target);
         if !chunk.scales.is_empty() {
             let scales = &chunk.scales[rows.clone()];
             self.eg_factors.iter_mut().zip(scales).for_each(|(factor, scale)| *factor *= scale);
@@ -217,7 +217,7 @@ impl Batch {
         for ((square, slope), (score, target)) in
             squares.iter_mut().zip(&mut by_score).zip(self.scores.iter().zip(&self.targets))
         {
-            let expected = sigmoid(scale * score);
+            let expected = fast_logistic(scale * score);
             let error = expected - target;
             *square = error * error;
             *slope = 2.0 * error * expected * (1.0 - expected) * scale;
@@ -260,7 +260,7 @@ fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, [mg, eg]: [f64
 /// Logistic function of additions and multiplications that vectorise, within 2 · 10⁻⁷ of the exact value:
 /// range reduction by Cody and Waite (1980) and the polynomial of Cephes' `expf`.
 #[inline(always)]
-pub fn sigmoid(x: f32) -> f32 {
+pub fn fast_logistic(x: f32) -> f32 {
     /// Adding it leaves the nearest whole number in the low bits of the mantissa.
     const MAGIC: f32 = 12_582_912.0;
     let x = (-x).clamp(-87.0, 87.0);
@@ -285,9 +285,13 @@ mod tests {
         for i in -2_000_000..=2_000_000 {
             let x = i as f32 * 5e-5;
             let truth = 1.0 / (1.0 + (-f64::from(x)).exp());
-            assert!((f64::from(sigmoid(x)) - truth).abs() < 2e-7, "{x}: {} and {truth}", sigmoid(x));
+            assert!(
+                (f64::from(fast_logistic(x)) - truth).abs() < 2e-7,
+                "{x}: {} and {truth}",
+                fast_logistic(x)
+            );
         }
-        assert_eq!((sigmoid(f32::INFINITY), sigmoid(0.0)), (1.0, 0.5));
-        assert!(sigmoid(f32::NEG_INFINITY) < 1e-30);
+        assert_eq!((fast_logistic(f32::INFINITY), fast_logistic(0.0)), (1.0, 0.5));
+        assert!(fast_logistic(f32::NEG_INFINITY) < 1e-30);
     }
 }

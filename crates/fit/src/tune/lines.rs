@@ -24,7 +24,7 @@ pub struct BadLine {
 
 /// Lines parsed and malformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct LineCounts {
     /// Without empty lines and comments.
     pub read: u64,
     pub bad: u64,
@@ -35,24 +35,24 @@ pub struct Account {
 const NAMED: usize = 5;
 
 /// Parses every line that is neither empty nor a `#` comment and passes the result to `take`, in order.
-/// Counts malformed lines; with `strict` fails at the first.
+/// FeatureCounts malformed lines; with `strict` fails at the first.
 pub fn each<T: Send>(
     path: &Path,
     strict: bool,
     parse: impl Fn(&[u8]) -> std::result::Result<T, String> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
-) -> Result<Account> {
+) -> Result<LineCounts> {
     let mut input = io::open(path)?;
-    let (mut account, mut lines) = (Account::default(), 0u64);
+    let (mut counts, mut lines) = (LineCounts::default(), 0u64);
     loop {
         let blocks = blocks(&mut input).map_err(|e| Error::io(path, e))?;
         if blocks.is_empty() {
-            return Ok(account);
+            return Ok(counts);
         }
         let parsed: Vec<Parsed<T>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
         for block in parsed {
             for (number, item) in block.items {
-                account.read += 1;
+                counts.read += 1;
                 match item {
                     Ok(item) => take(item)?,
                     Err(reason) => {
@@ -60,9 +60,9 @@ pub fn each<T: Send>(
                         if strict {
                             return Err(Error::at(path, format!("line {number}"), reason));
                         }
-                        account.bad += 1;
-                        if account.first_bad.len() < NAMED {
-                            account.first_bad.push(BadLine { number, reason });
+                        counts.bad += 1;
+                        if counts.first_bad.len() < NAMED {
+                            counts.first_bad.push(BadLine { number, reason });
                         }
                     }
                 }
@@ -117,7 +117,7 @@ fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
 mod tests {
     use super::*;
 
-    fn numbers(text: &str, strict: bool) -> (Result<Account>, Vec<u32>) {
+    fn numbers(text: &str, strict: bool) -> (Result<LineCounts>, Vec<u32>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.txt");
         std::fs::write(&path, text).unwrap();
@@ -125,19 +125,19 @@ mod tests {
         let parse = |line: &[u8]| {
             std::str::from_utf8(line).unwrap().parse::<u32>().map_err(|e| format!("not a number: {e}"))
         };
-        let account = each(&path, strict, parse, |number| {
+        let counts = each(&path, strict, parse, |number| {
             numbers.push(number);
             Ok(())
         });
-        (account, numbers)
+        (counts, numbers)
     }
 
     #[test]
     fn bad_lines_are_counted_and_named_and_the_others_stay() {
-        let (account, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
-        let account = account.unwrap();
-        assert_eq!((found, account.read, account.bad), (vec![1, 2, 3], 4, 1));
-        assert_eq!(account.first_bad[0].number, 4);
+        let (counts, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
+        let counts = counts.unwrap();
+        assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
+        assert_eq!(counts.first_bad[0].number, 4);
         let (stopped, found) = numbers("1\nx\n2\ny\n", true);
         assert_eq!(found, [1]);
         assert!(stopped.unwrap_err().to_string().contains("line 2: not a number"));
@@ -148,8 +148,8 @@ mod tests {
         let count = 200_000u32;
         let mut text: String = (0..count).map(|i| format!("{i}\n")).collect();
         text.push_str("end");
-        let (account, found) = numbers(&text, false);
+        let (counts, found) = numbers(&text, false);
         assert!(found.into_iter().eq(0..count));
-        assert_eq!(account.unwrap().first_bad[0].number, u64::from(count) + 1);
+        assert_eq!(counts.unwrap().first_bad[0].number, u64::from(count) + 1);
     }
 }

@@ -3,12 +3,12 @@
 //! Each half (midgame, endgame) of a feature points to a slot; tied halves share one, and so do both halves
 //! of an untapered weight.
 
-use super::plain::Shape;
+use super::reference::NonlinearForm;
 
-/// How a feature enters the evaluation; see [`super::plain`].
+/// How a feature enters the evaluation; see [`super::reference`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum EvalPart {
     /// Weight times count.
     #[default]
     Linear,
@@ -33,7 +33,7 @@ pub struct Slot {
 /// A feature that traces count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    pub part: Part,
+    pub part: EvalPart,
     /// Slots of its midgame and endgame value.
     pub slots: [usize; 2],
 }
@@ -44,13 +44,13 @@ pub struct Model {
     /// By feature number; at most 65,536.
     pub features: Vec<Feature>,
     pub slots: Vec<Slot>,
-    pub shape: Shape,
+    pub nonlinear: NonlinearForm,
 }
 
 impl Model {
     /// Whether scores are linear in the values.
     pub fn is_linear(&self) -> bool {
-        self.features.iter().all(|feature| feature.part == Part::Linear)
+        self.features.iter().all(|feature| feature.part == EvalPart::Linear)
     }
 
     pub fn start(&self) -> Vec<f64> {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn tied_halves_are_one_parameter_and_fixed_features_go() {
-        let feature = |slots| Feature { part: Part::Linear, slots };
+        let feature = |slots| Feature { part: EvalPart::Linear, slots };
         let model = Model {
             slots: vec![slot(1.0, false), slot(2.0, true), slot(3.0, false), slot(4.0, true)],
             features: vec![feature([0, 1]), feature([1, 3]), feature([2, 2]), feature([0, 2])],
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(space.pairs(&model, &[10.0, 30.0]), [[10.0, 2.0], [30.0, 30.0], [10.0, 30.0]]);
         // A non-linear part needs every feature.
         let mut bent = model.clone();
-        bent.features[2].part = Part::Safety;
+        bent.features[2].part = EvalPart::Safety;
         assert_eq!(Space::new(&bent).kept, [0, 1, 2, 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! Normal matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
+//! NormalMatrix matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
 //! weights.
 //!
 //! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, Cursor, Entries};
-use super::kernel::{Table, scores};
-use super::plain::{self, RowLoss, Shape, row_loss};
+use super::chunk::{Cursor, Entries, TraceChunk};
+use super::kernel::{WeightTable, scores};
+use super::reference::{self, NonlinearForm, RowLoss, row_loss};
 use patzer_chess::pages::written;
 
 /// Which second derivative to sum.
@@ -34,7 +34,7 @@ impl Curvature {
 
 /// Symmetric matrix over halves of weights: index `2 · weight + half`, half 0 the midgame.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Normal {
+pub struct NormalMatrix {
     pub size: usize,
     /// Row-major, both triangles.
     pub values: Vec<f64>,
@@ -49,8 +49,8 @@ const CACHED: usize = 1 << 23;
 const STRIPES: usize = 32;
 
 /// For linear evaluations. A cell holds midgame², midgame · endgame, endgame² and padding to a full vector.
-pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> Normal {
-    let (count, table) = (weights.len(), Table::new(weights));
+pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> NormalMatrix {
+    let (count, table) = (weights.len(), WeightTable::new(weights));
     let cells = count * count;
     let stripes = stripes(chunks.len(), cells * size_of::<[f64; 4]>());
     let sums: Vec<Vec<[f64; 4]>> = chunks
@@ -63,7 +63,7 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
-                occurrences.gather(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
+                occurrences.collector(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
                 dispatch(&occurrences, count, &mut sum);
             }
             sum
@@ -92,7 +92,7 @@ impl<'a> Occurrences<'a> {
     }
 
     /// Takes the rows with non-zero curvature.
-    fn gather(&mut self, chunk: &'a Chunk, curved: &[f64], sorted: bool) {
+    fn collector(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
         let mut cursor = Cursor::default();
@@ -212,7 +212,7 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
 }
 
 /// Sums the stripes in order into both triangles.
-fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
+fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> NormalMatrix {
     let size = 2 * count;
     let mut values = vec![0.0; size * size];
     values.par_chunks_mut(2 * size).enumerate().for_each(|(i, rows)| {
@@ -227,12 +227,18 @@ fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
             (eg_row[2 * j], eg_row[2 * j + 1]) = (cell[1], cell[2]);
         }
     });
-    Normal { size, values }
+    NormalMatrix { size, values }
 }
 
 /// For evaluations with non-linear terms, and the readable twin of [`linear`]. Omits the second derivatives
 /// of the evaluation itself, as Gauss-Newton does.
-pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature, shape: &Shape) -> Normal {
+pub fn general(
+    chunks: &[TraceChunk],
+    weights: &[[f64; 2]],
+    k: f64,
+    curvature: Curvature,
+    form: &NonlinearForm,
+) -> NormalMatrix {
     let size = 2 * weights.len();
     let stripes = stripes(chunks.len(), size * size * size_of::<f64>());
     let sums: Vec<Vec<f64>> = chunks
@@ -240,7 +246,7 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
         .map(|stripe| {
             let mut sum = vec![0.0; size * size];
             for chunk in stripe {
-                plain::each(chunk, weights, shape, |row, score, slopes| {
+                reference::each(chunk, weights, form, |row, score, slopes| {
                     let h = curvature.of(&row_loss(chunk, row, score, k));
                     for &(a, [a_mg, a_eg]) in slopes {
                         for (half, by_a) in [(0, h * a_mg), (1, h * a_eg)] {
@@ -260,31 +266,31 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
     for sum in &sums {
         values.iter_mut().zip(sum).for_each(|(value, part)| *value += part);
     }
-    Normal { size, values }
+    NormalMatrix { size, values }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::chunk::{Builder, Counts, Facts};
+    use crate::tune::chunk::{ChunkBuilder, FeatureCounts, TraceInfo};
     use patzer_chess::rng::Rng;
 
     #[test]
     fn by_weight_every_sum_has_the_bits_that_it_has_by_position() {
-        let (mut rng, mut builder) = (Rng::new(2), Builder::default());
+        let (mut rng, mut builder) = (Rng::new(2), ChunkBuilder::default());
         const WEIGHTS: usize = 40;
         for _ in 0..500 {
             let all = (0..WEIGHTS as u16).map(|index| (index, rng.below(13) as f32 / 2.0 - 3.0));
             let linear = all.filter(|(_, count)| *count != 0.0 && *count != 2.5).collect();
-            let facts = Facts { phase: rng.unit() as f32, ..Facts::default() };
-            builder.push(facts, &Counts { linear, ..Counts::default() });
+            let info = TraceInfo { phase: rng.unit() as f32, ..TraceInfo::default() };
+            builder.push(info, &FeatureCounts { linear, ..FeatureCounts::default() });
         }
         let chunk = builder.finish();
         let curved: Vec<f64> = (0..500).map(|_| (rng.unit() - 0.3).max(0.0)).collect();
         let [by_position, by_weight] = [false, true].map(|sorted| {
             let mut sum = vec![[0.0; 4]; WEIGHTS * WEIGHTS];
             let mut occurrences = Occurrences::new(WEIGHTS);
-            occurrences.gather(&chunk, &curved, sorted);
+            occurrences.collector(&chunk, &curved, sorted);
             dispatch(&occurrences, WEIGHTS, &mut sum);
             sum
         });

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::chunk::CHUNK;
+use super::chunk::CHUNK_POSITIONS;
 use super::traces::Traces;
 use crate::optim::{Decay, Schedule};
 use patzer_io::error::{Error, Result};
@@ -139,14 +139,16 @@ impl Settings {
         above_zero("the learning rate", self.learning_rate.unwrap_or(1.0).into())?;
         above_zero("the share of the learning rate that is left", self.final_share.into())?;
         above_zero("K", self.k.unwrap_or(1.0))?;
-        if let Some(wrong) = [self.l2, self.prior].into_iter().find(|pull| !pull.is_finite() || *pull < 0.0) {
-            return Err(Error::usage(format!("the pull towards the start cannot be {wrong}")));
+        if let Some(wrong) =
+            [self.l2, self.prior].into_iter().find(|prior| !prior.is_finite() || *prior < 0.0)
+        {
+            return Err(Error::usage(format!("the L2 prior cannot be {wrong}")));
         }
         Ok(())
     }
 
     /// L2 prior of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
-    pub fn pull(&self, traces: &Traces) -> f64 {
+    pub fn l2_prior(&self, traces: &Traces) -> f64 {
         let games = if traces.games > 0 { traces.games } else { traces.positions };
         self.l2 + self.prior / games.max(1) as f64
     }
@@ -157,9 +159,9 @@ impl Settings {
         const LEAST: usize = 2_048;
         match self.batch {
             batch if self.optimizer.first_order() && batch > 0 => {
-                batch.div_ceil(batch.div_ceil(CHUNK).max((batch / LEAST).clamp(1, 4))).max(256)
+                batch.div_ceil(batch.div_ceil(CHUNK_POSITIONS).max((batch / LEAST).clamp(1, 4))).max(256)
             }
-            _ => CHUNK,
+            _ => CHUNK_POSITIONS,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Feature, Model, Part, Slot};
+use super::model::{EvalPart, Feature, Model, Slot};
 use patzer_io::error::{Error, Result};
 
 /// Which halves an entry has.
@@ -86,7 +86,7 @@ pub struct Term {
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: Kind,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub part: Part,
+    pub part: EvalPart,
     /// Start values, row by row: of every entry, of one for all, or one number for all.
     #[serde(default = "zero")]
     pub initial: toml::Value,

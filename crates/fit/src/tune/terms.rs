@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Feature, Model};
-use super::plain;
+use super::reference;
 use super::term::{Kind, Shape, Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -143,7 +143,7 @@ impl Terms {
         }
         let mut model = Model::default();
         if let Some(divisors) = self.safety_divisors {
-            model.shape = plain::Shape { safety_divisors: divisors };
+            model.nonlinear = reference::NonlinearForm { safety_divisors: divisors };
         }
         for (term, range) in self.tables() {
             if let Some((_, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {

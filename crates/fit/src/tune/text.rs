@@ -10,22 +10,22 @@
 
 use std::io::Write;
 
-use super::chunk::{BothSides, Counts, Facts};
-use super::model::{Model, Part};
+use super::chunk::{BothSides, FeatureCounts, TraceInfo};
+use super::model::{EvalPart, Model};
 use super::traces::add;
 
 /// A position of a trace file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Position {
+pub struct TracePosition {
     /// The target is the result.
-    pub facts: Facts,
-    pub counts: Counts,
+    pub info: TraceInfo,
+    pub counts: FeatureCounts,
     pub game: Option<u64>,
     /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
-impl Position {
+impl TracePosition {
     /// Cluster of dependent positions: the game, or else a hash of the counts.
     pub fn group(&self) -> u64 {
         self.game.unwrap_or_else(|| {
@@ -38,12 +38,12 @@ impl Position {
 }
 
 /// Parses a line; phases are divided by `full_phase`.
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, String> {
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, String> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
     let target = fields.next().and_then(result).ok_or("the first field has to be a result from 0 to 1")?;
     let phase = fields.next().and_then(number).ok_or("the second field has to be the phase, a number")?;
-    let facts = Facts { target, phase: (f64::from(phase) / full_phase) as f32, ..Facts::default() };
-    let mut position = Position { facts, counts: Counts::default(), game: None, score: None };
+    let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
+    let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
     for field in fields {
         if let Some(at) = field.iter().position(|&byte| byte == b':') {
             count(&field[..at], &field[at + 1..], model, &mut position.counts)?;
@@ -60,7 +60,7 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, St
     Ok(position)
 }
 
-fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut Counts) -> Result<(), String> {
+fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut FeatureCounts) -> Result<(), String> {
     let fault = || {
         let [index, coefficient] = [index, coefficient].map(String::from_utf8_lossy);
         format!("`{index}:{coefficient}` is not index:coefficient")
@@ -82,14 +82,14 @@ pub(super) fn checked(
     index: usize,
     white: f32,
     black: Option<f32>,
-    counts: &mut Counts,
+    counts: &mut FeatureCounts,
 ) -> Result<(), String> {
     let Some(feature) = model.features.get(index) else {
         return Err(format!("index {index} is beyond the {} entries of the terms", model.features.len()));
     };
     match (feature.part, black) {
-        (Part::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
-        (Part::Complexity, Some(_)) => {
+        (EvalPart::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
+        (EvalPart::Complexity, Some(_)) => {
             Err(format!("index {index} is one of complexity; it has one coefficient"))
         }
         (part, black) => {
@@ -100,7 +100,7 @@ pub(super) fn checked(
     }
 }
 
-fn fact(key: &[u8], value: &[u8], position: &mut Position) -> Result<(), String> {
+fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), String> {
     let name = String::from_utf8_lossy(key);
     let fault = || format!("`{name}={}` is not a number", String::from_utf8_lossy(value));
     if key == b"game" {
@@ -109,10 +109,10 @@ fn fact(key: &[u8], value: &[u8], position: &mut Position) -> Result<(), String>
     }
     let value = number(value).ok_or_else(fault)?;
     match key {
-        b"scale" => position.facts.scale = value,
-        b"constant" => position.facts.constant = value,
+        b"scale" => position.info.scale = value,
+        b"constant" => position.info.constant = value,
         b"weight" if value < 0.0 => return Err("a weight is below 0".to_string()),
-        b"weight" => position.facts.weight = value,
+        b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
         _ => return Err(format!("`{name}` is not one of scale, constant, weight, game, score")),
     }
@@ -160,8 +160,8 @@ fn whole(text: &[u8]) -> Option<u64> {
 }
 
 /// Writes a position as a line; `phase` is in the terms file's unit.
-pub fn write(out: &mut impl Write, position: &Position, phase: f32) -> std::io::Result<()> {
-    let Facts { target, scale, constant, weight, .. } = position.facts;
+pub fn write(out: &mut impl Write, position: &TracePosition, phase: f32) -> std::io::Result<()> {
+    let TraceInfo { target, scale, constant, weight, .. } = position.info;
     write!(out, "{target} {phase}")?;
     for (key, value, usual) in [("scale", scale, 1.0), ("constant", constant, 0.0), ("weight", weight, 1.0)] {
         if value != usual {
@@ -190,7 +190,8 @@ mod tests {
 
     fn model() -> Model {
         let slot = Slot { name: String::new(), start: 0.0, fixed: false, bounds: [-1.0, 1.0] };
-        let parts = [Part::Linear, Part::Linear, Part::Linear, Part::Safety, Part::Complexity];
+        let parts =
+            [EvalPart::Linear, EvalPart::Linear, EvalPart::Linear, EvalPart::Safety, EvalPart::Complexity];
         Model {
             slots: vec![slot],
             features: parts.map(|part| Feature { part, slots: [0, 0] }).to_vec(),
@@ -202,9 +203,15 @@ mod tests {
     fn a_line_says_what_it_says() {
         let line = b"1/2-1/2 12 scale=0.5 game=77 score=-35 2:-3 0:1.5 1:4/2 3:2/1 4:6 constant=10 weight=2";
         let position = parse(line, &model(), 24.0).unwrap();
-        let facts =
-            Facts { target: 0.5, phase: 0.5, scale: 0.5, constant: 10.0, weight: 2.0, ..Facts::default() };
-        assert_eq!((position.facts, position.game, position.score), (facts, Some(77), Some(-35.0)));
+        let info = TraceInfo {
+            target: 0.5,
+            phase: 0.5,
+            scale: 0.5,
+            constant: 10.0,
+            weight: 2.0,
+            ..TraceInfo::default()
+        };
+        assert_eq!((position.info, position.game, position.score), (info, Some(77), Some(-35.0)));
         assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
         assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
         assert_eq!(position.counts.complexity, [(4, 6.0)]);

@@ -3,29 +3,34 @@
 
 use rayon::prelude::*;
 
-use super::chunk::{Builder, CHUNK, Chunk, Counts, Facts};
-use super::model::{Model, Part, Space};
+use super::chunk::{CHUNK_POSITIONS, ChunkBuilder, FeatureCounts, TraceChunk, TraceInfo};
+use super::model::{EvalPart, Model, Space};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
 
 /// Positions shuffled together.
 const SLAB: usize = 1 << 18;
 
-/// Counts a position's features.
+/// FeatureCounts a position's features.
 pub trait Tracer: Sync {
     /// A position in its source form.
     type Item: Send + Sync;
     /// Per-thread buffers.
     type Scratch: Default;
 
-    /// Counts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
-    fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
+    /// FeatureCounts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
+    fn count(
+        &self,
+        item: &Self::Item,
+        scratch: &mut Self::Scratch,
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo>;
 }
 
 /// Traces of many positions.
 #[derive(Debug, Default)]
 pub struct Traces {
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<TraceChunk>,
     pub positions: usize,
     /// Number of games, or 0 if unknown.
     pub games: usize,
@@ -33,11 +38,11 @@ pub struct Traces {
 
 impl Traces {
     pub fn total_weight(&self) -> f64 {
-        self.chunks.iter().map(Chunk::total_weight).sum()
+        self.chunks.iter().map(TraceChunk::total_weight).sum()
     }
 
     pub fn bytes(&self) -> usize {
-        self.chunks.iter().map(Chunk::bytes).sum()
+        self.chunks.iter().map(TraceChunk::bytes).sum()
     }
 
     fn renumber(&mut self, numbers: &[u16]) {
@@ -46,7 +51,7 @@ impl Traces {
 
     /// Number of positions in which each kept feature counts.
     pub fn seen(&self, features: usize) -> Vec<u64> {
-        let of_chunk = |chunk: &Chunk| {
+        let of_chunk = |chunk: &TraceChunk| {
             let mut seen = vec![0u64; features];
             let mut last = vec![usize::MAX; features];
             let mut see = |row: usize, index: u16| {
@@ -59,11 +64,13 @@ impl Traces {
                 let lists = [entries.plus, entries.minus, entries.heavy];
                 lists.into_iter().flatten().for_each(|&index| see(row, index));
             });
-            if let Some(parts) = &chunk.parts {
+            if let Some(nonlinear) = &chunk.nonlinear {
                 let mut from = [0; 2];
-                for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
-                    parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
-                    parts.complexity[from[1] as usize..complexity as usize]
+                for (row, &[safety, complexity]) in nonlinear.ends.iter().enumerate() {
+                    nonlinear.safety[from[0] as usize..safety as usize]
+                        .iter()
+                        .for_each(|s| see(row, s.index));
+                    nonlinear.complexity[from[1] as usize..complexity as usize]
                         .iter()
                         .for_each(|c| see(row, c.0));
                     from = [safety, complexity];
@@ -94,7 +101,7 @@ pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation:
 }
 
 /// Collects traces slab by slab.
-pub struct Gather<'a, T: Tracer> {
+pub struct TraceCollector<'a, T: Tracer> {
     tracer: &'a T,
     model: &'a Model,
     space: &'a Space,
@@ -107,12 +114,18 @@ pub struct Gather<'a, T: Tracer> {
     traces: Traces,
 }
 
-impl<'a, T: Tracer> Gather<'a, T> {
-    /// `chunk` is the number of positions per chunk, at most [`CHUNK`].
-    pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
+impl<'a, T: Tracer> TraceCollector<'a, T> {
+    /// `chunk` is the number of positions per chunk, at most [`CHUNK_POSITIONS`].
+    pub fn new(
+        tracer: &'a T,
+        model: &'a Model,
+        space: &'a Space,
+        chunk: usize,
+        seed: u64,
+    ) -> TraceCollector<'a, T> {
         let start = model.pairs(&model.start());
-        let chunk = chunk.clamp(1, CHUNK);
-        Gather {
+        let chunk = chunk.clamp(1, CHUNK_POSITIONS);
+        TraceCollector {
             tracer,
             model,
             space,
@@ -140,7 +153,8 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
         self.slabs += 1;
         let this = &*self;
-        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
+        let chunks: Result<Vec<TraceChunk>> =
+            slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
         self.traces.chunks.extend(chunks?);
         self.traces.positions += slab.len();
         slab.clear();
@@ -148,21 +162,21 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Ok(())
     }
 
-    fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
-        let mut builder = Builder::default();
+    fn trace(&self, items: &[T::Item]) -> Result<TraceChunk> {
+        let mut builder = ChunkBuilder::default();
         let (mut scratch, mut counts, mut kept) =
-            (T::Scratch::default(), Counts::default(), Counts::default());
+            (T::Scratch::default(), FeatureCounts::default(), FeatureCounts::default());
         for item in items {
             counts.clear();
-            let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;
-            self.keep(&counts, &mut facts, &mut kept);
-            builder.push(facts, &kept);
+            let mut info = self.tracer.count(item, &mut scratch, &mut counts)?;
+            self.keep(&counts, &mut info, &mut kept);
+            builder.push(info, &kept);
         }
         Ok(builder.finish())
     }
 
     /// Renumbers the features and folds fixed ones into the constant.
-    fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
+    fn keep(&self, counts: &FeatureCounts, info: &mut TraceInfo, kept: &mut FeatureCounts) {
         kept.clear();
         let mut folded = [0.0; 2];
         for &(feature, count) in &counts.linear {
@@ -176,8 +190,8 @@ impl<'a, T: Tracer> Gather<'a, T> {
                 }
             }
         }
-        let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
-        facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
+        let factors = [info.phase, (1.0 - info.phase) * info.scale].map(f64::from);
+        info.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
         // Models with non-linear terms keep every feature under its own number.
         debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
         kept.safety.extend_from_slice(&counts.safety);
@@ -186,26 +200,31 @@ impl<'a, T: Tracer> Gather<'a, T> {
 }
 
 /// Takes counts made by another engine.
-pub struct Traced;
+pub struct ExternalTracer;
 
-impl Tracer for Traced {
-    type Item = (Facts, Counts);
+impl Tracer for ExternalTracer {
+    type Item = (TraceInfo, FeatureCounts);
     type Scratch = ();
 
-    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
+    fn count(
+        &self,
+        item: &(TraceInfo, FeatureCounts),
+        (): &mut (),
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo> {
         counts.clone_from(&item.1);
         Ok(item.0)
     }
 }
 
 /// Adds a feature's count to the list of its term kind.
-pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
+pub fn add(counts: &mut FeatureCounts, part: EvalPart, index: u16, white: f32, black: f32) {
     match part {
-        Part::Linear if white != black => counts.linear.push((index, white - black)),
-        Part::Safety if white != 0.0 || black != 0.0 => {
+        EvalPart::Linear if white != black => counts.linear.push((index, white - black)),
+        EvalPart::Safety if white != 0.0 || black != 0.0 => {
             counts.safety.push(super::chunk::BothSides { index, white, black });
         }
-        Part::Complexity if white != 0.0 => counts.complexity.push((index, white)),
+        EvalPart::Complexity if white != 0.0 => counts.complexity.push((index, white)),
         _ => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sigmoid::sigmoid;
+use super::k::sigmoid;
 
 /// A range of scores in centipawns from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

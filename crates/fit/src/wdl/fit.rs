@@ -6,8 +6,8 @@
 //! take about ten passes from any start.
 
 use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
-use super::model::Model;
-use super::table::{By, Row, Table};
+use super::model::WdlModel;
+use super::table::{By, Row, WdlTable};
 use crate::optim::Cholesky;
 use patzer_io::error::{Error, Result};
 
@@ -21,8 +21,8 @@ const MOST_PASSES: u32 = 2_000;
 
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
-    pub model: Model,
+pub struct FittedModel {
+    pub model: WdlModel,
     /// Mean negative log-likelihood per position, in nats.
     pub objective: f64,
     /// Passes over the table.
@@ -33,8 +33,8 @@ pub struct Fitted {
     pub valid: bool,
 }
 
-/// Fits a model, starting from `start` or else from constant a and b. `target`: see [`Model`].
-pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> {
+/// Fits a model, starting from `start` or else from constant a and b. `target`: see [`WdlModel`].
+pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<FittedModel> {
     let by = match table.bounds.by {
         By::Material => "material",
         By::Move => "moves",
@@ -62,7 +62,7 @@ pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> 
     if !model.a.iter().chain(&model.b).all(|c| c.is_finite()) {
         return Err(Error::internal(format!("the fit over {by} ended without finite coefficients")));
     }
-    Ok(Fitted { model, objective, passes, local: local(table), valid })
+    Ok(FittedModel { model, objective, passes, local: local(table), valid })
 }
 
 /// Coefficients of a, then of b, lowest Chebyshev polynomial first, in [`UNIT`]s.
@@ -78,7 +78,7 @@ struct Basis {
 }
 
 impl Basis {
-    fn new(table: &Table) -> Basis {
+    fn new(table: &WdlTable) -> Basis {
         let (low, high) = (f64::from(*table.bounds.rows().start()), f64::from(*table.bounds.rows().end()));
         let half = ((high - low) / 2.0).max(0.5);
         Basis { middle: (low + high) / 2.0, half, used: table.rows.len().min(TERMS) }
@@ -104,7 +104,7 @@ impl Basis {
     }
 
     /// Coefficients of a model, raised where needed so that a and b are above 0 in all rows.
-    fn coefficients_of(self, table: &Table, model: &Model) -> Coefficients {
+    fn coefficients_of(self, table: &WdlTable, model: &WdlModel) -> Coefficients {
         let mut coefficients = [0.0; ALL];
         for (part, cubic) in [&model.a, &model.b].into_iter().enumerate() {
             // Powers of m = (middle + half·u) / target, expanded in u, then turned into Chebyshev polynomials.
@@ -129,7 +129,7 @@ impl Basis {
     }
 
     /// The inverse of [`Basis::coefficients_of`].
-    fn to_model(self, coefficients: &Coefficients, target: f64) -> Model {
+    fn to_model(self, coefficients: &Coefficients, target: f64) -> WdlModel {
         let cubic = |c: &[f64]| {
             let powers = [c[0] - c[2], c[1] - 3.0 * c[3], 2.0 * c[2], 4.0 * c[3]];
             // u = s·m − r with m = row / target.
@@ -143,7 +143,7 @@ impl Basis {
             ]
             .map(|c| c * UNIT)
         };
-        Model { a: cubic(&coefficients[..TERMS]), b: cubic(&coefficients[TERMS..]), target }
+        WdlModel { a: cubic(&coefficients[..TERMS]), b: cubic(&coefficients[TERMS..]), target }
     }
 }
 
@@ -155,7 +155,7 @@ struct Expansion {
 }
 
 /// `None` where a or b is not above 0, or the value is not finite.
-fn expand(table: &Table, basis: &Basis, coefficients: &Coefficients) -> Option<Expansion> {
+fn expand(table: &WdlTable, basis: &Basis, coefficients: &Coefficients) -> Option<Expansion> {
     let mut sum = Expansion { value: 0.0, gradient: [0.0; ALL], hessian: [[0.0; ALL]; ALL] };
     let scale = -1.0 / table.positions() as f64;
     for row in &table.rows {
@@ -183,7 +183,7 @@ fn expand(table: &Table, basis: &Basis, coefficients: &Coefficients) -> Option<E
 }
 
 /// Damped Newton steps until rounding outweighs the predicted gain. Returns coefficients, value and passes.
-fn newton(table: &Table, basis: &Basis, start: Coefficients) -> Result<(Coefficients, f64, u32)> {
+fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coefficients, f64, u32)> {
     const PROMISE: f64 = 1e-17;
     let mut at = start;
     let mut here = expand(table, basis, &at)
@@ -225,7 +225,7 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
 }
 
 /// Constant a and b over all rows, as a start.
-fn flat_start(table: &Table) -> Result<(f64, f64)> {
+fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
         let sum =
@@ -241,7 +241,7 @@ fn flat_start(table: &Table) -> Result<(f64, f64)> {
 }
 
 /// a and b of each row, in centipawns; rows with fewer than 10 decided games or draws are skipped.
-fn local(table: &Table) -> Vec<(u16, f64, f64)> {
+fn local(table: &WdlTable) -> Vec<(u16, f64, f64)> {
     let enough = |row: &&Row| {
         let [wins, draws, losses] = row.counts();
         wins + losses >= 10 && draws >= 10
@@ -294,10 +294,11 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    const TRUTH: Model = Model { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
+    const TRUTH: WdlModel =
+        WdlModel { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 
     /// Results drawn from a model over the whole range of scores and materials.
-    fn drawn(model: &Model, count: usize, seed: u64) -> Table {
+    fn drawn(model: &WdlModel, count: usize, seed: u64) -> WdlTable {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::default();
         for _ in 0..count {
@@ -308,7 +309,7 @@ mod tests {
             let result = if u < win { 1 } else { -i8::from(u >= win + draw) };
             histogram.add(Observation::new(result, 30, material, score, false, Bin::default()), 1);
         }
-        Table::new(&histogram, Bounds::default())
+        WdlTable::new(&histogram, Bounds::default())
     }
 
     #[test]
@@ -375,7 +376,7 @@ mod tests {
                 }
             }
         }
-        let fitted = fit(&Table::new(&histogram, Bounds::default()), 58.0, None).unwrap().model;
+        let fitted = fit(&WdlTable::new(&histogram, Bounds::default()), 58.0, None).unwrap().model;
         for (got, want) in fitted.a.iter().chain(&fitted.b).zip(TRUTH.a.iter().chain(&TRUTH.b)) {
             assert!((got - want).abs() < 1e-4, "{got} {want}");
         }
@@ -388,7 +389,7 @@ mod tests {
         let mut rng = Rng::new(5);
         for _ in 0..40 {
             let mut wild = |size: f64| size * 10f64.powf(3.0 * rng.unit() - 2.0) * (rng.unit() - 0.3);
-            let start = Model {
+            let start = WdlModel {
                 a: std::array::from_fn(|_| wild(1_000.0)),
                 b: std::array::from_fn(|_| wild(1_000.0)),
                 target: 58.0,
@@ -423,7 +424,7 @@ mod tests {
             for &(result, score) in counts {
                 histogram.add(Observation::new(result, 30, 50, score, false, Bin::default()), 20);
             }
-            fit(&Table::new(&histogram, Bounds::default()), 58.0, None).unwrap_err().to_string()
+            fit(&WdlTable::new(&histogram, Bounds::default()), 58.0, None).unwrap_err().to_string()
         };
         assert!(table(&[]).contains("no scored positions"));
         assert!(table(&[(1, 100), (-1, -100)]).contains("draws"));

@@ -5,7 +5,7 @@
 
 /// Win/draw/loss model by score and material or move number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Model {
+pub struct WdlModel {
     /// Coefficients of a, in centipawns, highest power first.
     pub a: [f64; 4],
     /// Coefficients of b, in centipawns, highest power first.
@@ -14,7 +14,7 @@ pub struct Model {
     pub target: f64,
 }
 
-impl Model {
+impl WdlModel {
     /// a and b at a material or move number, in centipawns.
     pub fn at(&self, row: f64) -> (f64, f64) {
         let m = row / self.target;
@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn the_model_has_its_known_values() {
-        let model = Model { a: [-40.0, 120.0, -130.0, 400.0], b: [90.0, -140.0, 70.0, 50.0], target: 58.0 };
+        let model =
+            WdlModel { a: [-40.0, 120.0, -130.0, 400.0], b: [90.0, -140.0, 70.0, 50.0], target: 58.0 };
         assert_eq!((model.normalize_to_pawn_value(), model.spread()), (350.0, 70.0));
         assert_eq!(model.at(58.0), (350.0, 70.0));
         let (a, b) = model.at(29.0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
-use super::model::Model;
+use super::model::WdlModel;
 
 /// What a and b depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Bounds {
     pub least: u64,
     /// The model by which the engine normalised its scores, to undo; `score` then is in normalised
     /// centipawns, everything else in the engine's units.
-    pub undo: Option<Model>,
+    pub undo: Option<WdlModel>,
 }
 
 impl Default for Bounds {
@@ -97,7 +97,7 @@ impl Row {
 
 /// Counts that the model is fitted to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct WdlTable {
     pub bounds: Bounds,
     /// Ascending, none empty.
     pub rows: Vec<Row>,
@@ -107,8 +107,8 @@ pub struct Table {
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-impl Table {
-    pub fn new(histogram: &Histogram, bounds: Bounds) -> Table {
+impl WdlTable {
+    pub fn new(histogram: &Histogram, bounds: Bounds) -> WdlTable {
         let mut rows: BTreeMap<u16, BTreeMap<i32, [u64; 3]>> = BTreeMap::new();
         let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
         for (o, count) in histogram.sorted() {
@@ -145,7 +145,7 @@ impl Table {
             let counts = row.counts();
             std::array::from_fn(|i| sum[i] + counts[i])
         };
-        Table { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
+        WdlTable { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
     }
 
     pub fn positions(&self) -> u64 {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn every_position_is_in_a_row_or_has_a_reason() {
-        let table = Table::new(
+        let table = WdlTable::new(
             &histogram(&[
                 (1, 1, 17, 400, false, 2),
                 (1, 120, 78, -400, false, 3),
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn rows_with_too_few_positions_are_left_out_by_name() {
         let counts = histogram(&[(1, 5, 40, 10, false, 9), (0, 6, 50, 10, false, 1)]);
-        let table = Table::new(&counts, Bounds { least: 2, by: By::Move, ..Bounds::default() });
+        let table = WdlTable::new(&counts, Bounds { least: 2, by: By::Move, ..Bounds::default() });
         assert_eq!((table.rows.len(), table.rows[0].at, table.counts), (1, 5, [9, 0, 0]));
         assert_eq!(table.dropped, [("few", 1)].into());
     }
@@ -203,10 +203,10 @@ mod tests {
     #[test]
     fn a_normalisation_can_be_undone() {
         // 200 normalised centipawns of an engine whose pawn is 350 units everywhere are 700 units.
-        let undo = Some(Model { a: [0.0, 0.0, 0.0, 350.0], b: [0.0; 4], target: 58.0 });
+        let undo = Some(WdlModel { a: [0.0, 0.0, 0.0, 350.0], b: [0.0; 4], target: 58.0 });
         let counts =
             histogram(&[(1, 5, 40, 200, false, 1), (1, 5, 40, 400, false, 1), (1, 5, 40, 401, false, 1)]);
-        let table = Table::new(&counts, Bounds { undo, ..Bounds::default() });
+        let table = WdlTable::new(&counts, Bounds { undo, ..Bounds::default() });
         assert_eq!(table.rows[0].cells.iter().map(|c| c.score).collect::<Vec<_>>(), [700, 1_400]);
         assert_eq!(table.dropped, [("score", 1)].into());
     }

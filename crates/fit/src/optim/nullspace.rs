@@ -12,10 +12,10 @@ const TOLERANCE: f64 = 1e-8;
 const NEGLIGIBLE: f64 = 1e-4;
 
 /// Parameters and their coefficients, the largest scaled to 1.
-pub type Direction = Vec<(usize, f64)>;
+pub type NullVector = Vec<(usize, f64)>;
 
 /// Nullspace of a positive semidefinite matrix, and apart from it the parameters whose diagonal is 0.
-pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
+pub fn nullspace(matrix: &[f64], size: usize) -> (Vec<NullVector>, Vec<usize>) {
     let scale = |i: usize| matrix[i * size + i].max(0.0).sqrt();
     let (known, unknown): (Vec<usize>, Vec<usize>) = (0..size).partition(|&i| scale(i) > 0.0);
     let scales: Vec<f64> = known.iter().map(|&i| scale(i)).collect();
@@ -37,7 +37,7 @@ pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
 }
 
 /// Scales the largest component to 1 and drops negligible ones.
-fn tidy(mut parts: Direction) -> Direction {
+fn tidy(mut parts: NullVector) -> NullVector {
     let largest = parts.iter().map(|(_, part)| part.abs()).fold(0.0, f64::max);
     parts.retain(|(_, part)| part.abs() > NEGLIGIBLE * largest);
     parts.iter_mut().for_each(|(_, part)| *part /= largest);
@@ -69,7 +69,7 @@ mod tests {
                 row
             })
             .collect();
-        let (found, unknown) = directions(&normal(&rows), 6);
+        let (found, unknown) = nullspace(&normal(&rows), 6);
         assert_eq!((found.len(), unknown), (2, vec![4]));
         assert_eq!(found[0].iter().map(|part| part.0).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(found[0].iter().all(|(_, part)| (part - 1.0).abs() < 1e-6), "{found:?}");

@@ -10,27 +10,27 @@ use std::collections::BTreeMap;
 use super::model::{Model, Space};
 use super::normal::Curvature;
 use super::objective::{GROUPS, Objective};
-use crate::optim::{Cholesky, directions};
+use crate::optim::{Cholesky, nullspace};
 
-/// Damping of unidentified directions, as a share of the diagonal.
+/// Damping of unidentified nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
 
 /// Standard errors and unidentified values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Precision {
+pub struct StandardErrors {
     /// By slot, in centipawns; `None` if fixed or never counted.
     pub errors: Vec<Option<f64>>,
     /// Free slots that no position counts.
     pub dead: Vec<usize>,
     /// Combinations of slots that change no score.
-    pub flat: Vec<Vec<(usize, f64)>>,
+    pub nullspace: Vec<Vec<(usize, f64)>>,
 }
 
-pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
+pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> StandardErrors {
     let (space, size) = (objective.space, objective.space.parameters());
-    let unpulled = Objective { l2: 0.0, ..*objective };
-    let mut matrix = unpulled.normal(parameters, Curvature::GaussNewton);
-    let (flat, unknown) = directions(&matrix, size);
+    let without_prior = Objective { l2: 0.0, ..*objective };
+    let mut matrix = without_prior.normal(parameters, Curvature::GaussNewton);
+    let (null_vectors, unknown) = nullspace(&matrix, size);
     for i in 0..size {
         let diagonal = &mut matrix[i * size + i];
         *diagonal =
@@ -52,10 +52,10 @@ pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
     let to_slots = |direction: Vec<(usize, f64)>| {
         direction.into_iter().map(|(parameter, share)| (space.free[parameter], share)).collect()
     };
-    Precision {
+    StandardErrors {
         errors,
         dead: unknown.iter().map(|&i| space.free[i]).collect(),
-        flat: flat.into_iter().map(to_slots).collect(),
+        nullspace: null_vectors.into_iter().map(to_slots).collect(),
     }
 }
 

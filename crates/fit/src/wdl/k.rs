@@ -1,4 +1,4 @@
-//! Fit of K, the constant of [`expected_score`].
+//! KFit of K, the constant of [`expected_score`].
 
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
@@ -14,7 +14,7 @@ pub fn sigmoid(k: f64, cp: f64) -> f64 {
 
 /// A fitted K.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fit {
+pub struct KFit {
     pub k: f64,
     /// See [`fit_k_by_game`].
     pub k_error: f64,
@@ -33,14 +33,14 @@ const CHUNK: usize = 8192;
 
 /// Fits K to (centipawns, result from 0 to 1) pairs from White's side. The standard error takes the pairs as
 /// independent; [`fit_k_by_game`] does not.
-pub fn fit_k(pairs: &[(f32, f32)]) -> Result<Fit> {
+pub fn fit_k(pairs: &[(f32, f32)]) -> Result<KFit> {
     fit(pairs, |index| index as u32)
 }
 
 /// Fits K with one cluster per game for the standard error: `games[i]` is the game of `pairs[i]`. Positions
 /// of a game share its result, so they carry less information than as many independent ones (sandwich
 /// estimate of Liang and Zeger, 1986).
-pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<Fit> {
+pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<KFit> {
     if pairs.len() != games.len() {
         return Err(Error::internal(format!("{} scores of {} games", pairs.len(), games.len())));
     }
@@ -53,7 +53,7 @@ pub fn loss(k: f64, pairs: &[(f32, f32)]) -> f64 {
     sum / pairs.len().max(1) as f64
 }
 
-fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<Fit> {
+fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<KFit> {
     let Some((_, first)) = pairs.first() else {
         return Err(Error::usage("there are no scored positions to fit K to"));
     };
@@ -65,7 +65,7 @@ fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<Fit> {
     }
     let (low, high) = bracket(pairs)?;
     let k = minimise(pairs, low, high)?;
-    Ok(Fit { k, k_error: standard_error(k, pairs, group), loss: loss(k, pairs) })
+    Ok(KFit { k, k_error: standard_error(k, pairs, group), loss: loss(k, pairs) })
 }
 
 /// Brackets the minimum in ln K by a coarse grid, since odd data may have several minima.
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn drawn_results_give_k_within_its_error() {
-        let fits: Vec<Fit> = (0..40).map(|seed| fit_k(&drawn(2_000, seed)).unwrap()).collect();
+        let fits: Vec<KFit> = (0..40).map(|seed| fit_k(&drawn(2_000, seed)).unwrap()).collect();
         let mean = fits.iter().map(|fit| fit.k).sum::<f64>() / 40.0;
         let spread = (fits.iter().map(|fit| (fit.k - mean).powi(2)).sum::<f64>() / 39.0).sqrt();
         let error = fits.iter().map(|fit| fit.k_error).sum::<f64>() / 40.0;
