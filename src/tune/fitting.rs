@@ -8,7 +8,7 @@ use super::TuneArgs;
 use super::values::Table;
 use crate::Ui;
 use crate::run_folder::Log;
-use patzer_chess::score::is_mate;
+use patzer_chess::score::{expected_score, is_mate};
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::{Model, Space};
 use patzer_fit::tune::objective::Objective;
@@ -140,7 +140,7 @@ impl Labels {
             _ if self.share == 1.0 => result,
             None => return Err("no score"),
             Some(score) => {
-                let expected = wdl::sigmoid(self.score_k, score.into()) as f32;
+                let expected = expected_score(score.into(), self.score_k) as f32;
                 self.share * result + (1.0 - self.share) * expected
             }
         };

@@ -9,8 +9,9 @@ use super::plot::{Axes, Mark, Series, Tile, curves};
 use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
+use patzer_chess::score::expected_score;
 use patzer_fit::wdl::table::Row;
-use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable, sigmoid};
+use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable};
 use patzer_io::error::Result;
 
 /// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
@@ -32,7 +33,7 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
     }
     let reach = WIDTH * REACH as f64;
     let mean = |(n, cp, result): &(u32, f64, f64)| (cp / f64::from(*n), result / f64::from(*n));
-    let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, sigmoid(k, cp)));
+    let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, expected_score(cp, k)));
     let series = [
         line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
         dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),

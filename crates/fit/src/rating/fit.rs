@@ -243,7 +243,7 @@ mod tests {
                     let [w, d, l] = e.counts;
                     let n = w + d + l;
                     let x = fitted.problem.difference(e, &fitted.state);
-                    let rest = w + d / 2.0 - n / (1.0 + (-x).exp());
+                    let rest = w + d / 2.0 - n * patzer_chess::score::logistic(x);
                     if e.white == player {
                         rest
                     } else if e.black == player {

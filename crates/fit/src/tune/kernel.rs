@@ -212,6 +212,7 @@ impl Batch {
     /// Turns scores into slopes by the summed halves; returns the loss.
     #[inline(always)]
     fn errors(&self, weights: Option<&[f32]>, length: usize, k: f64, slopes: &mut [[f32; 2]; BATCH]) -> f64 {
+        // As in `expected_score`, whose argument is scale · score.
         let scale = (k / 400.0) as f32;
         let (mut squares, mut by_score) = ([0.0f32; BATCH], [0.0f32; BATCH]);
         for ((square, slope), (score, target)) in
@@ -284,7 +285,7 @@ mod tests {
     fn the_fast_logistic_function_is_the_logistic_function() {
         for i in -2_000_000..=2_000_000 {
             let x = i as f32 * 5e-5;
-            let truth = 1.0 / (1.0 + (-f64::from(x)).exp());
+            let truth = patzer_chess::score::logistic(x.into());
             assert!(
                 (f64::from(fast_logistic(x)) - truth).abs() < 2e-7,
                 "{x}: {} and {truth}",

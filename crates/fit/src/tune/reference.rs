@@ -12,6 +12,8 @@
 //!
 //! The score is phase · M + (1 − phase) · scale · E' + constant.
 
+use patzer_chess::score::logistic;
+
 use super::chunk::{BothSides, Entries, TraceChunk};
 
 /// How non-linear terms work.
@@ -136,8 +138,9 @@ pub struct RowLoss {
 
 #[inline(always)]
 pub fn row_loss(chunk: &TraceChunk, row: usize, score: f64, k: f64) -> RowLoss {
+    // As in `expected_score`, whose argument is scale · score.
     let (scale, weight) = (k / 400.0, f64::from(chunk.weight(row)));
-    let expected = 1.0 / (1.0 + (-scale * score).exp());
+    let expected = logistic(scale * score);
     let error = expected - f64::from(chunk.rows[row].target);
     let spread = expected * (1.0 - expected);
     let (first, second) = (spread * scale, spread * scale * scale * (1.0 - 2.0 * expected));

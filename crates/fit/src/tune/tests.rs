@@ -8,9 +8,9 @@ use super::reference::NonlinearForm;
 use super::standard_errors::standard_errors;
 use super::traces::{ExternalTracer, TraceCollector, Traces};
 use super::*;
-use crate::wdl;
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
+use patzer_chess::score::expected_score;
 use patzer_eval::hce::{COUNT, Hce, Weights};
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
@@ -179,7 +179,7 @@ fn drawn(
         reference::each(&traces.chunks[0], &model.pairs(truth), &model.nonlinear, |_, score, _| {
             white = score
         });
-        item.0.target = f32::from(u8::from(rng.unit() < wdl::sigmoid(k, white)));
+        item.0.target = f32::from(u8::from(rng.unit() < expected_score(white, k)));
     }
     items
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::k::sigmoid;
+use patzer_chess::score::expected_score;
 
 /// A range of scores in centipawns from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub fn buckets(k: f64, pairs: &[(f32, f32)]) -> Vec<Bucket> {
     let mut sums = [(0usize, 0.0, 0.0); LIMITS.len() + 1];
     for &(cp, result) in pairs {
         let sum = &mut sums[LIMITS.partition_point(|limit| *limit as f32 <= cp)];
-        *sum = (sum.0 + 1, sum.1 + f64::from(result), sum.2 + sigmoid(k, f64::from(cp)));
+        *sum = (sum.0 + 1, sum.1 + f64::from(result), sum.2 + expected_score(f64::from(cp), k));
     }
     let row = |(i, (positions, actual, expected)): (usize, (usize, f64, f64))| Bucket {
         from: i.checked_sub(1).map(|i| LIMITS[i]),

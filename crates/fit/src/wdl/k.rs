@@ -4,13 +4,8 @@ use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use rayon::prelude::*;
 
+use patzer_chess::score::expected_score;
 use patzer_io::error::{Error, Result};
-
-/// The expected result of the side whose score is `cp` centipawns, from 0 to 1.
-#[inline]
-pub fn sigmoid(k: f64, cp: f64) -> f64 {
-    1.0 / (1.0 + (-k * cp / 400.0).exp())
-}
 
 /// A fitted K.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +44,7 @@ pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<KFit> {
 
 /// Mean squared error of expected results; 0 for no pairs.
 pub fn loss(k: f64, pairs: &[(f32, f32)]) -> f64 {
-    let [sum] = sum(pairs, |cp, result| [(result - sigmoid(k, cp)).powi(2)]);
+    let [sum] = sum(pairs, |cp, result| [(result - expected_score(cp, k)).powi(2)]);
     sum / pairs.len().max(1) as f64
 }
 
@@ -106,11 +101,11 @@ fn minimise(pairs: &[(f32, f32)], low: f64, high: f64) -> Result<f64> {
 /// Sandwich estimate: spread of the clusters' summed slopes over the curvature.
 fn standard_error(k: f64, pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> f64 {
     let slope = |cp: f64, result: f64| {
-        let p = sigmoid(k, cp);
+        let p = expected_score(cp, k);
         2.0 * (p - result) * p * (1.0 - p) * cp / 400.0
     };
     let [curvature] = sum(pairs, |cp, result| {
-        let p = sigmoid(k, cp);
+        let p = expected_score(cp, k);
         let variance = p * (1.0 - p);
         [2.0 * (cp / 400.0).powi(2) * variance * (variance + (p - result) * (1.0 - 2.0 * p))]
     });
@@ -146,24 +141,17 @@ mod tests {
         let mut rng = Rng::new(seed);
         let draw = |_| {
             let cp = (rng.unit() * 1200.0 - 600.0) as f32;
-            let won = rng.unit() < 1.0 / (1.0 + (-1.5 * f64::from(cp) / 400.0).exp());
+            let won = rng.unit() < expected_score(f64::from(cp), 1.5);
             (cp, f32::from(u8::from(won)))
         };
         (0..n).map(draw).collect()
     }
 
     #[test]
-    fn the_sigmoid_has_its_known_values() {
-        assert_eq!(sigmoid(1.3, 0.0), 0.5);
-        // K = ln 10 is the Elo curve: 400 centipawns are 10 to 1.
-        assert!((sigmoid(std::f64::consts::LN_10, 400.0) - 10.0 / 11.0).abs() < 1e-12);
-        assert!((sigmoid(2.0, 123.0) + sigmoid(2.0, -123.0) - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn exact_probabilities_give_their_k_back() {
-        let pairs: Vec<_> =
-            (-50..=50).map(|i| (i as f32 * 10.0, sigmoid(1.8125, f64::from(i) * 10.0) as f32)).collect();
+        let pairs: Vec<_> = (-50..=50)
+            .map(|i| (i as f32 * 10.0, expected_score(f64::from(i) * 10.0, 1.8125) as f32))
+            .collect();
         let fit = fit_k(&pairs).unwrap();
         assert!((fit.k - 1.8125).abs() < 1e-6, "{fit:?}");
         assert!(fit.loss < 1e-12);

@@ -14,6 +14,6 @@ pub mod table;
 pub use buckets::{Bucket, buckets};
 pub use fit::{FittedModel, fit};
 pub use histogram::{Bin, Histogram, Observation};
-pub use k::{KFit, fit_k, fit_k_by_game, loss, sigmoid};
+pub use k::{KFit, fit_k, fit_k_by_game, loss};
 pub use model::WdlModel;
 pub use table::{Bounds, By, WdlTable};

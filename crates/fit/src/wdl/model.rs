@@ -3,6 +3,8 @@
 //! wins half of the games. Source: Stockfish's `win_rate_model` and the fitting scripts in
 //! official-stockfish/WDL_model.
 
+use patzer_chess::score::logistic;
+
 /// Win/draw/loss model by score and material or move number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WdlModel {
@@ -46,8 +48,8 @@ impl WdlModel {
 
 /// Probabilities of win, draw and loss at a score of `cp`, for b above 0.
 pub fn chances(a: f64, b: f64, cp: f64) -> [f64; 3] {
-    let win = 1.0 / (1.0 + ((a - cp) / b).exp());
-    let loss = 1.0 / (1.0 + ((a + cp) / b).exp());
+    let win = logistic((cp - a) / b);
+    let loss = logistic((-cp - a) / b);
     [win, (1.0 - win - loss).max(0.0), loss]
 }
 
