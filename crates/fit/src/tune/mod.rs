@@ -11,6 +11,7 @@ mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
+mod labels;
 mod lbfgs;
 pub mod lines;
 pub mod model;
@@ -19,18 +20,26 @@ pub mod objective;
 pub mod output;
 mod pair;
 pub mod reference;
+mod runs;
 mod second_order;
 mod settings;
 pub mod standard_errors;
 pub mod term;
 pub mod terms;
 pub mod text;
+mod trace_files;
 pub mod traces;
+mod values;
 
 pub use fit::{Epoch, Losses, Outcome, fit};
 pub use hce::TuneItem;
+pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;
+pub use runs::{FittedRuns, RunEvent, RunSettings, fit_seeds};
 pub use settings::{LARGEST_MATRIX, Optimizer, Settings};
+
+pub use trace_files::TraceFiles;
+pub use values::TunedValues;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! terms of one group together.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -72,6 +73,21 @@ impl Tuned<'_> {
             Format::Json => self.json(),
             Format::Csv => Ok(self.csv()),
         }
+    }
+
+    /// Writes `output` in the format of its extension, TOML by default, and the formats `beside` it.
+    pub fn save(&self, output: &Path, beside: &[Format]) -> Result<()> {
+        let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let format = Format::of_ending(extension).unwrap_or(Format::Toml);
+        patzer_io::write(output, self.write(format)?.as_bytes())?;
+        self.save_beside(output, beside)
+    }
+
+    /// Writes formats beside the output, with their own extensions.
+    pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
+        formats.iter().try_for_each(|&format| {
+            patzer_io::write(&output.with_extension(format.ending()), self.write(format)?.as_bytes())
+        })
     }
 
     /// Every term with its rounded entries.

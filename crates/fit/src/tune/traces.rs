@@ -199,6 +199,36 @@ impl<'a, T: Tracer> TraceCollector<'a, T> {
     }
 }
 
+/// Traces of one seed, split by game, with the features that they keep.
+pub struct SplitTraces {
+    pub space: Space,
+    pub train: Traces,
+    pub validation: Traces,
+}
+
+impl SplitTraces {
+    /// Collects the positions that `fill` pushes, each with whether it is held out, and returns the result of `fill`
+    /// beside them. `chunk` and `seed`: see [`TraceCollector::new`].
+    pub fn collect<T: Tracer, R>(
+        tracer: &T,
+        model: &Model,
+        chunk: usize,
+        seed: u64,
+        fill: impl FnOnce(&mut dyn FnMut(T::Item, bool) -> Result<()>) -> Result<R>,
+    ) -> Result<(SplitTraces, R)> {
+        let mut space = Space::new(model);
+        let mut train = TraceCollector::new(tracer, model, &space, chunk, seed);
+        let mut validation = TraceCollector::new(tracer, model, &space, chunk, seed);
+        let filled = fill(&mut |item, held_out| {
+            let side = if held_out { &mut validation } else { &mut train };
+            side.push(item)
+        })?;
+        let (mut train, mut validation) = (train.finish()?, validation.finish()?);
+        arrange(model, &mut space, &mut train, &mut validation);
+        Ok((SplitTraces { space, train, validation }, filled))
+    }
+}
+
 /// Takes counts made by another engine.
 pub struct ExternalTracer;
 
