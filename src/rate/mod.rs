@@ -130,7 +130,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     let read = read(&args.games, |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
     let (all, counts) = read?;
-    let results = with_games(&all, args.min_games);
+    let results = all.with_min_games(args.min_games);
     let settings = settings(args, &results)?;
     let ratings = fit(&results, &settings)?;
     let errors = errors(args, &results, &ratings, &settings, ui)?;
@@ -165,24 +165,6 @@ fn check(args: &RateArgs) -> Result<()> {
         return Err(Error::usage(format!("--average {}: must be a number", args.average)));
     }
     args.csv.as_ref().map_or(Ok(()), |path| patzer_io::check_writable(path))
-}
-
-/// The results of players with enough games. Leaving one out takes games from others, so it goes on until all have enough.
-fn with_games(results: &Results, least: u64) -> Results {
-    let mut kept = results.clone();
-    loop {
-        let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
-        let enough = |player: usize| games[player] >= least;
-        if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
-            break;
-        }
-        kept = kept.only(enough);
-    }
-    let counts = kept.encounters.iter().map(|e| {
-        let name = |player: usize| kept.players[player].clone();
-        ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
-    });
-    Results::new(counts.collect())
 }
 
 fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
@@ -238,7 +220,7 @@ fn errors(
     Ok(errors)
 }
 
-/// Tells what cannot be compared.
+/// Warns of ratings that cannot be compared.
 fn warn(ratings: &Ratings, ui: &Ui) {
     let pools = ratings
         .status

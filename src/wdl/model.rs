@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::{Status, Ui};
-use patzer_data::{Dataset, Record};
-use patzer_fit::wdl::source::{ReadCounts, observe};
+use patzer_data::Record;
+use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::error::{Error, Result};
 use patzer_report::number::grouped;
@@ -28,7 +26,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     let target = args.bounds.target.map_or(if bounds.by == By::Material { 58.0 } else { 32.0 }, f64::from);
     let table = WdlTable::new(&histogram, bounds);
     let fitted = fit(&table, target, None).map_err(|error| match error {
-        Error::Usage(reason) => Error::data(inputs.name(), reason),
+        Error::Input(reason) => Error::data(inputs.name(), reason),
         other => other,
     })?;
     if !fitted.valid {
@@ -65,11 +63,10 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
     })
 }
 
-/// Counts everything that the arguments name.
 fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCounts)> {
     let mut histogram = Histogram::default();
     let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
-    let see = |seen: &mut Vec<Observation>, sample: &Record| seen.extend(observe(sample, bin));
+    let see = |seen: &mut Vec<Observation>, record: &Record| seen.extend(observe(record, bin));
     let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
     let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {
@@ -79,18 +76,6 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
         histogram.merge_file(path)?;
     }
     Ok((histogram, counts))
-}
-
-fn count_dataset(path: &Path, bin: Bin, histogram: &mut Histogram, counts: &mut ReadCounts) -> Result<()> {
-    let dataset = Dataset::open(path)?;
-    for group in 0..dataset.groups() {
-        let samples = dataset.read_group(group)?;
-        let seen: Vec<Observation> = samples.par_iter().filter_map(|sample| observe(sample, bin)).collect();
-        counts.positions_read += samples.len() as u64;
-        counts.drop("unscored", (samples.len() - seen.len()) as u64);
-        seen.into_iter().for_each(|o| histogram.add(o, 1));
-    }
-    Ok(())
 }
 
 /// The result of the command.

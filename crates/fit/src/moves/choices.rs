@@ -3,11 +3,17 @@
 //! Earlier moves are known only where a record follows that of the previous ply.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
 use super::features::{FeatureLevels, PreviousMoves, describe};
-use patzer_data::Record;
+use patzer_chess::rng::{self, mix};
+use patzer_data::pick::Picker;
+use patzer_data::{AnyReader, Record};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 /// A position in which a move was chosen.
 #[derive(Debug, Clone)]
@@ -61,7 +67,11 @@ impl ChoiceReader {
     }
 }
 
-fn choose(record: &Record, game: u64, before: Option<PreviousMoves>) -> Result<MoveChoice, &'static str> {
+fn choose(
+    record: &Record,
+    game: u64,
+    before: Option<PreviousMoves>,
+) -> std::result::Result<MoveChoice, &'static str> {
     let position = record.position().ok_or("bad_position")?;
     let played = record.played.unpack(&position).ok_or("no_move")?;
     if !position.is_legal(played) {
@@ -75,6 +85,60 @@ impl MoveChoice {
         let legal = self.position.legal_moves();
         let played = legal.iter().position(|m| *m == self.played).unwrap_or(0);
         Competition { moves: describe(&self.position, &legal, self.before), played }
+    }
+}
+
+/// Choices drawn from datasets.
+#[derive(Debug, Default)]
+pub struct DrawnChoices {
+    /// In the order of the data.
+    pub choices: Vec<MoveChoice>,
+    /// Positions read.
+    pub read: u64,
+    /// Positions without a choice, by reason, and `not_drawn`.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+impl DrawnChoices {
+    /// Draws up to `most` choices by the seed; `progress` receives the size of each batch read.
+    pub fn read(paths: &[PathBuf], most: usize, seed: u64, progress: impl Fn(u64)) -> Result<DrawnChoices> {
+        let (mut drawn, mut picker) = (DrawnChoices::default(), Picker::drawing(most, seed));
+        let mut batch = Vec::new();
+        for (file, path) in (0u64..).zip(paths) {
+            let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());
+            while reader.next_batch(&mut batch)? {
+                interrupt::check()?;
+                progress(batch.len() as u64);
+                for record in &batch {
+                    let index = drawn.read;
+                    drawn.read += 1;
+                    if let Some(choice) = choice_reader.next(record, file << 32 | u64::from(record.game)) {
+                        picker.offer(index, choice);
+                    }
+                }
+            }
+            for (reason, count) in choice_reader.dropped {
+                *drawn.dropped.entry(reason).or_default() += count;
+            }
+        }
+        let (choices, not_drawn) = picker.finish();
+        drawn.choices = choices;
+        if not_drawn > 0 {
+            drawn.dropped.insert("not_drawn", not_drawn);
+        }
+        if drawn.choices.len() as u64 + drawn.dropped.values().sum::<u64>() != drawn.read {
+            return Err(Error::internal("positions are not accounted for"));
+        }
+        Ok(drawn)
+    }
+
+    /// Training and held-out competitions, split by game.
+    pub fn split(&self, seed: u64, validation: f64) -> (Vec<Competition>, Vec<Competition>) {
+        let held_out = |game: u64| rng::unit(mix(seed ^ 0x6d6f_7665, game)) < validation;
+        self.choices.par_iter().partition_map(|choice| match held_out(choice.game) {
+            false => rayon::iter::Either::Left(choice.competition()),
+            true => rayon::iter::Either::Right(choice.competition()),
+        })
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Strengths(pub Vec<Vec<f64>>);
 impl Default for Strengths {
     /// All 1: every legal move is equally likely.
     fn default() -> Strengths {
-        Strengths(GROUPS.iter().map(|group| vec![1.0; group.len()]).collect())
+        Strengths(GROUPS.iter().map(|group| vec![1.0; group.level_count()]).collect())
     }
 }
 
@@ -100,7 +100,8 @@ pub fn fit(competitions: &[Competition], settings: &Settings) -> Fit {
         played: played[group][level],
         offered: offered[group][level],
     };
-    let levels = (0..COUNT).map(|group| (0..GROUPS[group].len()).map(|at| level(group, at)).collect());
+    let levels =
+        (0..COUNT).map(|group| (0..GROUPS[group].level_count()).map(|at| level(group, at)).collect());
     Fit { levels: levels.collect(), iterations, converged }
 }
 
@@ -108,7 +109,7 @@ type LevelCounts = Vec<Vec<u64>>;
 
 /// How often each level was played and offered.
 fn count(competitions: &[Competition]) -> (LevelCounts, LevelCounts) {
-    let none = || -> LevelCounts { GROUPS.iter().map(|group| vec![0; group.len()]).collect() };
+    let none = || -> LevelCounts { GROUPS.iter().map(|group| vec![0; group.level_count()]).collect() };
     let (mut played, mut offered) = (none(), none());
     for competition in competitions {
         for (at, features) in competition.moves.iter().enumerate() {
@@ -158,7 +159,7 @@ fn step(
     group: usize,
     played: &[u64],
 ) {
-    let expected = sum(competitions.len(), GROUPS[group].len(), |choice, expected| {
+    let expected = sum(competitions.len(), GROUPS[group].level_count(), |choice, expected| {
         let strengths = &products[choice];
         let total: f64 = strengths.iter().sum();
         for (features, strength) in competitions[choice].moves.iter().zip(strengths) {
@@ -166,7 +167,7 @@ fn step(
         }
     });
     let reference = GROUPS[group].reference;
-    let mut factors = vec![1.0; GROUPS[group].len()];
+    let mut factors = vec![1.0; GROUPS[group].level_count()];
     for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
         factors[level] = (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
         *gamma *= factors[level];
@@ -200,7 +201,7 @@ fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     let mut size = 0;
     let mut parameter: Vec<Vec<Option<usize>>> = Vec::new();
     for group in &GROUPS {
-        let of_level = (0..group.len()).map(|level| {
+        let of_level = (0..group.level_count()).map(|level| {
             (level != group.reference).then(|| {
                 size += 1;
                 size - 1

@@ -10,7 +10,7 @@ use serde::Serialize;
 use shakmaty::Position;
 
 use super::choices::MoveChoice;
-use super::model::rank;
+use super::model::{Strengths, rank};
 use patzer_chess::score::{Score, mated_in};
 use patzer_chess::{Line, played};
 use patzer_engine::{Engine, Limits};
@@ -54,6 +54,13 @@ pub fn by_search(
         only.retain(|m| *m != best);
     }
     None
+}
+
+/// Rank by the strengths of move features.
+pub fn by_strengths(strengths: &Strengths, choice: &MoveChoice) -> usize {
+    let competition = choice.competition();
+    let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.of(features)).collect();
+    rank(&scores, competition.played)
 }
 
 /// Distribution of ranks.

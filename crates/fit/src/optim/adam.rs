@@ -47,14 +47,7 @@ impl Adam {
         assert_eq!((weights.len(), gradient.len()), (self.mean.len(), self.mean.len()), "one slot a weight");
         self.steps = self.steps.saturating_add(1);
         let step = Step::new(&self.settings, self.steps, learning_rate);
-        if weights.len() <= CHUNK {
-            return step.apply(weights, gradient, &mut self.mean, &mut self.square);
-        }
-        weights
-            .par_chunks_mut(CHUNK)
-            .zip(gradient.par_chunks(CHUNK))
-            .zip(self.mean.par_chunks_mut(CHUNK).zip(self.square.par_chunks_mut(CHUNK)))
-            .for_each(|((weights, gradient), (mean, square))| step.apply(weights, gradient, mean, square));
+        step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 }
 
@@ -104,6 +97,14 @@ impl Step {
         }
     }
 
+    pub(super) fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
+        weights
+            .par_chunks_mut(CHUNK)
+            .zip(gradient.par_chunks(CHUNK))
+            .zip(mean.par_chunks_mut(CHUNK).zip(square.par_chunks_mut(CHUNK)))
+            .for_each(|((weights, gradient), (mean, square))| self.apply(weights, gradient, mean, square));
+    }
+
     fn apply(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -125,7 +126,8 @@ impl Step {
         for (((w, &g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
             *m = self.beta1 * *m + (1.0 - self.beta1) * g;
             *v = self.beta2 * *v + (1.0 - self.beta2) * (g * g);
-            *w = self.keep * *w - self.rate * *m / ((*v * self.unbias).sqrt() + self.epsilon);
+            let size = if self.adaptive { (*v * self.unbias).sqrt() + self.epsilon } else { 1.0 };
+            *w = self.keep * *w - self.rate * *m / size;
         }
     }
 }

@@ -3,10 +3,8 @@
 //! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang
 //! et al., "Lookahead Optimizer: k steps forward, 1 step back" (2019); Wright's Ranger (2019) combines them.
 
-use rayon::prelude::*;
-
 use super::adam::Step;
-use super::{AdamSettings, CHUNK, Stepper};
+use super::{AdamSettings, Stepper};
 
 /// Rectified Adam.
 #[derive(Debug, Clone)]
@@ -56,19 +54,7 @@ impl Stepper for RAdam {
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
         self.steps = self.steps.saturating_add(1);
         let step = Step::rectified(&self.settings, self.steps, learning_rate);
-        let Step { beta1, beta2, epsilon, keep, rate, unbias, adaptive } = step;
-        weights
-            .par_chunks_mut(CHUNK)
-            .zip(gradient.par_chunks(CHUNK))
-            .zip(self.mean.par_chunks_mut(CHUNK).zip(self.square.par_chunks_mut(CHUNK)))
-            .for_each(|((weights, gradient), (mean, square))| {
-                for (((w, &g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
-                    *m = beta1 * *m + (1.0 - beta1) * g;
-                    *v = beta2 * *v + (1.0 - beta2) * (g * g);
-                    let size = if adaptive { (*v * unbias).sqrt() + epsilon } else { 1.0 };
-                    *w = keep * *w - rate * *m / size;
-                }
-            });
+        step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 
     fn state(&self) -> (u64, Vec<&[f32]>) {

@@ -86,7 +86,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let status = if settings.prior > 0.0 { vec![PoolStatus::Pool(0); n] } else { pool_status(results) };
     let rated: Vec<bool> = status.iter().map(|status| matches!(status, PoolStatus::Pool(_))).collect();
     if !rated.contains(&true) {
-        return Err(Error::usage(
+        return Err(Error::input(
             "no two players have both scored against each other, so no rating is finite; --prior 2 gives finite ones",
         ));
     }

@@ -80,6 +80,26 @@ impl Results {
     }
 }
 
+impl Results {
+    /// Drops players with fewer games, and their games, until all have enough.
+    pub fn with_min_games(&self, least: u64) -> Results {
+        let mut kept = self.clone();
+        loop {
+            let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
+            let enough = |player: usize| games[player] >= least;
+            if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
+                break;
+            }
+            kept = kept.only(enough);
+        }
+        let counts = kept.encounters.iter().map(|e| {
+            let name = |player: usize| kept.players[player].clone();
+            ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
+        });
+        Results::new(counts.collect())
+    }
+}
+
 /// Games read, rated, and skipped by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct GameCounts {
@@ -113,7 +133,7 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameC
         let reason = format!("none of the {games} games has two players' names and a result");
         return Err(match files {
             [file] => Error::data(file, reason),
-            _ => Error::usage(reason),
+            _ => Error::input(reason),
         });
     }
     Ok((Results::new(pairs), counts))

@@ -1,8 +1,6 @@
 //! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
 //! draw parameter. All three models are concave in both, so ratings have one optimum.
 
-use super::games::Encounter;
-
 /// How results depend on ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ResultModel {
@@ -77,10 +75,6 @@ impl ResultModel {
         let [w, d, l] = self.chances(x, draw);
         let score = w + d / 2.0;
         w * (1.0 - score).powi(2) + d * (0.5 - score).powi(2) + l * score * score
-    }
-
-    pub fn expand(self, e: &Encounter, x: f64, draw: f64) -> Expansion {
-        self.expand_counts([e.wins as f64, e.draws as f64, e.losses as f64], x, draw)
     }
 
     /// Negative log-likelihood of results, whose counts may be fractional.

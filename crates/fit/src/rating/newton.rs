@@ -176,7 +176,7 @@ pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
             return Ok((at, step_number));
         }
     }
-    Err(Error::usage(
+    Err(Error::input(
         "the ratings do not settle: some players have hardly a common opponent; --prior 2 helps",
     ))
 }

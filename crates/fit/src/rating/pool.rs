@@ -36,7 +36,7 @@ pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
         touches[e.white].push(e.black);
         touches[e.black].push(e.white);
     }
-    let group = components(&touches);
+    let group = label(&touches, 0..n);
     let part = strong_components(&beaten_by);
     let size_of = |labels: &[usize], count: usize| {
         let mut sizes = vec![0usize; count];
@@ -82,11 +82,11 @@ pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     (0..n).map(status_of).collect()
 }
 
-/// Connected components, numbered from 0.
-fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+/// Numbers the sets of nodes reached from each start that no earlier start reached.
+fn label(edges: &[Vec<usize>], starts: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut label = vec![usize::MAX; edges.len()];
     let mut next = 0;
-    for start in 0..edges.len() {
+    for start in starts {
         if label[start] != usize::MAX {
             continue;
         }
@@ -133,25 +133,7 @@ fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
     for (from, targets) in edges.iter().enumerate() {
         targets.iter().for_each(|&to| backwards[to].push(from));
     }
-    let mut label = vec![usize::MAX; n];
-    let mut next = 0;
-    for &start in finished.iter().rev() {
-        if label[start] != usize::MAX {
-            continue;
-        }
-        let mut stack = vec![start];
-        label[start] = next;
-        while let Some(node) = stack.pop() {
-            for &other in &backwards[node] {
-                if label[other] == usize::MAX {
-                    label[other] = next;
-                    stack.push(other);
-                }
-            }
-        }
-        next += 1;
-    }
-    label
+    label(&backwards, finished.into_iter().rev())
 }
 
 #[cfg(test)]

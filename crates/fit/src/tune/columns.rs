@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::lines::{BadLine, LineCounts};
 use super::model::{EvalPart, Model};
-use super::text::{TracePosition, checked, tidy};
+use super::text::{TraceError, TracePosition, checked, tidy};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
@@ -75,18 +75,20 @@ pub fn each(
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
-        let rows: Vec<std::result::Result<TracePosition, String>> =
+        let rows: Vec<std::result::Result<TracePosition, TraceError>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
         for (row, position) in rows.into_iter().enumerate() {
             counts.read += 1;
             let number = before + row as u64 + 1;
             match position {
                 Ok(position) => take(position)?,
-                Err(reason) if strict => return Err(Error::at(path, format!("row {number}"), reason)),
+                Err(reason) if strict => {
+                    return Err(Error::at(path, format!("row {number}"), reason.to_string()));
+                }
                 Err(reason) => {
                     counts.bad += 1;
                     if counts.first_bad.len() < NAMED {
-                        counts.first_bad.push(BadLine { number, reason });
+                        counts.first_bad.push(BadLine { number, reason: reason.to_string() });
                     }
                 }
             }
@@ -136,15 +138,16 @@ impl Group {
         row: usize,
         model: &Model,
         full_phase: f64,
-    ) -> std::result::Result<TracePosition, String> {
+    ) -> std::result::Result<TracePosition, TraceError> {
         let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
         let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
-        let target = target.ok_or("`result` is not from 0 to 1")? as f32;
-        let phase = (one(&self.phase).ok_or("`phase` is not a number")? / full_phase) as f32;
+        let target = target.ok_or(TraceError::Column("`result` is not from 0 to 1"))? as f32;
+        let phase =
+            (one(&self.phase).ok_or(TraceError::Column("`phase` is not a number"))? / full_phase) as f32;
         let [scale, constant, weight, game, score] =
             std::array::from_fn(|i| self.info[i].as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
-            return Err("a weight is below 0".to_string());
+            return Err(TraceError::NegativeWeight);
         }
         let info = TraceInfo {
             target,
@@ -157,12 +160,12 @@ impl Group {
         let (index, white) = (self.index.row(row), self.coefficient.row(row));
         let black = self.black.as_ref().map(|black| black.row(row));
         if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
-            return Err("`index` and the coefficients are lists of different lengths".to_string());
+            return Err(TraceError::Lengths);
         }
         let mut counts = FeatureCounts::default();
         for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
-                return Err(format!("{at}:{white} is not an index and a coefficient"));
+                return Err(TraceError::Entry { index: at.to_string(), coefficient: white.to_string() });
             }
             // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);

@@ -47,7 +47,7 @@ pub(super) fn run(
         }
         tracker.passes += 1;
         if !weights.iter().all(|weight| weight.is_finite()) {
-            return Err(Error::usage("tuning diverged; lower the learning rate"));
+            return Err(Error::input("tuning diverged; lower the learning rate"));
         }
         let loss = sum / objective.traces.total_weight();
         if !tracker.epoch(&wide(&weights), loss, rate.into()) {

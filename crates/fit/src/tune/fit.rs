@@ -103,7 +103,7 @@ pub fn fit(
 ) -> Result<Outcome> {
     settings.validate()?;
     if train.positions == 0 {
-        return Err(Error::usage("there are no positions to tune on"));
+        return Err(Error::input("there are no positions to tune on"));
     }
     if space.parameters() == 0 {
         return Err(Error::usage("every term is fixed, so there is nothing to tune"));
@@ -169,5 +169,5 @@ pub fn fit(
 /// Fits K at the start values.
 fn fit_k(objective: &Objective<'_>, start: &[f64]) -> Result<f64> {
     let pairs = objective.scored(start);
-    Ok(wdl::fit_k(&pairs).map_err(|e| Error::usage(format!("{e}; give K with --k")))?.k)
+    Ok(wdl::fit_k(&pairs).map_err(|e| Error::input(format!("{e}; give K with --k")))?.k)
 }

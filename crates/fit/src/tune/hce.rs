@@ -178,7 +178,7 @@ impl Tracer for HceTracer {
         counts: &mut FeatureCounts,
     ) -> Result<TraceInfo> {
         let board =
-            item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
+            item.board.board().ok_or_else(|| Error::input("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
         let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);

@@ -1,5 +1,6 @@
 //! Large text files parsed line by line on all threads, in order.
 
+use std::fmt::Display;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -36,10 +37,10 @@ const NAMED: usize = 5;
 
 /// Parses every line that is neither empty nor a `#` comment and passes the result to `take`, in order.
 /// FeatureCounts malformed lines; with `strict` fails at the first.
-pub fn each<T: Send>(
+pub fn each<T: Send, E: Display + Send>(
     path: &Path,
     strict: bool,
-    parse: impl Fn(&[u8]) -> std::result::Result<T, String> + Sync,
+    parse: impl Fn(&[u8]) -> std::result::Result<T, E> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<LineCounts> {
     let mut input = io::open(path)?;
@@ -49,7 +50,7 @@ pub fn each<T: Send>(
         if blocks.is_empty() {
             return Ok(counts);
         }
-        let parsed: Vec<Parsed<T>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
+        let parsed: Vec<Parsed<T, E>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
         for block in parsed {
             for (number, item) in block.items {
                 counts.read += 1;
@@ -58,11 +59,11 @@ pub fn each<T: Send>(
                     Err(reason) => {
                         let number = lines + number;
                         if strict {
-                            return Err(Error::at(path, format!("line {number}"), reason));
+                            return Err(Error::at(path, format!("line {number}"), reason.to_string()));
                         }
                         counts.bad += 1;
                         if counts.first_bad.len() < NAMED {
-                            counts.first_bad.push(BadLine { number, reason });
+                            counts.first_bad.push(BadLine { number, reason: reason.to_string() });
                         }
                     }
                 }
@@ -72,16 +73,16 @@ pub fn each<T: Send>(
     }
 }
 
-struct Parsed<T> {
+struct Parsed<T, E> {
     lines: u64,
     /// Line numbers count from 1 at the start of the block.
-    items: Vec<(u64, std::result::Result<T, String>)>,
+    items: Vec<(u64, std::result::Result<T, E>)>,
 }
 
-fn parse_block<T>(
+fn parse_block<T, E>(
     block: &[u8],
-    parse: &(impl Fn(&[u8]) -> std::result::Result<T, String> + Sync),
-) -> Parsed<T> {
+    parse: &(impl Fn(&[u8]) -> std::result::Result<T, E> + Sync),
+) -> Parsed<T, E> {
     let mut parsed = Parsed { lines: 0, items: Vec::with_capacity(block.len() / 64) };
     let text = block.strip_suffix(b"\n").unwrap_or(block);
     let mut from = 0;

@@ -26,6 +26,7 @@ mod settings;
 pub mod standard_errors;
 pub mod term;
 pub mod terms;
+mod terms_error;
 pub mod text;
 mod trace_files;
 pub mod traces;

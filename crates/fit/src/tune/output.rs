@@ -210,7 +210,7 @@ impl Tuned<'_> {
             } else {
                 match root.entry(term.group.clone()).or_insert_with(|| Value::Object(Map::new())) {
                     Value::Object(map) => map,
-                    _ => return Err(Error::usage(format!("`{}` is both a term and a group", term.group))),
+                    _ => return Err(Error::input(format!("`{}` is both a term and a group", term.group))),
                 }
             };
             place.insert(term.name.clone(), value);

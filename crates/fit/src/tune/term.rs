@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{EvalPart, Feature, Model, Slot};
+use super::terms_error::{InitialError, TermsError};
 use patzer_io::error::{Error, Result};
 
 /// Which halves an entry has.
@@ -121,7 +122,7 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 impl Term {
     /// Start values of every entry, midgame and endgame.
-    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, String> {
+    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, InitialError> {
         let mut numbers = Vec::new();
         flatten(&self.initial, &mut numbers)?;
         let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
@@ -129,12 +130,7 @@ impl Term {
             1 => vec![numbers[0]; length * width],
             2 if width == 2 => numbers.repeat(length),
             given if given == length * width => numbers,
-            given => {
-                return Err(format!(
-                    "`initial` has {given} numbers; it needs {}, {width} or 1",
-                    length * width
-                ));
-            }
+            found => return Err(InitialError::Length { found, needed: length * width, width }),
         };
         let pair = |entry: &[f64]| match self.kind {
             Kind::Pair => [entry[0], entry[1]],
@@ -147,7 +143,8 @@ impl Term {
 
     /// Adds a feature per entry; `start` is the term's first feature number.
     pub(super) fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
-        let values = self.values().map_err(|reason| Error::usage(format!("`{}`: {reason}", self.name)))?;
+        let values =
+            self.values().map_err(|e| Error::input(TermsError::Initial(&self.name, e).to_string()))?;
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
         for (entry, [mg, eg]) in values.into_iter().enumerate() {
@@ -176,12 +173,12 @@ impl Term {
 }
 
 /// All numbers of nested lists, in order.
-fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), String> {
+fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), InitialError> {
     match value {
         toml::Value::Integer(number) => numbers.push(*number as f64),
         toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
         toml::Value::Array(list) => list.iter().try_for_each(|value| flatten(value, numbers))?,
-        other => return Err(format!("`initial` has {other}, which is not a number")),
+        other => return Err(InitialError::NotANumber(other.clone())),
     }
     Ok(())
 }

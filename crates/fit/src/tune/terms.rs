@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::model::{Feature, Model};
 use super::reference;
 use super::term::{Kind, Shape, Term, is_default};
+use super::terms_error::TermsError;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Traces number features with 16 bits.
-const MOST: usize = 1 << 16;
+pub(super) const MOST: usize = 1 << 16;
 
 /// Style of source code output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +71,7 @@ impl Terms {
             let line = 1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
             Error::at(path, format!("line {line}"), e.message().trim().replace('\n', "; "))
         })?;
-        terms.check().map_err(|reason| Error::data(path, reason))?;
+        terms.check().map_err(|e| Error::data(path, e.to_string()))?;
         Ok(terms)
     }
 
@@ -78,49 +79,48 @@ impl Terms {
         toml::to_string(self).map_err(|e| Error::internal(e.to_string()))
     }
 
-    fn check(&self) -> std::result::Result<(), String> {
+    fn check(&self) -> std::result::Result<(), TermsError<'_>> {
         if self.format != VERSION {
-            return Err(format!("`format` has to be {VERSION}"));
+            return Err(TermsError::Format);
         }
         if !(self.full_phase.is_finite() && self.full_phase > 0.0) {
-            return Err("`full_phase` has to be above 0".to_string());
+            return Err(TermsError::FullPhase);
         }
         if self.safety_divisors.is_some_and(|d| d.iter().any(|d| !(d.is_finite() && *d > 0.0))) {
-            return Err("`safety_divisors` have to be above 0".to_string());
+            return Err(TermsError::SafetyDivisors);
         }
         let mut count = 0;
         for (i, term) in self.terms.iter().enumerate() {
             let name = &term.name;
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
             if name.is_empty() || !name.chars().all(plain) || !term.group.chars().all(plain) {
-                return Err(format!("`{name}`: names are of letters, digits, `_` and `.`"));
+                return Err(TermsError::Name(name));
             }
             if self.terms[..i].iter().any(|other| other.name == *name && other.group == term.group) {
-                return Err(format!("two terms are called `{name}`"));
+                return Err(TermsError::Duplicate(name));
             }
             let [rows, columns] = term.shape.grid();
             if rows.saturating_mul(columns) > MOST || term.shape.is_empty() {
-                return Err(format!("`{name}` needs a shape of 1 to {MOST} entries"));
+                return Err(TermsError::Shape(name));
             }
             count += term.shape.len();
-            term.values().map_err(|reason| format!("`{name}`: {reason}"))?;
+            term.values().map_err(|e| TermsError::Initial(name, e))?;
             if term.bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low > high) {
-                return Err(format!("`{name}`: the lower bound is above the upper one"));
+                return Err(TermsError::Bounds(name));
             }
             if !term.same_as.is_empty() {
-                let twin = self.terms[..i].iter().find(|other| other.name == term.same_as);
-                let fits = |twin: &Term| (twin.shape.len(), twin.kind) == (term.shape.len(), term.kind);
-                if !twin.is_some_and(fits) {
-                    let twin = &term.same_as;
-                    return Err(format!("`{name}`: no earlier term `{twin}` of the same shape and kind"));
+                let fits = |other: &Term| (other.shape.len(), other.kind) == (term.shape.len(), term.kind);
+                let other = self.terms[..i].iter().find(|other| other.name == term.same_as);
+                if !other.is_some_and(fits) {
+                    return Err(TermsError::SameAs { name, other: &term.same_as });
                 }
             }
         }
         if count > MOST {
-            return Err(format!("{count} entries are more than the {MOST} that traces can number"));
+            return Err(TermsError::TooMany(count));
         }
         if count == 0 {
-            return Err("names no term".to_string());
+            return Err(TermsError::Empty);
         }
         Ok(())
     }

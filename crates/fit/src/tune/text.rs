@@ -8,6 +8,7 @@
 //! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
 //!   counts; complexity terms have one.
 
+use std::fmt;
 use std::io::Write;
 
 use super::chunk::{BothSides, FeatureCounts, TraceInfo};
@@ -37,11 +38,73 @@ impl TracePosition {
     }
 }
 
+/// Why a position of a trace file is malformed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TraceError {
+    NoResult,
+    NoPhase,
+    Field(String),
+    Entry {
+        index: String,
+        coefficient: String,
+    },
+    BeyondTerms {
+        index: usize,
+        entries: usize,
+    },
+    /// A safety term without Black's coefficient.
+    OneCoefficient(usize),
+    /// A complexity term with Black's coefficient.
+    TwoCoefficients(usize),
+    Value {
+        key: String,
+        value: String,
+    },
+    UnknownKey(String),
+    NegativeWeight,
+    /// Of a Parquet column.
+    Column(&'static str),
+    Lengths,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::NoResult => f.write_str("the first field has to be a result from 0 to 1"),
+            TraceError::NoPhase => f.write_str("the second field has to be the phase, a number"),
+            TraceError::Field(field) => write!(f, "`{field}` is neither key=value nor index:coefficient"),
+            TraceError::Entry { index, coefficient } => {
+                write!(f, "`{index}:{coefficient}` is not index:coefficient")
+            }
+            TraceError::BeyondTerms { index, entries } => {
+                write!(f, "index {index} is beyond the {entries} entries of the terms")
+            }
+            TraceError::OneCoefficient(index) => {
+                write!(f, "index {index} is one of safety; it needs white/black")
+            }
+            TraceError::TwoCoefficients(index) => {
+                write!(f, "index {index} is one of complexity; it has one coefficient")
+            }
+            TraceError::Value { key, value } => write!(f, "`{key}={value}` is not a number"),
+            TraceError::UnknownKey(key) => {
+                write!(f, "`{key}` is not one of scale, constant, weight, game, score")
+            }
+            TraceError::NegativeWeight => f.write_str("a weight is below 0"),
+            TraceError::Column(what) => f.write_str(what),
+            TraceError::Lengths => f.write_str("`index` and the coefficients are lists of different lengths"),
+        }
+    }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
 /// Parses a line; phases are divided by `full_phase`.
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, String> {
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, TraceError> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
-    let target = fields.next().and_then(result).ok_or("the first field has to be a result from 0 to 1")?;
-    let phase = fields.next().and_then(number).ok_or("the second field has to be the phase, a number")?;
+    let target = fields.next().and_then(result).ok_or(TraceError::NoResult)?;
+    let phase = fields.next().and_then(number).ok_or(TraceError::NoPhase)?;
     let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
     let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
     for field in fields {
@@ -50,21 +113,20 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePositio
         } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
             fact(&field[..at], &field[at + 1..], &mut position)?;
         } else {
-            return Err(format!(
-                "`{}` is neither key=value nor index:coefficient",
-                String::from_utf8_lossy(field)
-            ));
+            return Err(TraceError::Field(lossy(field)));
         }
     }
     tidy(&mut position.counts.linear);
     Ok(position)
 }
 
-fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut FeatureCounts) -> Result<(), String> {
-    let fault = || {
-        let [index, coefficient] = [index, coefficient].map(String::from_utf8_lossy);
-        format!("`{index}:{coefficient}` is not index:coefficient")
-    };
+fn count(
+    index: &[u8],
+    coefficient: &[u8],
+    model: &Model,
+    counts: &mut FeatureCounts,
+) -> Result<(), TraceError> {
+    let fault = || TraceError::Entry { index: lossy(index), coefficient: lossy(coefficient) };
     let index = whole(index).and_then(|index| usize::try_from(index).ok()).ok_or_else(fault)?;
     let (white, black) = match coefficient.iter().position(|&byte| byte == b'/') {
         None => (number(coefficient).ok_or_else(fault)?, None),
@@ -83,15 +145,13 @@ pub(super) fn checked(
     white: f32,
     black: Option<f32>,
     counts: &mut FeatureCounts,
-) -> Result<(), String> {
+) -> Result<(), TraceError> {
     let Some(feature) = model.features.get(index) else {
-        return Err(format!("index {index} is beyond the {} entries of the terms", model.features.len()));
+        return Err(TraceError::BeyondTerms { index, entries: model.features.len() });
     };
     match (feature.part, black) {
-        (EvalPart::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
-        (EvalPart::Complexity, Some(_)) => {
-            Err(format!("index {index} is one of complexity; it has one coefficient"))
-        }
+        (EvalPart::Safety, None) => Err(TraceError::OneCoefficient(index)),
+        (EvalPart::Complexity, Some(_)) => Err(TraceError::TwoCoefficients(index)),
         (part, black) => {
             // A model has at most 65,536 features.
             add(counts, part, index as u16, white, black.unwrap_or(0.0));
@@ -100,9 +160,8 @@ pub(super) fn checked(
     }
 }
 
-fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), String> {
-    let name = String::from_utf8_lossy(key);
-    let fault = || format!("`{name}={}` is not a number", String::from_utf8_lossy(value));
+fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), TraceError> {
+    let fault = || TraceError::Value { key: lossy(key), value: lossy(value) };
     if key == b"game" {
         position.game = Some(whole(value).ok_or_else(fault)?);
         return Ok(());
@@ -111,10 +170,10 @@ fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), St
     match key {
         b"scale" => position.info.scale = value,
         b"constant" => position.info.constant = value,
-        b"weight" if value < 0.0 => return Err("a weight is below 0".to_string()),
+        b"weight" if value < 0.0 => return Err(TraceError::NegativeWeight),
         b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
-        _ => return Err(format!("`{name}` is not one of scale, constant, weight, game, score")),
+        _ => return Err(TraceError::UnknownKey(lossy(key))),
     }
     Ok(())
 }
@@ -247,7 +306,7 @@ mod tests {
             ("1 0 weight=-1", "below 0"),
             ("1 0 99999999999999999999:1", "not index:coefficient"),
         ] {
-            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err();
+            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err().to_string();
             assert!(found.contains(reason), "{line}: {found}");
         }
     }

@@ -40,13 +40,13 @@ pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<Fi
         By::Move => "moves",
     };
     if table.positions() == 0 {
-        return Err(Error::usage("there are no scored positions within the bounds to fit a model to"));
+        return Err(Error::input("there are no scored positions within the bounds to fit a model to"));
     }
     if table.counts[1] == 0 || table.counts[0] + table.counts[2] == 0 {
         let [w, d, l] = table.counts;
         let reason =
             format!("a model needs draws and decided games; there are {w} wins, {d} draws, {l} losses");
-        return Err(Error::usage(reason));
+        return Err(Error::input(reason));
     }
     let basis = Basis::new(table);
     let start = match start {
@@ -187,7 +187,7 @@ fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coeff
     const PROMISE: f64 = 1e-17;
     let mut at = start;
     let mut here = expand(table, basis, &at)
-        .ok_or_else(|| Error::usage("the fit cannot begin: its start has no finite likelihood"))?;
+        .ok_or_else(|| Error::input("the fit cannot begin: its start has no finite likelihood"))?;
     let mut damping = 1e-3;
     for pass in 1..=MOST_PASSES {
         let Some(step) = solve(&here, damping) else {
@@ -211,7 +211,7 @@ fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coeff
             None => damping = f64::max(damping * 4.0, 1e-12),
         }
     }
-    Err(Error::usage("no finite model is the most likely: the scores predict every result, or none"))
+    Err(Error::input("no finite model is the most likely: the scores predict every result, or none"))
 }
 
 /// The damped Newton step; `None` if the matrix is not positive definite.
@@ -236,7 +236,7 @@ fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     }
     let row = Row { at: 0, cells: cells.into_values().collect() };
     fit_row(&row).ok_or_else(|| {
-        Error::usage("no finite model is the most likely: the scores predict every result, or none")
+        Error::input("no finite model is the most likely: the scores predict every result, or none")
     })
 }
 

@@ -50,13 +50,13 @@ pub fn loss(k: f64, pairs: &[(f32, f32)]) -> f64 {
 
 fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<KFit> {
     let Some((_, first)) = pairs.first() else {
-        return Err(Error::usage("there are no scored positions to fit K to"));
+        return Err(Error::input("there are no scored positions to fit K to"));
     };
     if pairs.iter().any(|(cp, result)| !cp.is_finite() || !(0.0..=1.0).contains(result)) {
-        return Err(Error::usage("K needs finite scores and results from 0 to 1"));
+        return Err(Error::input("K needs finite scores and results from 0 to 1"));
     }
     if pairs.iter().all(|(_, result)| result == first) {
-        return Err(Error::usage("all results are equal, so they say nothing about K"));
+        return Err(Error::input("all results are equal, so they say nothing about K"));
     }
     let (low, high) = bracket(pairs)?;
     let k = minimise(pairs, low, high)?;
@@ -70,9 +70,9 @@ fn bracket(pairs: &[(f32, f32)]) -> Result<(f64, f64)> {
     let losses: Vec<f64> = (0..GRID).map(|i| loss(at(i).exp(), pairs)).collect();
     let best = (0..GRID).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
     match best {
-        0 => Err(Error::usage("the scores do not predict the results: no K above 0.01 helps")),
+        0 => Err(Error::input("the scores do not predict the results: no K above 0.01 helps")),
         best if best == GRID - 1 => {
-            Err(Error::usage("the scores predict every result, so K grows without end (above 100)"))
+            Err(Error::input("the scores predict every result, so K grows without end (above 100)"))
         }
         best => Ok((at(best - 1), at(best + 1))),
     }

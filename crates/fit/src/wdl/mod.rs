@@ -2,6 +2,7 @@
 //! counts of scored positions ([`Histogram`], [`WdlTable`]).
 
 mod buckets;
+mod evaluated;
 pub mod fit;
 pub mod histogram;
 mod k;
@@ -12,6 +13,7 @@ pub mod source;
 pub mod table;
 
 pub use buckets::{Bucket, buckets};
+pub use evaluated::evaluated;
 pub use fit::{FittedModel, fit};
 pub use histogram::{Bin, Histogram, Observation};
 pub use k::{KFit, fit_k, fit_k_by_game, loss};

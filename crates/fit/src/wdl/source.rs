@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::Color;
 
-use super::histogram::{Bin, Observation, material};
+use super::histogram::{Bin, Histogram, Observation, material};
 use patzer_chess::score::{Score, is_mate};
-use patzer_data::{Record, flags};
+use patzer_data::{Dataset, Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
@@ -106,6 +106,24 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
+/// Adds the observations of a dataset to a histogram.
+pub fn count_dataset(
+    path: &Path,
+    bin: Bin,
+    histogram: &mut Histogram,
+    counts: &mut ReadCounts,
+) -> Result<()> {
+    let dataset = Dataset::open(path)?;
+    for group in 0..dataset.groups() {
+        let records = dataset.read_group(group)?;
+        let seen: Vec<Observation> = records.par_iter().filter_map(|record| observe(record, bin)).collect();
+        counts.positions_read += records.len() as u64;
+        counts.drop("unscored", (records.len() - seen.len()) as u64);
+        seen.into_iter().for_each(|o| histogram.add(o, 1));
+    }
+    Ok(())
+}
+
 /// Reads games and shows every scored position that takes part to `observe`, which collects into one `S` per
 /// chunk on any thread; `absorb` receives them in input order.
 pub fn read<S: Default + Send>(
@@ -140,7 +158,7 @@ pub fn read<S: Default + Send>(
     let counts = collector.counts;
     if counts.games_bad == counts.games && counts.games > 0 {
         let first = collector.first_bad.unwrap_or_default();
-        return Err(Error::usage(format!("{first}; none of the {} games could be read", counts.games)));
+        return Err(Error::input(format!("{first}; none of the {} games could be read", counts.games)));
     }
     Ok(counts)
 }
@@ -299,7 +317,6 @@ impl ChunkCollector<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wdl::Histogram;
 
     const GAMES: &str = "[White \"Old\"]\n[Black \"New 2\"]\n[Result \"1-0\"]\n\n\
         1. e4 {+0.35/12 1s} e5 {-0.28/11 1s} 2. Nf3 {book} Nc6 {-M8/9 1s} 1-0\n\n\
