@@ -6,10 +6,10 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::hce::Weights;
-use patzer_fit::tune::hce::{Boards, Selection, model};
+use patzer_fit::tune::hce::{HceTracer, Selection, model};
 use patzer_fit::tune::model::Space;
 use patzer_fit::tune::objective::Objective;
-use patzer_fit::tune::traces::{Gather, Traces, arrange};
+use patzer_fit::tune::traces::{TraceCollector, Traces, arrange};
 use patzer_fit::tune::{Curvature, TuneItem, epd};
 use shakmaty::{Chess, Position};
 
@@ -36,9 +36,9 @@ fn items() -> Vec<TuneItem> {
 fn passes(criterion: &mut Criterion) {
     let selection = Selection { terms: vec!["material".into(), "psqt".into()], ..Selection::default() };
     let model = model(&Weights::untuned(), &selection).expect("the terms are there");
-    let (mut space, boards, items) = (Space::new(&model), Boards::default(), items());
+    let (mut space, boards, items) = (Space::new(&model), HceTracer::default(), items());
     let gather = |space: &Space| {
-        let mut gather = Gather::new(&boards, &model, space, 16_384, 0);
+        let mut gather = TraceCollector::new(&boards, &model, space, 16_384, 0);
         items.iter().for_each(|item| gather.push(*item).expect("boards of real positions"));
         gather.finish().expect("boards of real positions")
     };

@@ -66,7 +66,7 @@ pub fn export(
         // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;
-        let phase = (position.facts.phase * FULL_PHASE as f32).round();
+        let phase = (position.info.phase * FULL_PHASE as f32).round();
         text::write(&mut out, &position, phase).map_err(|e| Error::io(output, e))?;
         written += 1;
         Ok(None)

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{ChoiceArgs, held_out};
+use super::ChoiceArgs;
 use crate::prepare::Split;
 use crate::{Status, Ui};
-use patzer_fit::moves::choices::Contest;
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
 use patzer_fit::moves::table;
@@ -69,7 +67,7 @@ impl FitResult {
     }
 }
 
-/// Groups of more levels than this are told in the file alone.
+/// Groups of more levels are printed to the file alone.
 const SHOWN: usize = 12;
 
 impl fmt::Display for FitResult {
@@ -85,9 +83,9 @@ impl fmt::Display for FitResult {
         }
         let end = if self.converged { "" } else { "; not converged, allow more with --iterations" };
         writeln!(f, "          {} iterations{end}\n", self.iterations)?;
-        for group in GROUPS.iter().filter(|group| group.len() <= SHOWN) {
+        for group in GROUPS.iter().filter(|group| group.level_count() <= SHOWN) {
             writeln!(f, "{} ({})", group.name, group.doc)?;
-            for level in 0..group.len() {
+            for level in 0..group.level_count() {
                 let name = group.level(level);
                 let [gamma, error] = self.strengths[group.name][&name];
                 writeln!(f, "  {name:<28} {gamma:>8.3}  × or ÷ {:.2}", error.exp())?;
@@ -104,21 +102,17 @@ impl fmt::Display for FitResult {
 pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     Split { validation: args.validation, seed: args.choices.seed }.check()?;
     io::check_writable(&args.output)?;
-    let chosen = args.choices.gather(args.positions as usize, ui)?;
-    let out = |game| held_out(args.choices.seed, game, args.validation);
-    let contests: Vec<(bool, Contest)> =
-        chosen.choices.par_iter().map(|choice| (out(choice.game), choice.contest())).collect();
-    let (rest, train): (Vec<_>, Vec<_>) = contests.into_iter().partition(|(held_out, _)| *held_out);
-    let [rest, train] = [rest, train].map(|part| part.into_iter().map(|(_, c)| c).collect::<Vec<_>>());
+    let drawn = args.choices.read(args.positions as usize, ui)?;
+    let (train, rest) = drawn.split(args.choices.seed, args.validation);
     if train.is_empty() {
-        return Err(Error::usage("no choices are left to fit; hold out fewer with --validation"));
+        return Err(Error::input("no choices are left to fit; hold out fewer with --validation"));
     }
     let settings = Settings { iterations: args.iterations as usize, ..Settings::default() };
     let fit = fit(&train, &settings);
     let strengths = fit.strengths();
     let result = FitResult {
-        positions_read: chosen.read,
-        dropped: chosen.dropped,
+        positions_read: drawn.read,
+        dropped: drawn.dropped,
         train: quality(&train, &strengths),
         held_out: quality(&rest, &strengths),
         iterations: fit.iterations,

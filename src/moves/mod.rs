@@ -1,20 +1,13 @@
-//! `patzer moves`: which move is played, and why.
-//!
-//! In: datasets of whole games. Out: one of its commands run. What they share is here: the choices of a dataset.
+//! `patzer moves`: arguments and wiring that its commands share.
 
 mod fit;
 mod predict;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
-use patzer_chess::rng;
-use patzer_chess::rng::mix;
-use patzer_data::AnyReader;
-use patzer_data::pick::Picker;
-use patzer_fit::moves::choices::{Choice, Chooser};
+use patzer_fit::moves::choices::DrawnChoices;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -62,63 +55,19 @@ struct ChoiceArgs {
     seed: u64,
 }
 
-/// What became of a dataset's positions.
-#[derive(Debug, Default)]
-struct Chosen {
-    /// Some of the choices, in the order of the data.
-    choices: Vec<Choice>,
-    /// Positions read.
-    read: u64,
-    /// Those that are no choice, by reason, and those that were not drawn.
-    dropped: BTreeMap<&'static str, u64>,
-}
-
 impl ChoiceArgs {
-    /// So many choices of the data, drawn by the seed.
-    fn gather(&self, most: usize, ui: &Ui) -> Result<Chosen> {
+    /// Draws up to `most` choices and reports what was left out.
+    fn read(&self, most: usize, ui: &Ui) -> Result<DrawnChoices> {
         let paths = if self.data.is_empty() { vec![default_dataset()?] } else { self.data.clone() };
-        let (mut out, mut picker) = (Chosen::default(), Picker::drawing(most, self.seed));
-        let (bar, mut batch) = (ui.progress("reading", 0), Vec::new());
-        for (file, path) in (0u64..).zip(&paths) {
-            let (mut reader, mut chooser) = (AnyReader::open(path, None)?, Chooser::default());
-            while reader.next_batch(&mut batch)? {
-                interrupt::check()?;
-                bar.inc(batch.len() as u64);
-                for sample in &batch {
-                    let place = out.read;
-                    out.read += 1;
-                    if let Some(choice) = chooser.next(sample, file << 32 | u64::from(sample.game)) {
-                        picker.offer(place, choice);
-                    }
-                }
-            }
-            for (reason, count) in chooser.dropped {
-                *out.dropped.entry(reason).or_default() += count;
-            }
-        }
+        let bar = ui.progress("reading", 0);
+        let drawn = DrawnChoices::read(&paths, most, self.seed, |positions| bar.inc(positions))?;
         bar.finish_and_clear();
-        let (choices, not_drawn) = picker.finish();
-        out.choices = choices;
-        if not_drawn > 0 {
-            out.dropped.insert("not_drawn", not_drawn);
+        let reasons: Vec<String> = drawn.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
+        let taken = drawn.choices.len();
+        ui.note(format!("{} positions read, {taken} taken; not taken: {}", drawn.read, reasons.join(", ")));
+        if drawn.choices.is_empty() {
+            return Err(Error::data(&paths[0], "no position with two legal moves and the move played"));
         }
-        let reasons: Vec<String> = out.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
-        let taken = out.choices.len();
-        ui.note(format!("{} positions read, {taken} taken; not taken: {}", out.read, reasons.join(", ")));
-        if taken as u64 + out.dropped.values().sum::<u64>() != out.read {
-            return Err(Error::internal("positions are not accounted for"));
-        }
-        if out.choices.is_empty() {
-            let name = paths[0].display();
-            return Err(Error::usage(format!(
-                "{name}: no position with two legal moves and the move played"
-            )));
-        }
-        Ok(out)
+        Ok(drawn)
     }
-}
-
-/// Whether the choices of a game are held out.
-fn held_out(seed: u64, game: u64, share: f64) -> bool {
-    rng::unit(mix(seed ^ 0x6d6f_7665, game)) < share
 }

@@ -10,9 +10,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::{Status, Ui};
 use patzer_engine::engine;
-use patzer_fit::moves::choices::Choice;
-use patzer_fit::moves::model::{Strengths, rank};
-use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search};
+use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
 use patzer_io::error::Result;
 use patzer_io::interrupt;
@@ -107,7 +105,7 @@ impl fmt::Display for PredictResult {
 pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
     let model = args.model.as_deref().map(table::read).transpose()?;
-    let chosen = args.choices.gather(args.positions as usize, ui)?;
+    let chosen = args.choices.read(args.positions as usize, ui)?;
     let (choices, most) = (&chosen.choices, usize::from(args.ranks));
     let bar = ui.progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64);
     let new = || engine(&evaluation, args.hash as usize);
@@ -122,7 +120,7 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     if let Some(strengths) = &model {
         measure(
             "model".into(),
-            choices.par_iter().map(|choice| Some(by_model(strengths, choice))).collect(),
+            choices.par_iter().map(|choice| Some(by_strengths(strengths, choice))).collect(),
         )?;
     }
     let alone = choices.par_iter().map_init(new, |engine, choice| {
@@ -140,10 +138,4 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     bar.finish_and_clear();
     ui.result(&PredictResult { positions_read: chosen.read, dropped: chosen.dropped, predictors })?;
     Ok(Status::Done)
-}
-
-fn by_model(strengths: &Strengths, choice: &Choice) -> usize {
-    let contest = choice.contest();
-    let scores: Vec<f64> = contest.moves.iter().map(|has| strengths.of(has)).collect();
-    rank(&scores, contest.played)
 }

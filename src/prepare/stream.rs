@@ -316,7 +316,7 @@ impl Stream<'_, '_> {
         self.account.sources.push((path.to_path_buf(), Metadata::new(vec![source], Vec::new(), 0)));
     }
 
-    fn bad_lines(&mut self, path: &Path, account: &lines::Account) {
+    fn bad_lines(&mut self, path: &Path, account: &lines::LineCounts) {
         warn_of_bad_lines(path, account, self.ui);
         self.account.read += account.bad;
         if account.bad > 0 {
@@ -326,7 +326,7 @@ impl Stream<'_, '_> {
 }
 
 /// Names the first bad lines of a file, and says how many there are.
-pub fn warn_of_bad_lines(path: &Path, account: &lines::Account, ui: &Ui) {
+pub fn warn_of_bad_lines(path: &Path, account: &lines::LineCounts, ui: &Ui) {
     for bad in &account.first_bad {
         ui.warn(format!("{}: line {}: {}", path.display(), bad.number, bad.reason));
     }

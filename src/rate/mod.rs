@@ -9,7 +9,8 @@ use clap::Args;
 
 use crate::{Status, Ui};
 use patzer_fit::rating::{
-    Errors, Model, Place, Ratings, Results, Settings, White, bootstrap, covariance, fit, read,
+    PoolStatus, RatingErrors, Ratings, ResultModel, Results, Settings, White, bootstrap, covariance, fit,
+    read,
 };
 use patzer_io::error::{Error, Result};
 
@@ -32,7 +33,7 @@ pub struct RateArgs {
 
     /// How results depend on ratings
     #[arg(long, value_enum, default_value = "elo")]
-    model: Model,
+    model: ResultModel,
 
     /// Fix a player's rating; may be given several times
     #[arg(long, value_name = "NAME=ELO")]
@@ -128,8 +129,8 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
     let read = read(&args.games, |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
-    let (all, account) = read?;
-    let results = with_games(&all, args.min_games);
+    let (all, counts) = read?;
+    let results = all.with_min_games(args.min_games);
     let settings = settings(args, &results)?;
     let ratings = fit(&results, &settings)?;
     let errors = errors(args, &results, &ratings, &settings, ui)?;
@@ -138,7 +139,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         &results,
         &ratings,
         errors.as_ref(),
-        account,
+        counts,
         table::Wanted {
             los: args.los,
             crosstable: args.crosstable,
@@ -164,24 +165,6 @@ fn check(args: &RateArgs) -> Result<()> {
         return Err(Error::usage(format!("--average {}: must be a number", args.average)));
     }
     args.csv.as_ref().map_or(Ok(()), |path| patzer_io::check_writable(path))
-}
-
-/// The results of players with enough games. Leaving one out takes games from others, so it goes on until all have enough.
-fn with_games(results: &Results, least: u64) -> Results {
-    let mut kept = results.clone();
-    loop {
-        let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
-        let enough = |player: usize| games[player] >= least;
-        if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
-            break;
-        }
-        kept = kept.only(enough);
-    }
-    let counts = kept.encounters.iter().map(|e| {
-        let name = |player: usize| kept.players[player].clone();
-        ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
-    });
-    Results::new(counts.collect())
 }
 
 fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
@@ -220,7 +203,7 @@ fn errors(
     ratings: &Ratings,
     settings: &Settings,
     ui: &Ui,
-) -> Result<Option<Errors>> {
+) -> Result<Option<RatingErrors>> {
     if args.bootstrap > 0 {
         let bar = ui.progress("bootstrap", args.bootstrap.into());
         let errors = bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1));
@@ -237,10 +220,13 @@ fn errors(
     Ok(errors)
 }
 
-/// Tells what cannot be compared.
+/// Warns of ratings that cannot be compared.
 fn warn(ratings: &Ratings, ui: &Ui) {
-    let pools =
-        ratings.places.iter().filter_map(|p| if let Place::Pool(i) = p { Some(i + 1) } else { None }).max();
+    let pools = ratings
+        .status
+        .iter()
+        .filter_map(|p| if let PoolStatus::Pool(i) = p { Some(i + 1) } else { None })
+        .max();
     if let Some(pools @ 2..) = pools {
         ui.warn(format_args!(
             "{pools} pools have no games between them: ratings of different pools cannot be compared"

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use patzer_fit::rating::{Account, Errors, Place, Ratings, Results};
+use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
 use patzer_io::error::{Error, Result};
 use patzer_report::number::grouped;
 
@@ -30,7 +30,7 @@ pub(super) struct Report {
     errors: &'static str,
     players_left_out: usize,
     #[serde(flatten)]
-    account: Account,
+    counts: GameCounts,
     /// Chance that the player of the row is stronger than that of the column, both in the order of `players`.
     #[serde(skip_serializing_if = "Option::is_none")]
     los: Option<Vec<Vec<Option<f64>>>>,
@@ -92,14 +92,15 @@ impl Report {
     pub(super) fn new(
         results: &Results,
         ratings: &Ratings,
-        errors: Option<&Errors>,
-        account: Account,
+        errors: Option<&RatingErrors>,
+        counts: GameCounts,
         wanted: Wanted,
     ) -> Report {
         let order = order(results, ratings);
         let superior = |i: usize, j: usize| {
             let difference = ratings.elo[i]? - ratings.elo[j]?;
-            let same = matches!(ratings.places[i], Place::Pool(_)) && ratings.places[i] == ratings.places[j];
+            let same =
+                matches!(ratings.status[i], PoolStatus::Pool(_)) && ratings.status[i] == ratings.status[j];
             errors.filter(|_| same)?.superiority(i, j, difference)
         };
         let scores = results.scores();
@@ -118,11 +119,11 @@ impl Report {
                 score: (wins as f64 + draws as f64 / 2.0) / games.max(1) as f64,
                 opponents: opponents[i],
                 los_next: order.get(place + 1).and_then(|&next| superior(i, next)),
-                pool: match ratings.places[i] {
-                    Place::Pool(pool) => Some(pool + 1),
+                pool: match ratings.status[i] {
+                    PoolStatus::Pool(pool) => Some(pool + 1),
                     _ => None,
                 },
-                reason: reason(ratings.places[i]),
+                reason: reason(ratings.status[i]),
             }
         };
         let square = |wanted: bool| wanted.then_some(&order);
@@ -131,12 +132,12 @@ impl Report {
             white: ratings.white,
             draw_rate: ratings.draw_rate(),
             errors: match errors {
-                Some(Errors::Covariance(_)) => "covariance",
-                Some(Errors::Samples(_)) => "bootstrap",
+                Some(RatingErrors::Covariance(_)) => "covariance",
+                Some(RatingErrors::Samples(_)) => "bootstrap",
                 None => "none",
             },
             players_left_out: wanted.all_players - results.players.len(),
-            account,
+            counts,
             los: square(wanted.los).map(|order| {
                 let row = |&i: &usize| order.iter().map(|&j| superior(i, j).filter(|_| i != j)).collect();
                 order.iter().map(row).collect()
@@ -186,28 +187,28 @@ impl Report {
 
 /// Players from the strongest down, pool by pool; those without a rating last, those above before those below.
 fn order(results: &Results, ratings: &Ratings) -> Vec<usize> {
-    let rank = |place: Place| match place {
-        Place::Pool(pool) => (0, pool),
-        Place::Above => (1, 0),
-        Place::Below => (2, 0),
-        Place::Alone => (3, 0),
+    let rank = |place: PoolStatus| match place {
+        PoolStatus::Pool(pool) => (0, pool),
+        PoolStatus::Above => (1, 0),
+        PoolStatus::Below => (2, 0),
+        PoolStatus::Alone => (3, 0),
     };
     let mut order: Vec<usize> = (0..results.players.len()).collect();
     order.sort_by(|&a, &b| {
         let elo = |player: usize| ratings.elo[player].unwrap_or(0.0);
-        (rank(ratings.places[a]).cmp(&rank(ratings.places[b])))
+        (rank(ratings.status[a]).cmp(&rank(ratings.status[b])))
             .then(elo(b).total_cmp(&elo(a)))
             .then(a.cmp(&b))
     });
     order
 }
 
-fn reason(place: Place) -> Option<&'static str> {
+fn reason(place: PoolStatus) -> Option<&'static str> {
     match place {
-        Place::Pool(_) => None,
-        Place::Above => Some("won every game against the rated: no rating is high enough"),
-        Place::Below => Some("lost every game against the rated: no rating is low enough"),
-        Place::Alone => Some("no games on both sides of a result with a rated player"),
+        PoolStatus::Pool(_) => None,
+        PoolStatus::Above => Some("won every game against the rated: no rating is high enough"),
+        PoolStatus::Below => Some("lost every game against the rated: no rating is low enough"),
+        PoolStatus::Alone => Some("no games on both sides of a result with a rated player"),
     }
 }
 
@@ -314,12 +315,12 @@ impl fmt::Display for Report {
         )?;
         write!(f, "; errors: 95 %, {}", self.errors)?;
         let skipped: Vec<String> = self
-            .account
+            .counts
             .games_skipped
             .iter()
             .map(|(reason, n)| format!(", {reason} {}", grouped(*n)))
             .collect();
-        let (games, rated) = (grouped(self.account.games), grouped(self.account.games_rated));
+        let (games, rated) = (grouped(self.counts.games), grouped(self.counts.games_rated));
         write!(f, "\n{games} games read, {rated} with names and a result{}", skipped.concat())?;
         if self.players_left_out > 0 {
             write!(f, "\n{} players with too few games left out", self.players_left_out)?;

@@ -6,7 +6,7 @@ use crate::Ui;
 use patzer_data::parts::Parts;
 use patzer_data::{AnyReader, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
-use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, Table};
+use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
 use patzer_io::error::Result;
 use patzer_report::dataset::{self, Dataset};
 use patzer_report::section::Section;
@@ -25,7 +25,7 @@ pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
         true => Err("no position has a score".to_string()),
         false => wdl::fit_k_by_game(&scored.pairs, &scored.games).map_err(|e| e.to_string()),
     };
-    let table = Table::new(&scored.histogram, Bounds::default());
+    let table = WdlTable::new(&scored.histogram, Bounds::default());
     let model = match table.rows.is_empty() {
         true => Err("no position has a score".to_string()),
         false => wdl::fit(&table, TARGET, None).map_err(|e| e.to_string()).map(|fitted| (fitted, table)),

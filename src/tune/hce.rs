@@ -1,9 +1,8 @@
-//! `patzer tune --hce`: leaves and results in, weights of the bundled evaluation out.
+//! `patzer tune --hce`: tunes the bundled evaluation to leaves and results.
 
 use std::path::{Path, PathBuf};
 
-use super::fitting::{Labels, Loaded, Seen, fit};
-use super::traces::export;
+use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
 use crate::Ui;
 use crate::evaluation::load;
@@ -12,11 +11,11 @@ use crate::run_folder::write_settings;
 use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
-use patzer_fit::tune::TuneItem;
-use patzer_fit::tune::hce::{Boards, Selection, model, terms, weights};
-use patzer_fit::tune::model::{Model, Space};
+use patzer_fit::tune::hce::{HceTracer, Selection, model, terms, weights};
+use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
-use patzer_fit::tune::traces::{Gather, arrange};
+use patzer_fit::tune::traces::SplitTraces;
+use patzer_fit::tune::{Labels, TuneItem, Unlabelled};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, clap::Args)]
@@ -68,11 +67,11 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     let (output, folder) = args.places("new.hce.toml")?;
-    let boards = Boards { plain_taper: hce.plain_taper };
+    let tracer = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
-    let labels = Labels::new(args, ui, |visit| {
+    let labels = labels(args, ui, |visit| {
         stream(&args.data, Split::default(), ui, &mut |offer| {
-            visit(seen(offer));
+            visit(unlabelled(offer));
             Ok(None)
         })
         .map(drop)
@@ -80,12 +79,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
         let split = Split { seed, ..split };
-        let (loaded, account) = gather(args, &boards, &model, &labels, split, ui)?;
+        let (traces, account) = gather(args, &tracer, &model, &labels, split, ui)?;
         if sources.is_empty() {
-            ui.note(account.summary(loaded.train.positions, loaded.validation.positions));
+            ui.note(account.summary(traces.train.positions, traces.validation.positions));
             sources = account.sources;
         }
-        Ok(loaded)
+        Ok(traces)
     };
     let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
     let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
@@ -93,51 +92,46 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
-    export(&tuned, &output, &hce.export)?;
+    tuned.save_beside(&output, &hce.export)?;
     write_settings(&folder, &settings, &args.data, split, &sources)?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
-fn seen(offer: &Offer<'_>) -> Seen {
-    let white =
-        offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
-    (offer.result, white, offer.group)
+fn unlabelled(offer: &Offer<'_>) -> Unlabelled {
+    let white = |score: i16| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg()));
+    Unlabelled { result: offer.result, score: offer.sample.score.map(white), game: offer.group }
 }
 
 fn gather(
     args: &TuneArgs,
-    boards: &Boards,
+    tracer: &HceTracer,
     model: &Model,
     labels: &Labels,
     split: Split,
     ui: &Ui,
-) -> Result<(Loaded, Account)> {
-    let (mut space, chunk) = (Space::new(model), args.fit.settings(args).chunk());
-    let mut train = Gather::new(boards, model, &space, chunk, split.seed);
-    let mut validation = Gather::new(boards, model, &space, chunk, split.seed);
+) -> Result<(SplitTraces, Account)> {
+    let chunk = args.fit.settings(args).chunk();
     // The positions of a game lie together; shuffled ones are taken for more games than there are.
     let (mut games, mut last) = (0, None);
-    let account = stream(&args.data, split, ui, &mut |offer| {
-        let (target, weight) = match labels.of(seen(offer)) {
-            Ok(label) => label,
-            Err(reason) => return Ok(Some(reason)),
-        };
-        let group = rng::mix(0, offer.group) as u8;
-        let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
-        if offer.held_out {
-            validation.push(item)?
-        } else {
-            games += usize::from(last.replace(offer.group) != Some(offer.group));
-            train.push(item)?
-        }
-        Ok(None)
+    let (mut traces, account) = SplitTraces::collect(tracer, model, chunk, split.seed, |push| {
+        stream(&args.data, split, ui, &mut |offer| {
+            let (target, weight) = match labels.of(unlabelled(offer)) {
+                Ok(label) => label,
+                Err(reason) => return Ok(Some(reason)),
+            };
+            let group = rng::mix(0, offer.group) as u8;
+            if !offer.held_out {
+                games += usize::from(last.replace(offer.group) != Some(offer.group));
+            }
+            let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
+            push(item, offer.held_out)?;
+            Ok(None)
+        })
     })?;
-    let (mut train, mut validation) = (train.finish()?, validation.finish()?);
-    train.games = games;
-    if train.positions == 0 {
-        let summary = account.summary(0, validation.positions);
-        return Err(Error::usage(format!("no positions are left to learn from: {summary}")));
+    traces.train.games = games;
+    if traces.train.positions == 0 {
+        let summary = account.summary(0, traces.validation.positions);
+        return Err(Error::input(format!("no positions are left to learn from: {summary}")));
     }
-    arrange(model, &mut space, &mut train, &mut validation);
-    Ok((Loaded { space, train, validation }, account))
+    Ok((traces, account))
 }

@@ -6,7 +6,6 @@ mod net;
 mod net_data;
 mod net_stream;
 mod traces;
-mod values;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,8 +14,8 @@ use serde::Serialize;
 
 use crate::prepare::DataArgs;
 use crate::{Status, Ui, run_folder};
-use patzer_fit::tune::Settings;
 use patzer_fit::tune::model::Model;
+use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -142,7 +141,7 @@ struct TuneResult {
 
 impl TuneResult {
     /// The result of a fit of weights.
-    fn of_fit(fitted: fitting::Fitted, model: &Model, output: PathBuf) -> TuneResult {
+    fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf) -> TuneResult {
         let outcome = &fitted.outcome;
         let mut remarks = vec![
             format!(
@@ -176,7 +175,7 @@ impl TuneResult {
             device: None,
             output,
             remarks,
-            table: fitted.table.text(model),
+            table: fitted.values.text(model),
         }
     }
 }

@@ -3,21 +3,16 @@
 use std::fmt;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::evaluation::load;
 use crate::{Status, Ui};
-use patzer_chess::packed::NO_EP;
 use patzer_data::{Dataset, Record};
-use patzer_eval::hce::Hce;
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
 use patzer_io::error::{Error, Result};
-use patzer_label::leaf::fit_target;
 use patzer_report::number::grouped;
 use patzer_report::wdl::draw_k;
 
@@ -32,7 +27,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     }
     let (pairs, games): (Vec<_>, Vec<_>) = input.scored.iter().map(|s| ((s.cp, s.result), s.game)).unzip();
     let fit = wdl::fit_k_by_game(&pairs, &games).map_err(|error| match error {
-        Error::Usage(reason) => Error::data(name, reason),
+        Error::Input(reason) => Error::data(name, reason),
         other => other,
     })?;
     if let Some(folder) = &args.svg {
@@ -51,25 +46,25 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// What K is fitted to, and where it comes from.
+/// Scores to fit K to, and their origin.
 struct Input {
     scored: Vec<Scored>,
     /// Positions in the inputs.
     positions: u64,
     resolved: Option<String>,
     source: String,
-    /// What to say if nothing is scored.
+    /// The error if nothing is scored.
     nothing: &'static str,
 }
 
-/// The scores that the playing engines gave, in datasets and in games.
+/// Scores stored by the playing engines, from datasets and games.
 fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
-    let see = |seen: &mut Vec<Scored>, sample: &Record| seen.extend(Scored::stored(sample));
-    let account = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
-    let mut positions = account.positions_read;
-    let mut next_game = account.games as u32;
+    let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
+    let counts = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
+    let mut positions = counts.positions_read;
+    let mut next_game = counts.games as u32;
     for path in &inputs.datasets {
         let dataset = open(path)?;
         positions += dataset.rows();
@@ -113,7 +108,7 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
             ));
         }
         input.positions += dataset.rows();
-        let of_file = evaluated(&dataset.read_all()?, &evaluation, resolved.is_some());
+        let of_file = wdl::evaluated(&dataset.read_all()?, &evaluation, resolved.is_some());
         input.scored.extend(of_file.into_iter().map(|s| Scored { game: s.game + next_game, ..s }));
         next_game = input.scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
         (input.source, input.resolved) = (name, resolved);
@@ -121,33 +116,10 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     Ok(input)
 }
 
-/// Opens a dataset that must hold something.
+/// Opens a dataset that is not empty.
 fn open(path: &Path) -> Result<Dataset> {
     let dataset = Dataset::open(path)?;
     if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
-}
-
-fn evaluated(samples: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
-    match evaluation {
-        Evaluation::Hce(weights) => evaluated_by(samples, &Hce::new(weights.clone()), resolved),
-        Evaluation::Nnue(network) => evaluated_by(samples, &Nnue::new(network.clone()), resolved),
-    }
-}
-
-/// The static evaluation of each position, or of its leaf if the dataset is resolved. Leaves at which the game is over have
-/// no static evaluation.
-fn evaluated_by<E: Evaluator + Sync>(samples: &[Record], evaluator: &E, resolved: bool) -> Vec<Scored> {
-    const CHUNK: usize = 4096;
-    let of_chunk = |chunk: &[Record]| -> Vec<Scored> {
-        let mut evaluator = evaluator.clone();
-        let evaluate = |sample: &Record| {
-            let (board, turn) = fit_target(sample, resolved).ok()?;
-            let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
-            Scored::of(sample, turn, score)
-        };
-        chunk.iter().filter_map(evaluate).collect()
-    };
-    samples.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
 }
 
 /// The result of the command.

@@ -14,7 +14,7 @@ use crate::prepare::default_dataset;
 use crate::{Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::By;
-use patzer_fit::wdl::source::{self, Account, Choice, NOT_BY_PLAY, Notice};
+use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
 use patzer_io::error::{Error, Result};
 
 /// Fit the scale: the sigmoid that turns centipawns into an expected result, or a win/draw/loss model
@@ -109,7 +109,7 @@ struct ModelArgs {
 }
 
 const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\
-    Model: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
+    WdlModel: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
     Examples:\n  \
     patzer wdl                              K of the built-in evaluation on the dataset at hand\n  \
     patzer wdl --eval new.hce.toml          K of tuned weights\n  \
@@ -213,35 +213,35 @@ fn read_games<S: Default + Send>(
     ui: &Ui,
     observe: impl Fn(&mut S, &Record) + Sync,
     absorb: impl FnMut(S) + Send,
-) -> Result<Account> {
+) -> Result<ReadCounts> {
     const NAMED: u64 = 10;
     if files.is_empty() {
-        return Ok(Account::default());
+        return Ok(ReadCounts::default());
     }
     let exclude = match &args.exclude[..] {
         [] => NOT_BY_PLAY.map(str::to_string).to_vec(),
         given => given.iter().filter(|text| *text != "none").cloned().collect(),
     };
-    let choice = Choice { exclude, player: args.player.clone() };
+    let selection = GameSelection { exclude, player: args.player.clone() };
     let sizes =
         files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
     let bar = ui.progress("wdl", sizes.sum::<Option<u64>>().unwrap_or(0));
     let (mut bad, mut warnings) = (0, Vec::new());
-    let mut notice = |notice| match notice {
-        Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::BadGame(text) => {
+    let mut progress = |progress| match progress {
+        ReadProgress::Bytes(bytes) => bar.set_position(bytes),
+        ReadProgress::BadGame(text) => {
             bad += 1;
             if bad <= NAMED {
                 warnings.push(text);
             }
         }
     };
-    let account = source::read(files, &choice, observe, absorb, &mut notice);
+    let counts = source::read(files, &selection, observe, absorb, &mut progress);
     bar.finish_and_clear();
-    let account = account?;
+    let counts = counts?;
     warnings.iter().for_each(|text| ui.warn(text));
     if bad > NAMED {
         ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
     }
-    Ok(account)
+    Ok(counts)
 }

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::{Status, Ui};
-use patzer_data::{Dataset, Record};
-use patzer_fit::wdl::source::{Account, observe};
-use patzer_fit::wdl::{Bin, Bounds, By, Fitted, Histogram, Model, Observation, Table, fit};
+use patzer_data::Record;
+use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
+use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::error::{Error, Result};
 use patzer_report::number::grouped;
 use patzer_report::wdl::draw_model;
@@ -21,14 +19,14 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.bounds.histogram {
         patzer_io::check_writable(path)?;
     }
-    let (histogram, account) = count(args, inputs, ui)?;
+    let (histogram, counts) = count(args, inputs, ui)?;
     if let Some(path) = &args.bounds.histogram {
         histogram.save(path)?;
     }
     let target = args.bounds.target.map_or(if bounds.by == By::Material { 58.0 } else { 32.0 }, f64::from);
-    let table = Table::new(&histogram, bounds);
+    let table = WdlTable::new(&histogram, bounds);
     let fitted = fit(&table, target, None).map_err(|error| match error {
-        Error::Usage(reason) => Error::data(inputs.name(), reason),
+        Error::Input(reason) => Error::data(inputs.name(), reason),
         other => other,
     })?;
     if !fitted.valid {
@@ -39,7 +37,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
             ui.note(format_args!("drawn: {}", path.display()));
         }
     }
-    ui.result(&Report::new(&fitted, &table, account))?;
+    ui.result(&Report::new(&fitted, &table, counts))?;
     Ok(Status::Done)
 }
 
@@ -61,36 +59,23 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
         moves: args.moves.0.clone(),
         material: args.material.0.clone(),
         least: args.min_count,
-        undo: undo.map(|a| Model { a, b: [0.0; 4], target: 58.0 }),
+        undo: undo.map(|a| WdlModel { a, b: [0.0; 4], target: 58.0 }),
     })
 }
 
-/// Counts everything that the arguments name.
-fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, Account)> {
+fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCounts)> {
     let mut histogram = Histogram::default();
     let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
-    let see = |seen: &mut Vec<Observation>, sample: &Record| seen.extend(observe(sample, bin));
+    let see = |seen: &mut Vec<Observation>, record: &Record| seen.extend(observe(record, bin));
     let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
-    let mut account = read_games(args, &inputs.games, ui, see, absorb)?;
+    let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {
-        count_dataset(path, bin, &mut histogram, &mut account)?;
+        count_dataset(path, bin, &mut histogram, &mut counts)?;
     }
     for path in &args.bounds.merge {
         histogram.merge_file(path)?;
     }
-    Ok((histogram, account))
-}
-
-fn count_dataset(path: &Path, bin: Bin, histogram: &mut Histogram, account: &mut Account) -> Result<()> {
-    let dataset = Dataset::open(path)?;
-    for group in 0..dataset.groups() {
-        let samples = dataset.read_group(group)?;
-        let seen: Vec<Observation> = samples.par_iter().filter_map(|sample| observe(sample, bin)).collect();
-        account.positions_read += samples.len() as u64;
-        account.drop("unscored", (samples.len() - seen.len()) as u64);
-        seen.into_iter().for_each(|o| histogram.add(o, 1));
-    }
-    Ok(())
+    Ok((histogram, counts))
 }
 
 /// The result of the command.
@@ -115,9 +100,9 @@ struct Report {
     losses: u64,
     passes: u32,
     #[serde(flatten)]
-    account: Account,
+    counts: ReadCounts,
     #[serde(skip)]
-    model: Model,
+    model: WdlModel,
     #[serde(skip)]
     rows: Vec<u16>,
     #[serde(skip)]
@@ -125,9 +110,9 @@ struct Report {
 }
 
 impl Report {
-    fn new(fitted: &Fitted, table: &Table, mut account: Account) -> Report {
+    fn new(fitted: &FittedModel, table: &WdlTable, mut counts: ReadCounts) -> Report {
         for (reason, count) in &table.dropped {
-            account.drop(reason, *count);
+            counts.drop(reason, *count);
         }
         let model = fitted.model;
         let [wins, draws, losses] = table.counts;
@@ -148,21 +133,21 @@ impl Report {
             draws,
             losses,
             passes: fitted.passes,
-            account,
+            counts,
             model,
             rows: (0..=4).map(|i| low + ((high - low) * i + 2) / 4).collect(),
             by,
         }
     }
 
-    fn write_account(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |reasons: &BTreeMap<&str, u64>| -> String {
             reasons.iter().map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect()
         };
-        let account = &self.account;
-        if account.games > 0 {
-            let (games, bad) = (grouped(account.games), grouped(account.games_bad));
-            writeln!(f, "games      {games} read, bad {bad}{}", list(&account.games_skipped))?;
+        let counts = &self.counts;
+        if counts.games > 0 {
+            let (games, bad) = (grouped(counts.games), grouped(counts.games_bad));
+            writeln!(f, "games      {games} read, bad {bad}{}", list(&counts.games_skipped))?;
         }
         write!(
             f,
@@ -172,7 +157,7 @@ impl Report {
             grouped(self.draws),
             grouped(self.losses)
         )?;
-        let left = list(&account.dropped);
+        let left = list(&counts.dropped);
         if !left.is_empty() {
             write!(f, "\nleft out   {}", left.trim_start_matches(", "))?;
         }
@@ -197,7 +182,7 @@ impl fmt::Display for Report {
             "objective             {:.10} nats a position, {} passes\n",
             self.objective, self.passes
         )?;
-        self.write_account(f)?;
+        self.write_counts(f)?;
         writeln!(f, "\n{what:>10}  {:>8}  {:>8}  {:>12}", "a", "b", "draws at 0")?;
         for &row in &self.rows {
             let (a, b) = self.model.at(f64::from(row));

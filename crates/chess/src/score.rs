@@ -40,9 +40,31 @@ pub const fn mate_moves(score: Score) -> Option<i32> {
     }
 }
 
+/// The logistic function σ(x) = 1 / (1 + e^−x).
+#[inline]
+pub fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// Expected result, 0 to 1, of the side with a score of `centipawns`: σ(K · centipawns / 400).
+///
+/// K scales an evaluation to results and is fitted to games; at K = ln 10 it is the Elo curve, 400 centipawns for odds
+/// of 10 to 1. Source: Österlund, "Texel's Tuning Method" (2014), with base e in place of 10.
+#[inline]
+pub fn expected_score(centipawns: f64, k: f64) -> f64 {
+    logistic(k * centipawns / 400.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn expected_scores_have_their_known_values() {
+        assert_eq!(expected_score(0.0, 1.3), 0.5);
+        assert!((expected_score(400.0, std::f64::consts::LN_10) - 10.0 / 11.0).abs() < 1e-12);
+        assert!((expected_score(123.0, 2.0) + expected_score(-123.0, 2.0) - 1.0).abs() < 1e-12);
+    }
 
     #[test]
     fn mate_distances_count_as_uci_does() {

@@ -12,9 +12,10 @@ use super::squares::Squares;
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use super::wdl::counted;
+use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
-use patzer_fit::wdl::{self, Fit, Fitted};
+use patzer_fit::wdl::{self, FittedModel, KFit};
 
 /// What is known of a dataset.
 pub struct Dataset {
@@ -23,9 +24,9 @@ pub struct Dataset {
     /// What it says of itself.
     pub metadata: Metadata,
     /// K of its scores, or why there is none.
-    pub k: std::result::Result<Fit, String>,
+    pub k: std::result::Result<KFit, String>,
     /// The win/draw/loss model of its scores, or why there is none.
-    pub model: std::result::Result<(Fitted, wdl::Table), String>,
+    pub model: std::result::Result<(FittedModel, wdl::WdlTable), String>,
 }
 
 /// The section.
@@ -213,7 +214,7 @@ fn histogram_of_depths(part: &mut Part, stats: &Stats) {
 }
 
 /// Mean results by score, with the sigmoid.
-fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure {
+fn agreement(buckets: &[Bucket], k: &std::result::Result<KFit, String>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
     let middle = |b: &Bucket| b.from.zip(b.to).map(|(from, to)| f64::from(from + to) / 2.0);
@@ -231,7 +232,7 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
     let caption = match k {
         Ok(fit) => {
             let scores = (-100..=100).map(|i| f64::from(i) * reach / 100.0);
-            let line = scores.map(|cp| (cp, wdl::sigmoid(fit.k, cp))).collect();
+            let line = scores.map(|cp| (cp, expected_score(cp, fit.k))).collect();
             curves = curves.line("sigmoid", ORANGE, line);
             let (k, error, loss) = (fit.k, fit.k_error, fit.loss);
             format!(
@@ -245,7 +246,7 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
     for bucket in buckets.iter().filter(inner) {
         let end = |end: Option<i32>| end.map_or(Cell::Nothing, |cp| Cell::exact(f64::from(cp)));
         let Outcomes { wins, draws, losses } = bucket.outcomes;
-        let expected = k.as_ref().ok().and_then(|fit| Some(wdl::sigmoid(fit.k, middle(bucket)?)));
+        let expected = k.as_ref().ok().and_then(|fit| Some(expected_score(middle(bucket)?, fit.k)));
         let counts = [wins, draws, losses].map(Cell::Count);
         let means = [Cell::known(bucket.mean_result), Cell::known(expected)];
         data.row([end(bucket.from), end(bucket.to)].into_iter().chain(counts).chain(means));

@@ -12,7 +12,7 @@ use super::plot::{Curves, Series};
 use super::squares::{Planes, Squares};
 use super::style::{Format, Look};
 use super::table::{Cell, Table};
-use patzer_fit::wdl::Model;
+use patzer_fit::wdl::WdlModel;
 use patzer_io::error::{Error, Result};
 
 /// Something that is drawn.
@@ -40,7 +40,7 @@ pub struct Surface {
     /// Limits, what was counted, the contours' levels.
     pub contours: Contours,
     /// Whose contours they are.
-    pub model: Model,
+    pub model: WdlModel,
     /// 0 for wins, 1 for draws.
     pub outcome: usize,
 }

@@ -17,11 +17,12 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
+use patzer_chess::score::expected_score;
 use patzer_chess::score::is_mate;
 use patzer_eval::hce::{FULL_PHASE, Hce, phase};
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
-use patzer_fit::wdl::{fit_k, sigmoid};
+use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
 /// A position to judge by.
@@ -89,7 +90,7 @@ pub fn judge(cases: &[Case], evaluation: &Evaluation, k: Option<f64>, what: &str
         }
     };
     let seen = evals.into_iter().map(|(case, board, eval)| {
-        let expected = sigmoid(k, f64::from(eval));
+        let expected = expected_score(f64::from(eval), k);
         Seen { case, board, eval, expected }
     });
     Ok(Judged { seen: seen.collect(), k, fitted, what: what.into() })
@@ -222,7 +223,8 @@ impl Judged {
         let means: Vec<(f64, f64)> =
             sums.iter().map(|(cp, (n, sum))| (f64::from(*cp), sum / *n as f64)).collect();
         let reach = f64::from(REACH);
-        let expected = (-100..=100).map(|i| f64::from(i) * reach / 100.0).map(|cp| (cp, sigmoid(self.k, cp)));
+        let expected =
+            (-100..=100).map(|i| f64::from(i) * reach / 100.0).map(|cp| (cp, expected_score(cp, self.k)));
         let axes = Axes {
             title: String::new(),
             x: "evaluation, centipawns from White's side".into(),
@@ -238,7 +240,7 @@ impl Judged {
         let mut data = Table::new(&["evaluation", "positions", "mean result", "expected"]);
         for (cp, (n, sum)) in sums {
             let cp = f64::from(cp);
-            let numbers = [sum / n as f64, sigmoid(self.k, cp)].map(Cell::exact);
+            let numbers = [sum / n as f64, expected_score(cp, self.k)].map(Cell::exact);
             data.row([Cell::exact(cp), Cell::Count(n)].into_iter().chain(numbers));
         }
         let how = if self.fitted { "fitted to these positions" } else { "that of the run" };

@@ -9,8 +9,9 @@ use super::plot::{Axes, Mark, Series, Tile, curves};
 use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
+use patzer_chess::score::expected_score;
 use patzer_fit::wdl::table::Row;
-use patzer_fit::wdl::{By, Fitted, Model, Table, sigmoid};
+use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable};
 use patzer_io::error::Result;
 
 /// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
@@ -32,7 +33,7 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
     }
     let reach = WIDTH * REACH as f64;
     let mean = |(n, cp, result): &(u32, f64, f64)| (cp / f64::from(*n), result / f64::from(*n));
-    let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, sigmoid(k, cp)));
+    let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, expected_score(cp, k)));
     let series = [
         line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
         dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),
@@ -52,7 +53,7 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn draw_model(folder: &Path, fitted: &Fitted, table: &Table) -> Result<Vec<PathBuf>> {
+pub fn draw_model(folder: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<Vec<PathBuf>> {
     let paths =
         ["wdl-parameters.svg", "wdl-curves.svg", "wdl-win.svg", "wdl-draw.svg"].map(|f| folder.join(f));
     parameters(&paths[0], fitted, table)?;
@@ -71,14 +72,14 @@ fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>)
 }
 
 /// What rows are called.
-fn row_name(table: &Table) -> &'static str {
+fn row_name(table: &WdlTable) -> &'static str {
     match table.bounds.by {
         By::Material => "material (9Q + 5R + 3(B + N) + P, both sides)",
         By::Move => "move number",
     }
 }
 
-fn parameters(path: &Path, fitted: &Fitted, table: &Table) -> Result<()> {
+fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()> {
     let rows = table.bounds.rows();
     let model = &fitted.model;
     let curve = |part: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
@@ -108,7 +109,7 @@ fn parameters(path: &Path, fitted: &Fitted, table: &Table) -> Result<()> {
 }
 
 /// The chances at the target's row, or the nearest one that has data.
-fn at_target(path: &Path, model: &Model, table: &Table) -> Result<()> {
+fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     let distance = |row: &&Row| (f64::from(row.at) - model.target).abs();
     let Some(row) = table.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return Ok(());
@@ -152,13 +153,13 @@ fn at_target(path: &Path, model: &Model, table: &Table) -> Result<()> {
 }
 
 /// Contours of the win chance (`outcome` 0) or the draw chance (1) over score and row.
-fn surface(path: &Path, model: &Model, table: &Table, outcome: usize) -> Result<()> {
+fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> Result<()> {
     let Contours { axes, tiles, levels } = counted(table, outcome);
     contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &levels)
 }
 
 /// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with the levels of their contours.
-pub fn counted(table: &Table, outcome: usize) -> Contours {
+pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.bounds.rows();
     let reach =
@@ -174,7 +175,7 @@ pub fn counted(table: &Table, outcome: usize) -> Contours {
 }
 
 /// The counted shares, in fortieths of the scores and about thirty steps of rows; places with few positions stay bare.
-fn tiles(table: &Table, reach: f64, outcome: usize) -> Vec<Tile> {
+fn tiles(table: &WdlTable, reach: f64, outcome: usize) -> Vec<Tile> {
     const ACROSS: usize = 40;
     const LEAST: u64 = 10;
     let (low, high) = (*table.bounds.rows().start(), *table.bounds.rows().end());

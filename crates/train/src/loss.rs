@@ -70,7 +70,7 @@ impl Loss {
 
     /// The loss of P, Q and R, and its derivatives.
     fn of_three(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
-        let [p, q, r] = outputs.map(|output| f64::from(2.0 * sigmoid(self.k * output) - 1.0));
+        let [p, q, r] = outputs.map(|output| f64::from(2.0 * logistic_f32(self.k * output) - 1.0));
         let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
         let kappa = f64::from(self.kappa);
         // −ln σ(x) = ln(1 + e^−x); values are within ±1, so nothing overflows.
@@ -86,7 +86,7 @@ impl Loss {
     /// The loss of one position, and its derivative by the output, scaled. Of a group there is none.
     #[inline]
     pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
-        let predicted = sigmoid(self.k * output);
+        let predicted = logistic_f32(self.k * output);
         let error = predicted - target;
         match self.kind {
             LossKind::Power => {
@@ -129,7 +129,7 @@ impl Target {
         let white = item.expected();
         let result = if item.turn.is_white() { white } else { 1.0 - white };
         item.score.map_or(result, |score| {
-            let expected = sigmoid(self.k * f32::from(score) / 400.0);
+            let expected = expected_score_f32(f32::from(score), self.k);
             self.wdl * result + (1.0 - self.wdl) * expected
         })
     }
@@ -141,10 +141,16 @@ fn entropy(t: f64) -> f64 {
     part(t) + part(1.0 - t)
 }
 
-/// 1 / (1 + e^−x)
+/// [`patzer_chess::score::logistic`] in f32: the forward pass is in f32 on every device, and its bits decide the network.
 #[inline]
-pub fn sigmoid(x: f32) -> f32 {
+pub fn logistic_f32(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
+}
+
+/// [`patzer_chess::score::expected_score`] in f32, for the same reason.
+#[inline]
+pub fn expected_score_f32(centipawns: f32, k: f32) -> f32 {
+    logistic_f32(k * centipawns / 400.0)
 }
 
 #[cfg(test)]
@@ -163,7 +169,7 @@ mod tests {
             for (output, target) in [(0.3, 0.9), (-1.5, 0.2), (2.0, 1.0), (0.0, 0.0)] {
                 // The loss again, in 64 bits.
                 let value = |x: f64| {
-                    let p = 1.0 / (1.0 + (-f64::from(loss.k) * x).exp());
+                    let p = patzer_chess::score::logistic(f64::from(loss.k) * x);
                     let t = f64::from(target as f32);
                     match loss.kind {
                         LossKind::Power => (p - t).abs().powf(loss.power.into()),
@@ -205,7 +211,7 @@ mod tests {
     fn a_perfect_output_costs_nothing() {
         for kind in [LossKind::Power, LossKind::CrossEntropy] {
             let loss = Loss { kind, power: 2.5, ..Loss::squared(1.0, 1.0) };
-            let (value, slope) = loss.of(0.7, sigmoid(0.7));
+            let (value, slope) = loss.of(0.7, logistic_f32(0.7));
             assert!(value.abs() < 1e-6 && slope.abs() < 1e-6);
         }
         let certain = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.of(-200.0, 1.0);

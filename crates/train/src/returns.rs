@@ -7,7 +7,7 @@
 //!
 //! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
 
-use super::loss::sigmoid;
+use super::loss::expected_score_f32;
 use super::{TrainItem, WIN};
 use patzer_data::FAR;
 
@@ -36,7 +36,7 @@ pub fn returns(positions: &mut [Played], lambda: f32, k: f32) {
         };
         let value = item.score.map_or(after, |score| {
             let white = if item.turn.is_white() { f32::from(score) } else { -f32::from(score) };
-            let now = sigmoid(k * white / 400.0);
+            let now = expected_score_f32(white, k);
             now + lambda.powi(plies.into()) * (after - now)
         });
         item.result = ((2.0 * value - 1.0) * f32::from(WIN)).round() as i16;

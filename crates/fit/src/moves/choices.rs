@@ -1,52 +1,55 @@
-//! From positions of games to choices: the legal moves, and which of them was played.
+//! Move choices: positions of games with their legal moves and the move played.
 //!
-//! In: records, those of a game in order. Out: choices with what was played before them, or the count of records
-//! that are none. Where filters have dropped the positions before, nothing is known of the moves there.
+//! Earlier moves are known only where a record follows that of the previous ply.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
-use super::features::{Before, Has, describe};
-use patzer_data::Record;
+use super::features::{FeatureLevels, PreviousMoves, describe};
+use patzer_chess::rng::{self, mix};
+use patzer_data::pick::Picker;
+use patzer_data::{AnyReader, Record};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
-/// One position in which a move was chosen.
+/// A position in which a move was chosen.
 #[derive(Debug, Clone)]
-pub struct Choice {
-    /// The game it is of.
+pub struct MoveChoice {
     pub game: u64,
-    /// The position.
     pub position: Chess,
-    /// The move played; legal.
+    /// Legal.
     pub played: Move,
-    /// The moves before it.
-    pub before: Before,
+    pub before: PreviousMoves,
 }
 
-/// A choice as the model sees it.
+/// A choice reduced to features: one competition of the Bradley-Terry model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contest {
-    /// The levels of every legal move.
-    pub moves: Vec<Has>,
-    /// Which of them was played.
+pub struct Competition {
+    /// Feature levels of every legal move.
+    pub moves: Vec<FeatureLevels>,
+    /// Index of the move played.
     pub played: usize,
 }
 
-/// Reads records one after another, and counts those that are no choice.
+/// Turns records in game order into choices and counts the others.
 #[derive(Debug, Default)]
-pub struct Chooser {
-    /// The record before, with its game, ply and move, and the move before that.
+pub struct ChoiceReader {
+    /// Game, ply and move of the previous record, and the move before that.
     last: Option<(u64, u16, Move, Option<Move>)>,
-    /// Samples that are no choice, by reason.
+    /// Records without a choice, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-impl Chooser {
-    /// The choice of a record; `game` tells games of all files apart.
-    pub fn next(&mut self, record: &Record, game: u64) -> Option<Choice> {
+impl ChoiceReader {
+    /// The choice of a record; `game` identifies the game across files.
+    pub fn next(&mut self, record: &Record, game: u64) -> Option<MoveChoice> {
         let before =
             self.last.take().filter(|(of, ply, ..)| *of == game && ply.checked_add(1) == Some(record.ply));
-        let choice = choose(record, game, before.map(|(_, _, last, own)| Before { last: Some(last), own }));
+        let choice =
+            choose(record, game, before.map(|(_, _, last, own)| PreviousMoves { last: Some(last), own }));
         match choice {
             Ok(choice) => {
                 self.last = Some((game, record.ply, choice.played, choice.before.last));
@@ -64,21 +67,78 @@ impl Chooser {
     }
 }
 
-fn choose(record: &Record, game: u64, before: Option<Before>) -> Result<Choice, &'static str> {
+fn choose(
+    record: &Record,
+    game: u64,
+    before: Option<PreviousMoves>,
+) -> std::result::Result<MoveChoice, &'static str> {
     let position = record.position().ok_or("bad_position")?;
     let played = record.played.unpack(&position).ok_or("no_move")?;
     if !position.is_legal(played) {
         return Err("no_move");
     }
-    Ok(Choice { game, position, played, before: before.unwrap_or_default() })
+    Ok(MoveChoice { game, position, played, before: before.unwrap_or_default() })
 }
 
-impl Choice {
-    /// What the model sees of it.
-    pub fn contest(&self) -> Contest {
+impl MoveChoice {
+    pub fn competition(&self) -> Competition {
         let legal = self.position.legal_moves();
         let played = legal.iter().position(|m| *m == self.played).unwrap_or(0);
-        Contest { moves: describe(&self.position, &legal, self.before), played }
+        Competition { moves: describe(&self.position, &legal, self.before), played }
+    }
+}
+
+/// Choices drawn from datasets.
+#[derive(Debug, Default)]
+pub struct DrawnChoices {
+    /// In the order of the data.
+    pub choices: Vec<MoveChoice>,
+    /// Positions read.
+    pub read: u64,
+    /// Positions without a choice, by reason, and `not_drawn`.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+impl DrawnChoices {
+    /// Draws up to `most` choices by the seed; `progress` receives the size of each batch read.
+    pub fn read(paths: &[PathBuf], most: usize, seed: u64, progress: impl Fn(u64)) -> Result<DrawnChoices> {
+        let (mut drawn, mut picker) = (DrawnChoices::default(), Picker::drawing(most, seed));
+        let mut batch = Vec::new();
+        for (file, path) in (0u64..).zip(paths) {
+            let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());
+            while reader.next_batch(&mut batch)? {
+                interrupt::check()?;
+                progress(batch.len() as u64);
+                for record in &batch {
+                    let index = drawn.read;
+                    drawn.read += 1;
+                    if let Some(choice) = choice_reader.next(record, file << 32 | u64::from(record.game)) {
+                        picker.offer(index, choice);
+                    }
+                }
+            }
+            for (reason, count) in choice_reader.dropped {
+                *drawn.dropped.entry(reason).or_default() += count;
+            }
+        }
+        let (choices, not_drawn) = picker.finish();
+        drawn.choices = choices;
+        if not_drawn > 0 {
+            drawn.dropped.insert("not_drawn", not_drawn);
+        }
+        if drawn.choices.len() as u64 + drawn.dropped.values().sum::<u64>() != drawn.read {
+            return Err(Error::internal("positions are not accounted for"));
+        }
+        Ok(drawn)
+    }
+
+    /// Training and held-out competitions, split by game.
+    pub fn split(&self, seed: u64, validation: f64) -> (Vec<Competition>, Vec<Competition>) {
+        let held_out = |game: u64| rng::unit(mix(seed ^ 0x6d6f_7665, game)) < validation;
+        self.choices.par_iter().partition_map(|choice| match held_out(choice.game) {
+            false => rayon::iter::Either::Left(choice.competition()),
+            true => rayon::iter::Either::Right(choice.competition()),
+        })
     }
 }
 
@@ -90,8 +150,8 @@ mod tests {
     fn records(text: &str) -> Vec<Record> {
         let mut records = Vec::new();
         let movetext = text.find("\n\n").unwrap() + 2;
-        let piece = patzer_pgn::GameSpan { start: 0, movetext, end: text.len(), line: 1 };
-        let game = patzer_pgn::Parser::default().parse(text.as_bytes(), &piece, 0, &mut records);
+        let span = patzer_pgn::GameSpan { start: 0, movetext, end: text.len(), line: 1 };
+        let game = patzer_pgn::Parser::default().parse(text.as_bytes(), &span, 0, &mut records);
         assert_eq!(game.fault, None);
         records
     }
@@ -99,30 +159,31 @@ mod tests {
     #[test]
     fn moves_before_are_known_where_positions_follow_each_other() {
         let game = records("[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0\n\n");
-        let mut chooser = Chooser::default();
-        let choices: Vec<Choice> = game.iter().filter_map(|record| chooser.next(record, 0)).collect();
+        let mut choice_reader = ChoiceReader::default();
+        let choices: Vec<MoveChoice> =
+            game.iter().filter_map(|record| choice_reader.next(record, 0)).collect();
         let names = |m: Option<Move>| m.map(|m| m.to_string());
         assert_eq!(choices.len(), 5);
         assert_eq!((names(choices[0].before.last), names(choices[0].before.own)), (None, None));
         assert_eq!(names(choices[3].before.last).as_deref(), Some("Ng1-f3"));
         assert_eq!(names(choices[3].before.own).as_deref(), Some("e7-e5"));
-        // A gap: what came before it is not known.
-        let choice = chooser.next(&Record { ply: 9, ..game[3] }, 0).unwrap();
+        // A gap: the moves before are unknown.
+        let choice = choice_reader.next(&Record { ply: 9, ..game[3] }, 0).unwrap();
         assert!(choice.before.last.is_none());
-        assert_eq!(choice.contest().moves.len(), choice.position.legal_moves().len());
+        assert_eq!(choice.competition().moves.len(), choice.position.legal_moves().len());
     }
 
     #[test]
     fn what_is_no_choice_is_counted() {
         let start = records("[Result \"1-0\"]\n\n1. e4 1-0\n\n")[0];
-        let mut chooser = Chooser::default();
-        assert!(chooser.next(&Record { played: PackedMove::NONE, ..start }, 0).is_none());
+        let mut choice_reader = ChoiceReader::default();
+        assert!(choice_reader.next(&Record { played: PackedMove::NONE, ..start }, 0).is_none());
         let only = patzer_chess::fen::position("k7/8/8/8/8/8/1r6/K7 w - - 0 1", false).unwrap();
         let m = only.legal_moves()[0];
         let record =
             Record { board: patzer_chess::PackedBoard::pack(&only), played: PackedMove::pack(m), ..start };
         assert_eq!(only.legal_moves().len(), 1);
-        assert!(chooser.next(&record, 0).is_none());
-        assert_eq!(chooser.dropped, [("no_move", 1), ("only_move", 1)].into());
+        assert!(choice_reader.next(&record, 0).is_none());
+        assert_eq!(choice_reader.dropped, [("no_move", 1), ("only_move", 1)].into());
     }
 }

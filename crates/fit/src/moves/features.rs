@@ -1,39 +1,35 @@
-//! What a move has about it: the features by which the model of move choice knows moves.
+//! Move features of the choice model: each move has one level of every group.
 //!
-//! In: a position with its legal moves, and what was played before. Out: for each move one level of every group. The
-//! groups are those of Coulom's "Computing Elo ratings of move patterns in the game of Go" (2007) carried over to
-//! chess: what is taken, what the exchange brings, check, recapture, the distance to the last move, threats, and what
-//! is known of moves whatever the position (piece and square, and whether the piece moved last time).
+//! The groups follow Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), carried over
+//! to chess.
 
 use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
 use patzer_chess::see::{see_ge, value};
 use patzer_chess::{played, sliders};
 
-/// One group: a move has exactly one of its levels.
-pub struct Group {
-    /// The name in exports and messages.
+/// A feature group; a move has exactly one of its levels.
+pub struct FeatureGroup {
+    /// Name in files and messages.
     pub name: &'static str,
-    /// What it is, for people.
     pub doc: &'static str,
-    /// The levels' names, in order.
-    levels: Levels,
-    /// The level whose strength is 1, against which the others are measured.
+    levels: LevelNames,
+    /// Level with strength 1, against which the others are measured.
     pub reference: usize,
 }
 
-/// How levels are named.
-enum Levels {
+/// Names of a group's levels.
+enum LevelNames {
     Named(&'static [&'static str]),
     /// Piece and target square from the mover's side: 6 × 64.
     PieceSquare,
 }
 
-/// All groups, in the order in which moves have their levels.
-pub const GROUPS: [Group; COUNT] = [
+/// All groups, in the order of a move's levels.
+pub const GROUPS: [FeatureGroup; COUNT] = [
     group("capture", "what is taken", &["nothing", "pawn", "knight", "bishop", "rook", "queen"]),
     group("promotion", "what a pawn becomes", &["none", "queen", "less"]),
-    Group {
+    FeatureGroup {
         reference: 2,
         ..group(
             "exchange",
@@ -47,8 +43,8 @@ pub const GROUPS: [Group; COUNT] = [
         "whether it takes what has just moved",
         &["none", "after a capture", "after another move"],
     ),
-    Group {
-        // A longer way, or no move before.
+    FeatureGroup {
+        // More steps, or no move before.
         reference: 4,
         ..group(
             "distance",
@@ -68,44 +64,37 @@ pub const GROUPS: [Group; COUNT] = [
     ),
     group("again", "whether the player's last move was of the same piece", &["no", "goes on", "goes back"]),
     group("castling", "whether it castles", &["no", "king's side", "queen's side"]),
-    Group {
+    FeatureGroup {
         name: "place",
         doc: "piece and target square, from the mover's side",
-        levels: Levels::PieceSquare,
-        // A pawn's step to e4, which nearly every game has.
+        levels: LevelNames::PieceSquare,
+        // A pawn's move to e4, which nearly every game has.
         reference: 28,
     },
 ];
 
-/// Number of groups.
 pub const COUNT: usize = 11;
 
-/// The levels of a move, one of each group.
-pub type Has = [u16; COUNT];
+/// The levels of a move, one per group.
+pub type FeatureLevels = [u16; COUNT];
 
-const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> Group {
-    Group { name, doc, levels: Levels::Named(levels), reference: 0 }
+const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> FeatureGroup {
+    FeatureGroup { name, doc, levels: LevelNames::Named(levels), reference: 0 }
 }
 
-impl Group {
-    /// Number of levels.
-    pub const fn len(&self) -> usize {
+impl FeatureGroup {
+    pub const fn level_count(&self) -> usize {
         match self.levels {
-            Levels::Named(names) => names.len(),
-            Levels::PieceSquare => 6 * 64,
+            LevelNames::Named(names) => names.len(),
+            LevelNames::PieceSquare => 6 * 64,
         }
     }
 
-    /// Always false: a group has levels.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The name of a level.
+    /// Name of a level.
     pub fn level(&self, index: usize) -> String {
         match self.levels {
-            Levels::Named(names) => names[index].to_string(),
-            Levels::PieceSquare => {
+            LevelNames::Named(names) => names[index].to_string(),
+            LevelNames::PieceSquare => {
                 const PIECES: [char; 6] = ['P', 'N', 'B', 'R', 'Q', 'K'];
                 format!("{}{}", PIECES[index / 64], Square::new(index as u32 % 64))
             }
@@ -113,26 +102,26 @@ impl Group {
     }
 }
 
-/// What was played before: the opponent's last move and the player's own.
+/// Moves before a choice.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
-    /// The opponent's last move.
+pub struct PreviousMoves {
+    /// Last move of the opponent.
     pub last: Option<Move>,
-    /// The player's last move, before that.
+    /// Last own move, one ply earlier.
     pub own: Option<Move>,
 }
 
-/// The levels of all legal moves, in their order.
-pub fn describe(position: &Chess, legal: &MoveList, before: Before) -> Vec<Has> {
+/// Feature levels of all legal moves, in order.
+pub fn describe(position: &Chess, legal: &MoveList, before: PreviousMoves) -> Vec<FeatureLevels> {
     let danger = Danger::new(position);
-    legal.iter().map(|&m| one(position, m, before, &danger)).collect()
+    legal.iter().map(|&m| levels_of(position, m, before, &danger)).collect()
 }
 
-fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
+fn levels_of(position: &Chess, m: Move, before: PreviousMoves, danger: &Danger) -> FeatureLevels {
     let after = played(position, m);
     let to = target(m);
     let exchange = [250, 100, 0, -250].iter().position(|&least| see_ge(position, m, least));
-    let exchange = exchange.map_or(0, |place| 4 - place);
+    let exchange = exchange.map_or(0, |index| 4 - index);
     let check = match (after.is_check(), exchange >= 2) {
         (false, _) => 0,
         (true, true) => 1,
@@ -164,7 +153,7 @@ fn one(position: &Chess, m: Move, before: Before, danger: &Danger) -> Has {
     levels.map(|level| level as u16)
 }
 
-/// Where the moving piece stands afterwards; the king if it castles.
+/// Destination of the moving piece; of the king if it castles.
 fn target(m: Move) -> Square {
     match m {
         Move::Castle { king, rook } => {
@@ -189,19 +178,18 @@ fn recapture(m: Move, last: Option<Move>) -> usize {
 }
 
 fn distance(a: Square, b: Square) -> usize {
-    // No steps at all is a recapture, which has a group of its own.
+    // Zero steps are a recapture, which has its own group.
     (a.distance(b).clamp(1, 5) - 1) as usize
 }
 
 /// What the opponent attacks before the move.
 struct Danger {
-    /// Squares that enemy pawns attack.
     pawns: Bitboard,
-    /// Those and squares that enemy knights and bishops attack.
+    /// Attacked by pawns, knights or bishops.
     minors: Bitboard,
-    /// Those and squares that enemy rooks attack.
+    /// Attacked by pawns, minor pieces or rooks.
     rooks: Bitboard,
-    /// Our pieces that are attacked and not defended.
+    /// Own pieces that are attacked and undefended.
     loose: Bitboard,
 }
 
@@ -241,8 +229,8 @@ impl Danger {
     }
 }
 
-/// The role, as a number, of the most valuable piece that the moved piece attacks now, did not attack before, and
-/// that is worth more than it or not defended.
+/// Role, as a number, of the most valuable piece that the move newly attacks and that is undefended or worth
+/// more than the moved piece.
 fn threat(position: &Chess, after: &Chess, m: Move) -> usize {
     let (Some(from), false) = (m.from(), matches!(m, Move::Castle { .. })) else { return 0 };
     let (board, us) = (after.board(), position.turn());
@@ -284,7 +272,7 @@ mod tests {
         san.parse::<San>().unwrap().to_move(position).unwrap()
     }
 
-    /// The names of the levels of a move that are not those of most moves.
+    /// Names of a move's levels other than the references.
     fn about(text: &str, before: &str, san: &str) -> Vec<String> {
         let mut position = fen::position(text, false).unwrap();
         let played: Vec<Move> = before
@@ -295,14 +283,15 @@ mod tests {
                 m
             })
             .collect();
-        let before = Before {
+        let before = PreviousMoves {
             last: played.last().copied(),
-            own: played.len().checked_sub(2).map(|place| played[place]),
+            own: played.len().checked_sub(2).map(|index| played[index]),
         };
         let legal = position.legal_moves();
         let at = legal.iter().position(|m| *m == parsed(&position, san)).unwrap();
-        let has = describe(&position, &legal, before)[at];
-        let special = GROUPS.iter().zip(has).filter(|(group, level)| usize::from(*level) != group.reference);
+        let features = describe(&position, &legal, before)[at];
+        let special =
+            GROUPS.iter().zip(features).filter(|(group, level)| usize::from(*level) != group.reference);
         special.map(|(group, level)| format!("{}: {}", group.name, group.level(level.into()))).collect()
     }
 
@@ -348,7 +337,7 @@ mod tests {
     #[test]
     fn every_group_has_its_reference() {
         for group in &GROUPS {
-            assert!(group.reference < group.len() && !group.is_empty(), "{}", group.name);
+            assert!(group.reference < group.level_count(), "{}", group.name);
         }
         assert_eq!(GROUPS[COUNT - 1].level(GROUPS[COUNT - 1].reference), "Pe4");
     }

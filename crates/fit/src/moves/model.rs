@@ -1,50 +1,47 @@
-//! A generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
+//! Generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
 //!
-//! In: choices, each the levels of all legal moves and which was played. Out: a strength for every level, with its
-//! error, and how well they foresee choices. A move's strength is the product of those of its levels, and it is played
-//! with a chance in proportion to it among the legal moves. Sources: Hunter, "MM algorithms for generalized
-//! Bradley-Terry models" (2004); Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), from whom
-//! is also the prior: each level wins and loses one virtual game against a level of strength 1.
+//! A move's strength is the product of its levels' strengths; it is played with a probability proportional to
+//! it among the legal moves. Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004);
+//! Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), also for the prior: each level
+//! wins and loses one virtual game against strength 1.
 //!
-//! Sums are taken over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
+//! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::choices::Contest;
-use super::features::{COUNT, GROUPS, Has};
+use super::choices::Competition;
+use super::features::{COUNT, FeatureLevels, GROUPS};
 use crate::optim::Cholesky;
 
-/// Choices in a chunk.
+/// Choices per chunk.
 const CHUNK: usize = 512;
 
-/// Chunks at most, of sums that are large.
-const PARTS: usize = 16;
+/// Most chunks of sums that take much memory.
+const MAX_CHUNKS: usize = 16;
 
-/// The strengths of all levels, by group and level.
+/// Strengths by group and level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strengths(pub Vec<Vec<f64>>);
 
 impl Default for Strengths {
-    /// All equal: every legal move is as likely.
+    /// All 1: every legal move is equally likely.
     fn default() -> Strengths {
-        Strengths(GROUPS.iter().map(|group| vec![1.0; group.len()]).collect())
+        Strengths(GROUPS.iter().map(|group| vec![1.0; group.level_count()]).collect())
     }
 }
 
 impl Strengths {
-    /// The strength of a move.
-    pub fn of(&self, has: &Has) -> f64 {
-        self.0.iter().zip(has).map(|(levels, &level)| levels[usize::from(level)]).product()
+    pub fn of(&self, features: &FeatureLevels) -> f64 {
+        self.0.iter().zip(features).map(|(levels, &level)| levels[usize::from(level)]).product()
     }
 }
 
-/// What a fit is asked for.
+/// Stopping criteria.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Iterations at most.
     pub iterations: usize,
-    /// The gain of an iteration, in nats a choice, below which the fit ends.
+    /// Gain per iteration, in nats per choice, below which the fit ends.
     pub tolerance: f64,
 }
 
@@ -54,85 +51,81 @@ impl Default for Settings {
     }
 }
 
-/// What is known of one level.
+/// A fitted level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Its strength; that of the reference is 1.
+    /// Strength; 1 for the reference.
     pub gamma: f64,
-    /// Standard error of the strength's logarithm; 0 for the reference, which is fixed.
+    /// Standard error of ln strength; 0 for the reference.
     pub error: f64,
-    /// Choices in which the played move had it.
+    /// Choices in which the move played had this level.
     pub played: u64,
-    /// Legal moves that had it.
+    /// Legal moves with this level.
     pub offered: u64,
 }
 
-/// A fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The levels, by group.
     pub levels: Vec<Vec<Level>>,
-    /// Iterations taken.
     pub iterations: usize,
-    /// Whether the last one gained less than the tolerance.
+    /// The last iteration gained less than the tolerance.
     pub converged: bool,
 }
 
 impl Fit {
-    /// The strengths alone.
     pub fn strengths(&self) -> Strengths {
         Strengths(self.levels.iter().map(|group| group.iter().map(|level| level.gamma).collect()).collect())
     }
 }
 
-/// Fits strengths to choices.
-pub fn fit(contests: &[Contest], settings: &Settings) -> Fit {
+pub fn fit(competitions: &[Competition], settings: &Settings) -> Fit {
     let mut gammas = Strengths::default();
-    let (played, offered) = count(contests);
-    let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, contests.is_empty(), 0);
+    let (played, offered) = count(competitions);
+    let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, competitions.is_empty(), 0);
     while !converged && iterations < settings.iterations {
         iterations += 1;
-        // Anew in every iteration, so that roundings do not add up.
-        let mut products = products(contests, &gammas);
+        // Recomputed in every iteration, so that rounding errors do not add up.
+        let mut products = products(competitions, &gammas);
         for (group, played) in played.iter().enumerate() {
-            step(contests, &mut products, &mut gammas, group, played);
+            step(competitions, &mut products, &mut gammas, group, played);
         }
-        let now = (log_likelihood(contests, &gammas) + log_prior(&gammas)) / contests.len() as f64;
+        let now = (log_likelihood(competitions, &gammas) + log_prior(&gammas)) / competitions.len() as f64;
         converged = now - before < settings.tolerance;
         before = now;
     }
-    let errors = errors(contests, &gammas);
+    let errors = errors(competitions, &gammas);
     let level = |group: usize, level: usize| Level {
         gamma: gammas.0[group][level],
         error: errors[group][level],
         played: played[group][level],
         offered: offered[group][level],
     };
-    let levels = (0..COUNT).map(|group| (0..GROUPS[group].len()).map(|at| level(group, at)).collect());
+    let levels =
+        (0..COUNT).map(|group| (0..GROUPS[group].level_count()).map(|at| level(group, at)).collect());
     Fit { levels: levels.collect(), iterations, converged }
 }
 
-type Counts = Vec<Vec<u64>>;
+type LevelCounts = Vec<Vec<u64>>;
 
-/// How often each level was played, and how often it could have been.
-fn count(contests: &[Contest]) -> (Counts, Counts) {
-    let none = || -> Counts { GROUPS.iter().map(|group| vec![0; group.len()]).collect() };
+/// How often each level was played and offered.
+fn count(competitions: &[Competition]) -> (LevelCounts, LevelCounts) {
+    let none = || -> LevelCounts { GROUPS.iter().map(|group| vec![0; group.level_count()]).collect() };
     let (mut played, mut offered) = (none(), none());
-    for contest in contests {
-        for (at, has) in contest.moves.iter().enumerate() {
-            for (group, &level) in has.iter().enumerate() {
+    for competition in competitions {
+        for (at, features) in competition.moves.iter().enumerate() {
+            for (group, &level) in features.iter().enumerate() {
                 offered[group][usize::from(level)] += 1;
-                played[group][usize::from(level)] += u64::from(at == contest.played);
+                played[group][usize::from(level)] += u64::from(at == competition.played);
             }
         }
     }
     (played, offered)
 }
 
-/// Sums over so many choices, by chunks in their order; `add` adds what belongs to the choice of a number.
+/// Parallel sum over choices in fixed chunks; `add` adds one choice's contribution.
 fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
-    // Large sums are few, or they would fill the memory.
-    let chunk = if size > 1000 { choices.div_ceil(PARTS).max(CHUNK) } else { CHUNK };
+    // Few chunks for large sums, to bound memory.
+    let chunk = if size > 1000 { choices.div_ceil(MAX_CHUNKS).max(CHUNK) } else { CHUNK };
     let parts: Vec<Vec<f64>> = (0..choices.div_ceil(chunk))
         .into_par_iter()
         .map(|at| {
@@ -148,76 +141,80 @@ fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> V
     total
 }
 
-/// The strengths of all moves of all choices.
-fn products(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
-    contests.par_iter().map(|contest| contest.moves.iter().map(|has| gammas.of(has)).collect()).collect()
+/// Strengths of all moves.
+fn products(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
+    competitions
+        .par_iter()
+        .map(|competition| competition.moves.iter().map(|features| gammas.of(features)).collect())
+        .collect()
 }
 
-/// One step for all levels of a group at once, of which a move has only one: γ ← γ (W + 1) / (E + 2γ/(γ + 1)), with W
-/// how often the level was played and E how often the model expects it; the rest is the prior. The moves' strengths
-/// follow.
+/// Updates all levels of a group at once (a move has only one of them): γ ← γ (W + 1) / (E + 2γ/(γ + 1)),
+/// where W counts how often the level was played and E how often the model expects it; the rest is the prior.
+/// `products` follow.
 fn step(
-    contests: &[Contest],
+    competitions: &[Competition],
     products: &mut [Vec<f64>],
     gammas: &mut Strengths,
     group: usize,
     played: &[u64],
 ) {
-    let expected = sum(contests.len(), GROUPS[group].len(), |choice, expected| {
+    let expected = sum(competitions.len(), GROUPS[group].level_count(), |choice, expected| {
         let strengths = &products[choice];
         let total: f64 = strengths.iter().sum();
-        for (has, strength) in contests[choice].moves.iter().zip(strengths) {
-            expected[usize::from(has[group])] += strength / total;
+        for (features, strength) in competitions[choice].moves.iter().zip(strengths) {
+            expected[usize::from(features[group])] += strength / total;
         }
     });
     let reference = GROUPS[group].reference;
-    let mut factors = vec![1.0; GROUPS[group].len()];
+    let mut factors = vec![1.0; GROUPS[group].level_count()];
     for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
         factors[level] = (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
         *gamma *= factors[level];
     }
-    products.par_iter_mut().zip(contests).for_each(|(strengths, contest)| {
-        for (strength, has) in strengths.iter_mut().zip(&contest.moves) {
-            *strength *= factors[usize::from(has[group])];
+    products.par_iter_mut().zip(competitions).for_each(|(strengths, competition)| {
+        for (strength, features) in strengths.iter_mut().zip(&competition.moves) {
+            *strength *= factors[usize::from(features[group])];
         }
     });
 }
 
-/// The logarithm of the choices' probability, in nats, the prior left out.
-pub fn log_likelihood(contests: &[Contest], gammas: &Strengths) -> f64 {
-    sum(contests.len(), 1, |choice, total| total[0] += probability(&contests[choice], gammas).ln())[0]
+/// Log-likelihood of the choices in nats, without the prior.
+pub fn log_likelihood(competitions: &[Competition], gammas: &Strengths) -> f64 {
+    sum(competitions.len(), 1, |choice, total| total[0] += probability(&competitions[choice], gammas).ln())[0]
 }
 
-/// The logarithm of the prior: a game won and a game lost of each level against a strength of 1.
+/// Log-prior: one win and one loss of each level against strength 1.
 fn log_prior(gammas: &Strengths) -> f64 {
     gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
 }
 
-/// The probability of the move that was played.
-pub fn probability(contest: &Contest, gammas: &Strengths) -> f64 {
-    let total: f64 = contest.moves.iter().map(|has| gammas.of(has)).sum();
-    gammas.of(&contest.moves[contest.played]) / total
+/// Probability of the move played.
+pub fn probability(competition: &Competition, gammas: &Strengths) -> f64 {
+    let total: f64 = competition.moves.iter().map(|features| gammas.of(features)).sum();
+    gammas.of(&competition.moves[competition.played]) / total
 }
 
-/// Standard errors of the logarithms: from the inverse of the information, the covariances of the levels under the
-/// model summed over the choices, with that of the prior's virtual games.
-fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
+/// Standard errors of ln strength, from the inverse information: the levels' covariances under the model,
+/// summed over the choices, plus the prior's virtual games.
+fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     let mut size = 0;
-    let mut place: Vec<Vec<Option<usize>>> = Vec::new();
+    let mut parameter: Vec<Vec<Option<usize>>> = Vec::new();
     for group in &GROUPS {
-        let of_level = (0..group.len()).map(|level| {
+        let of_level = (0..group.level_count()).map(|level| {
             (level != group.reference).then(|| {
                 size += 1;
                 size - 1
             })
         });
-        place.push(of_level.collect());
+        parameter.push(of_level.collect());
     }
-    let add = |choice: usize, matrix: &mut [f64]| inform(&contests[choice], gammas, &place, size, matrix);
-    let mut matrix = sum(contests.len(), size * size, add);
-    for (levels, places) in gammas.0.iter().zip(&place) {
-        for (gamma, place) in levels.iter().zip(places) {
-            if let Some(at) = place {
+    let add =
+        |choice: usize, matrix: &mut [f64]| inform(&competitions[choice], gammas, &parameter, size, matrix);
+    let mut matrix = sum(competitions.len(), size * size, add);
+    for (levels, parameters) in gammas.0.iter().zip(&parameter) {
+        for (gamma, parameter) in levels.iter().zip(parameters) {
+            if let Some(at) = parameter {
                 matrix[at * size + at] += 2.0 * gamma / (gamma + 1.0).powi(2);
             }
         }
@@ -232,27 +229,27 @@ fn errors(contests: &[Contest], gammas: &Strengths) -> Vec<Vec<f64>> {
         }
         (Some(_), None) => f64::NAN,
     };
-    place.par_iter().map(|places| places.iter().map(error).collect()).collect()
+    parameter.par_iter().map(|parameters| parameters.iter().map(error).collect()).collect()
 }
 
-/// Adds the covariances of one choice to the lower triangle of the information.
+/// Adds one choice's covariances to the lower triangle of the information matrix.
 fn inform(
-    contest: &Contest,
+    competition: &Competition,
     gammas: &Strengths,
-    place: &[Vec<Option<usize>>],
+    parameter: &[Vec<Option<usize>>],
     size: usize,
     matrix: &mut [f64],
 ) {
-    let strengths: Vec<f64> = contest.moves.iter().map(|has| gammas.of(has)).collect();
+    let strengths: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
     let total: f64 = strengths.iter().sum();
-    // The mean of each level by its place in the matrix, and the places that occur.
+    // Mean of each level by its row in the matrix, and the rows that occur.
     let (mut means, mut occur) = (vec![0.0; size], Vec::new());
-    for (has, strength) in contest.moves.iter().zip(strengths) {
+    for (features, strength) in competition.moves.iter().zip(strengths) {
         let p = strength / total;
         let mut own = [0; COUNT];
         let mut count = 0;
-        for (group, &level) in has.iter().enumerate() {
-            if let Some(at) = place[group][usize::from(level)] {
+        for (group, &level) in features.iter().enumerate() {
+            if let Some(at) = parameter[group][usize::from(level)] {
                 own[count] = at;
                 count += 1;
                 if means[at] == 0.0 {
@@ -261,7 +258,7 @@ fn inform(
                 means[at] += p;
             }
         }
-        // Places grow with the groups, so the first of two is the smaller.
+        // Rows grow with the groups, so the first of two is the smaller.
         for (i, &row) in own[..count].iter().enumerate() {
             for &column in &own[..=i] {
                 matrix[row * size + column] += p;
@@ -275,35 +272,34 @@ fn inform(
     }
 }
 
-/// How well choices are foreseen.
+/// Quality of predictions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quality {
-    /// Choices.
     pub choices: u64,
-    /// Mean logarithm of the probability of the move that was played, in nats.
+    /// Mean log-probability of the move played, in nats.
     pub log_likelihood: f64,
-    /// Its standard error.
+    /// Standard error of `log_likelihood`.
     pub error: f64,
-    /// The same if all legal moves were as likely.
+    /// `log_likelihood` if all legal moves were equally likely.
     pub uniform: f64,
-    /// Share of choices in which the played move is the first, among the first two, and so on.
+    /// Share of choices whose move ranks first, among the first two, … five.
     pub among: [f64; 5],
 }
 
 /// Measures strengths on choices.
-pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
-    let sums = sum(contests.len(), 8, |choice, sums| {
-        let contest = &contests[choice];
-        let log = probability(contest, gammas).ln();
+pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
+    let sums = sum(competitions.len(), 8, |choice, sums| {
+        let competition = &competitions[choice];
+        let log = probability(competition, gammas).ln();
         sums[0] += log;
         sums[1] += log * log;
-        sums[2] -= (contest.moves.len() as f64).ln();
-        let scores: Vec<f64> = contest.moves.iter().map(|has| gammas.of(has)).collect();
-        if let Some(sum) = sums.get_mut(2 + rank(&scores, contest.played)) {
+        sums[2] -= (competition.moves.len() as f64).ln();
+        let scores: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
+        if let Some(sum) = sums.get_mut(2 + rank(&scores, competition.played)) {
             *sum += 1.0;
         }
     });
-    let n = contests.len().max(1) as f64;
+    let n = competitions.len().max(1) as f64;
     let mean = sums[0] / n;
     let mut among = [0.0; 5];
     let mut so_far = 0.0;
@@ -312,7 +308,7 @@ pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
         *share = so_far / n;
     }
     Quality {
-        choices: contests.len() as u64,
+        choices: competitions.len() as u64,
         log_likelihood: mean,
         error: ((sums[1] / n - mean * mean).max(0.0) / n).sqrt(),
         uniform: sums[2] / n,
@@ -320,7 +316,7 @@ pub fn quality(contests: &[Contest], gammas: &Strengths) -> Quality {
     }
 }
 
-/// The place of one of several scores, the greatest first, from 1; among equal ones the middle.
+/// Rank of one of several scores, from 1 for the greatest; ties share their middle rank.
 pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
     let greater = scores.iter().filter(|score| **score > scores[of]).count();
     let equal = scores.iter().filter(|score| **score == scores[of]).count();
@@ -332,26 +328,28 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// A move of reference levels but for those given.
-    fn has(levels: &[(usize, u16)]) -> Has {
-        let mut has: Has = std::array::from_fn(|group| GROUPS[group].reference as u16);
-        levels.iter().for_each(|&(group, level)| has[group] = level);
-        has
+    /// Reference levels except those given.
+    fn features(levels: &[(usize, u16)]) -> FeatureLevels {
+        let mut features: FeatureLevels = std::array::from_fn(|group| GROUPS[group].reference as u16);
+        levels.iter().for_each(|&(group, level)| features[group] = level);
+        features
     }
 
-    /// Choices in which moves have levels of the first groups at random and are played as these strengths say.
-    fn drawn(gammas: &Strengths, choices: usize) -> Vec<Contest> {
+    /// Random choices played by the given strengths.
+    fn drawn(gammas: &Strengths, choices: usize) -> Vec<Competition> {
         let mut rng = Rng::new(17);
         let one = |_| {
-            let moves: Vec<Has> = (0..12)
-                .map(|_| has(&[(0, rng.below(6) as u16), (2, rng.below(5) as u16), (3, rng.below(3) as u16)]))
+            let moves: Vec<FeatureLevels> = (0..12)
+                .map(|_| {
+                    features(&[(0, rng.below(6) as u16), (2, rng.below(5) as u16), (3, rng.below(3) as u16)])
+                })
                 .collect();
-            let mut rest = rng.unit() * moves.iter().map(|has| gammas.of(has)).sum::<f64>();
-            let played = moves.iter().position(|has| {
-                rest -= gammas.of(has);
+            let mut rest = rng.unit() * moves.iter().map(|features| gammas.of(features)).sum::<f64>();
+            let played = moves.iter().position(|features| {
+                rest -= gammas.of(features);
                 rest < 0.0
             });
-            Contest { played: played.unwrap_or(11), moves }
+            Competition { played: played.unwrap_or(11), moves }
         };
         (0..choices).map(one).collect()
     }
@@ -367,10 +365,10 @@ mod tests {
     #[test]
     fn one_level_against_none_is_the_ratio_of_wins_with_the_prior() {
         // Played 30 times of 40: (30 + 1) / (10 + 1) with the virtual games.
-        let contest = |played| Contest { moves: vec![has(&[(3, 1)]), has(&[])], played };
-        let contests: Vec<Contest> = (0..40).map(|i| contest(usize::from(i % 4 == 0))).collect();
+        let competition = |played| Competition { moves: vec![features(&[(3, 1)]), features(&[])], played };
+        let competitions: Vec<Competition> = (0..40).map(|i| competition(usize::from(i % 4 == 0))).collect();
         let settings = Settings { tolerance: 1e-14, iterations: 10_000 };
-        let fit = fit(&contests, &settings);
+        let fit = fit(&competitions, &settings);
         assert!(fit.converged);
         let level = fit.levels[3][1];
         assert!((level.gamma - 31.0 / 11.0).abs() < 1e-5, "{level:?}");
@@ -383,8 +381,8 @@ mod tests {
     #[test]
     fn known_strengths_are_found_within_their_errors() {
         let gammas = known();
-        let contests = drawn(&gammas, 6000);
-        let fit = fit(&contests, &Settings::default());
+        let competitions = drawn(&gammas, 6000);
+        let fit = fit(&competitions, &Settings::default());
         let (mut sum, mut count) = (0.0, 0.0);
         for group in [0, 2, 3] {
             for (level, &gamma) in fit.levels[group].iter().zip(&gammas.0[group]) {
@@ -397,32 +395,35 @@ mod tests {
             }
         }
         assert!((0.3..2.5).contains(&(sum / count)), "errors are of the right size: {}", sum / count);
-        let quality = quality(&contests, &fit.strengths());
+        let quality = quality(&competitions, &fit.strengths());
         assert!(quality.log_likelihood > quality.uniform + 0.3);
         assert!(quality.among[0] > 0.25 && quality.among.is_sorted());
     }
 
     #[test]
     fn every_step_gains_and_the_end_is_a_summit() {
-        let contests = drawn(&known(), 300);
-        let value = |gammas: &Strengths| log_likelihood(&contests, gammas) + log_prior(gammas);
-        let (mut gammas, (played, _)) = (Strengths::default(), count(&contests));
+        let competitions = drawn(&known(), 300);
+        let value = |gammas: &Strengths| log_likelihood(&competitions, gammas) + log_prior(gammas);
+        let (mut gammas, (played, _)) = (Strengths::default(), count(&competitions));
         let mut before = value(&gammas);
         for iteration in 0..200 {
-            let mut products = products(&contests, &gammas);
+            let mut products = products(&competitions, &gammas);
             for (group, played) in played.iter().enumerate() {
-                step(&contests, &mut products, &mut gammas, group, played);
+                step(&competitions, &mut products, &mut gammas, group, played);
                 let now = value(&gammas);
                 assert!(now >= before - 1e-9, "iteration {iteration}, group {group}: {now} < {before}");
                 before = now;
             }
         }
-        let mut kept = products(&contests, &Strengths::default());
+        let mut kept = products(&competitions, &Strengths::default());
         let mut follow = Strengths::default();
-        (0..COUNT).for_each(|group| step(&contests, &mut kept, &mut follow, group, &played[group]));
-        let anew = products(&contests, &follow);
+        (0..COUNT).for_each(|group| step(&competitions, &mut kept, &mut follow, group, &played[group]));
+        let recomputed = products(&competitions, &follow);
         let close = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-12;
-        assert!(kept.iter().flatten().zip(anew.iter().flatten()).all(close), "strengths follow the steps");
+        assert!(
+            kept.iter().flatten().zip(recomputed.iter().flatten()).all(close),
+            "strengths follow the steps"
+        );
         for (group, level) in [(0, 1), (0, 5), (2, 0), (2, 4), (3, 1), (3, 2)] {
             let at = |factor: f64| {
                 let mut other = gammas.clone();
@@ -436,11 +437,11 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        let contests = drawn(&known(), 2000);
+        let competitions = drawn(&known(), 2000);
         let settings = Settings { iterations: 5, tolerance: 0.0 };
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(&contests, &settings))
+            pool.install(|| fit(&competitions, &settings))
         };
         assert_eq!(with(1), with(3));
     }

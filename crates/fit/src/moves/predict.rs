@@ -1,22 +1,22 @@
-//! How often the played move is an engine's first, second, third choice.
+//! Rank of the move played among an engine's choices.
 //!
-//! In: a choice. Out: the played move's rank. For an evaluation alone, moves rank by the evaluation of the position
-//! after them. For a search, the second choice is what it plays when the first is forbidden, and so on: each choice is
-//! the answer of a search of its own with all the nodes, so that a rank does not depend on how many are asked for.
+//! An evaluation ranks moves by the position after them. A search's second choice is its answer when the
+//! first is forbidden, and so on, each with its own full search, so ranks do not depend on how many are
+//! counted.
 
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 use shakmaty::Position;
 
-use super::choices::Choice;
-use super::model::rank;
+use super::choices::MoveChoice;
+use super::model::{Strengths, rank};
 use patzer_chess::score::{Score, mated_in};
 use patzer_chess::{Line, played};
 use patzer_engine::{Engine, Limits};
 
-/// The rank by the evaluation of the position after each move. A mate is the best, a draw by the rules worth 0.
-pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
+/// Rank by static evaluation of the position after each move; mates rank first, draws by rule count 0.
+pub fn by_evaluation(engine: &mut dyn Engine, choice: &MoveChoice) -> usize {
     let legal = choice.position.legal_moves();
     let scores: Vec<Score> = legal
         .iter()
@@ -34,44 +34,49 @@ pub fn by_evaluation(engine: &mut dyn Engine, choice: &Choice) -> usize {
     legal.iter().position(|m| *m == choice.played).map_or(legal.len(), |played| rank(&scores, played))
 }
 
-/// The rank by searches of so many nodes; `None` if it is not among the first `most`.
+/// Rank by searches of `nodes` nodes; `None` if not among the first `most`.
 pub fn by_search(
     engine: &mut dyn Engine,
-    choice: &Choice,
+    choice: &MoveChoice,
     nodes: u64,
     most: usize,
     stop: &AtomicBool,
 ) -> Option<usize> {
     let line = Line::new(choice.position.clone());
     let mut only: Vec<_> = choice.position.legal_moves().into_iter().collect();
-    for place in 1..=most.min(only.len()) {
+    for nth in 1..=most.min(only.len()) {
         engine.new_game();
         let limits = Limits { nodes: Some(nodes), only: only.clone(), ..Limits::default() };
         let best = engine.search(&line, &limits, stop, &mut |_| ()).best?;
         if best == choice.played {
-            return Some(place);
+            return Some(nth);
         }
         only.retain(|m| *m != best);
     }
     None
 }
 
-/// How often the played move had which rank.
+/// Rank by the strengths of move features.
+pub fn by_strengths(strengths: &Strengths, choice: &MoveChoice) -> usize {
+    let competition = choice.competition();
+    let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.of(features)).collect();
+    rank(&scores, competition.played)
+}
+
+/// Distribution of ranks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Ranks {
-    /// Choices.
     pub choices: u64,
-    /// How often it was first, second, and so on.
+    /// Counts by rank, from 1.
     pub ranks: Vec<u64>,
 }
 
 impl Ranks {
-    /// Ranks up to this one.
     pub fn new(most: usize) -> Ranks {
         Ranks { choices: 0, ranks: vec![0; most] }
     }
 
-    /// Counts a rank, from 1; `None` is one beyond those that are counted.
+    /// `None` is a rank beyond those counted.
     pub fn add(&mut self, rank: Option<usize>) {
         self.choices += 1;
         if let Some(count) = rank.and_then(|rank| self.ranks.get_mut(rank.wrapping_sub(1))) {
@@ -79,7 +84,7 @@ impl Ranks {
         }
     }
 
-    /// Share of choices with this rank or a better one, from 1, and its standard error.
+    /// Share of choices ranked `rank` or better, from 1, and its standard error.
     pub fn among(&self, rank: usize) -> (f64, f64) {
         let n = self.choices.max(1) as f64;
         let share = self.ranks.iter().take(rank).sum::<u64>() as f64 / n;
@@ -90,16 +95,16 @@ impl Ranks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moves::features::Before;
+    use crate::moves::features::PreviousMoves;
     use patzer_chess::fen;
     use patzer_engine::engine;
     use patzer_eval::Evaluation;
     use shakmaty::san::San;
 
-    fn choice(text: &str, san: &str) -> Choice {
+    fn choice(text: &str, san: &str) -> MoveChoice {
         let position = fen::position(text, false).unwrap();
         let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
-        Choice { game: 0, position, played, before: Before::default() }
+        MoveChoice { game: 0, position, played, before: PreviousMoves::default() }
     }
 
     #[test]
@@ -109,7 +114,7 @@ mod tests {
         let mate = choice("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "Ra8#");
         assert_eq!(by_evaluation(&mut *engine, &mate), 1);
         assert_eq!(by_search(&mut *engine, &mate, 200, 3, &never), Some(1));
-        // The evaluation alone loves a queen on d7, next to the king; a search sees that it is taken.
+        // The static evaluation likes a queen on d7 next to the king; a search sees that it is lost.
         let gift = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qd7+");
         assert_eq!(by_search(&mut *engine, &gift, 500, 3, &never), None);
         let takes = choice("3qk3/8/8/8/8/8/3Q4/3RK3 w - - 0 1", "Qxd8+");

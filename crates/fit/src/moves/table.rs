@@ -1,8 +1,5 @@
-//! The table of strengths as a file.
-//!
-//! In and out: TOML, a table a group, a line a level: strength, standard error of its logarithm, how often it was
-//! played and how often it could have been. A move's strength is the product over the groups; its logarithm, times any
-//! factor, is a number to order moves by.
+//! Strengths as a TOML file: a table per group, and per level its strength, the standard error of the
+//! logarithm, times played, times possible. Sums of log strengths order moves.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +10,7 @@ use super::model::{Fit, Level, Strengths};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The table of a fit. `about` are lines that say what it was fitted to.
+/// The TOML text of a fit, under the comment lines `about`.
 pub fn write(fit: &Fit, about: &[String]) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -32,10 +29,7 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
     text
 }
 
-/// Reads the strengths of a table.
-///
-/// # Errors
-/// If it is not such a table, or a level is missing or not above 0.
+/// Reads the strengths of a file.
 pub fn read(path: &Path) -> Result<Strengths> {
     type Table = BTreeMap<String, BTreeMap<String, (f64, f64, u64, u64)>>;
     let text = io::read_text(path)?;

@@ -1,21 +1,18 @@
-//! AdaGrad: steps that shrink with all the gradient that a weight has seen.
-//!
-//! In: weights and their gradient. Out: updated weights. Source: Duchi, Hazan and Singer, "Adaptive Subgradient
-//! Methods for Online Learning and Stochastic Optimization" (2011), the diagonal form.
+//! AdaGrad, diagonal form. Source: Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning
+//! and Stochastic Optimization" (2011).
 
 use super::Stepper;
 
-/// The state: the sum of squared gradients of each weight.
+/// AdaGrad: the step of each weight shrinks with the sum of its squared gradients.
 #[derive(Debug, Clone)]
 pub struct AdaGrad {
     squares: Vec<f32>,
 }
 
-/// Added to the root, so that a weight without a gradient stays.
+/// Added to the root, so that a weight without gradients stays.
 const EPSILON: f32 = 1e-10;
 
 impl AdaGrad {
-    /// Starts with no memory of any gradient.
     pub fn new(parameters: usize) -> AdaGrad {
         AdaGrad { squares: vec![0.0; parameters] }
     }

@@ -1,27 +1,24 @@
-//! Adam, with decoupled weight decay (AdamW).
+//! Adam with decoupled weight decay (AdamW).
 //!
-//! In: weights and their gradient. Out: updated weights. Every weight is updated on its own, with plain
-//! multiplications, additions, divisions and square roots that IEEE 754 defines to the bit, so the result
-//! depends neither on the number of threads nor on the width of the processor's vectors.
-//!
-//! Sources: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015), algorithm 1; Loshchilov and
-//! Hutter, "Decoupled Weight Decay Regularization" (2019), algorithm 2.
+//! Each weight is updated by itself with operations that IEEE 754 defines to the bit, so the result depends
+//! neither on the number of threads nor on the vector width. Sources: Kingma and Ba, "Adam: A Method for
+//! Stochastic Optimization" (2015), algorithm 1; Loshchilov and Hutter, "Decoupled Weight Decay
+//! Regularization" (2019), algorithm 2.
 
 use rayon::prelude::*;
 
 use super::CHUNK;
 
-/// What does not change during a run.
+/// Hyperparameters of Adam.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
     /// Decay of the mean gradient, in `[0, 1)`.
-    /// Decay of the mean gradient.
     pub beta1: f32,
     /// Decay of the mean squared gradient, in `[0, 1)`.
     pub beta2: f32,
-    /// Added to the root of the mean squared gradient, so that a weight without a gradient stays.
+    /// Added to the root of the mean squared gradient, so that a weight without gradients stays.
     pub epsilon: f32,
-    /// Share of a weight that goes each step, in units of the learning rate; 0 is plain Adam.
+    /// Decoupled weight decay, relative to the learning rate; 0 is plain Adam.
     pub weight_decay: f32,
 }
 
@@ -31,7 +28,7 @@ impl Default for AdamSettings {
     }
 }
 
-/// The state of the optimiser: two running means for each weight.
+/// Adam: running means of the gradient and of its square.
 #[derive(Debug, Clone)]
 pub struct Adam {
     settings: AdamSettings,
@@ -41,27 +38,16 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// Starts with no memory of any gradient.
     pub fn new(parameters: usize, settings: AdamSettings) -> Adam {
         Adam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
     }
 
-    /// Moves the weights one step against the gradient.
-    ///
-    /// # Panics
-    /// If a slice is not as long as the number of parameters given to [`Adam::new`].
+    /// Steps the weights against the gradient; all slices have the length given to [`Adam::new`].
     pub fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
         assert_eq!((weights.len(), gradient.len()), (self.mean.len(), self.mean.len()), "one slot a weight");
         self.steps = self.steps.saturating_add(1);
         let step = Step::new(&self.settings, self.steps, learning_rate);
-        if weights.len() <= CHUNK {
-            return step.apply(weights, gradient, &mut self.mean, &mut self.square);
-        }
-        weights
-            .par_chunks_mut(CHUNK)
-            .zip(gradient.par_chunks(CHUNK))
-            .zip(self.mean.par_chunks_mut(CHUNK).zip(self.square.par_chunks_mut(CHUNK)))
-            .for_each(|((weights, gradient), (mean, square))| step.apply(weights, gradient, mean, square));
+        step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 }
 
@@ -80,27 +66,24 @@ impl super::Stepper for Adam {
     }
 }
 
-/// The numbers of one step that all weights share.
+/// Per-step constants shared by all weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
-    /// Decay of the mean gradient.
     pub beta1: f32,
-    /// Decay of the mean squared gradient.
     pub beta2: f32,
-    /// Added to the denominator.
     pub epsilon: f32,
-    /// What is left of a weight after its decay.
+    /// Factor left of a weight after decay.
     pub keep: f32,
     /// Learning rate over the bias correction of the mean.
     pub rate: f32,
-    /// One over the bias correction of the mean square.
+    /// Inverse bias correction of the mean square.
     pub unbias: f32,
-    /// Whether the mean square counts; without it the mean alone makes the step.
+    /// Without it the step is the mean alone.
     pub adaptive: bool,
 }
 
 impl Step {
-    /// The nth step of Adam, counted from 1.
+    /// Step number `steps` of Adam, from 1.
     pub fn new(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
         let correction = |beta: f32| 1.0 - f64::from(beta).powi(steps);
         Step {
@@ -114,6 +97,14 @@ impl Step {
         }
     }
 
+    pub(super) fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
+        weights
+            .par_chunks_mut(CHUNK)
+            .zip(gradient.par_chunks(CHUNK))
+            .zip(mean.par_chunks_mut(CHUNK).zip(square.par_chunks_mut(CHUNK)))
+            .for_each(|((weights, gradient), (mean, square))| self.apply(weights, gradient, mean, square));
+    }
+
     fn apply(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -123,7 +114,7 @@ impl Step {
         self.apply_portable(weights, gradient, mean, square);
     }
 
-    /// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+    /// The portable code compiled for wider vectors; no operation changes, so no bit does.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn apply_avx2(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
@@ -135,7 +126,8 @@ impl Step {
         for (((w, &g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
             *m = self.beta1 * *m + (1.0 - self.beta1) * g;
             *v = self.beta2 * *v + (1.0 - self.beta2) * (g * g);
-            *w = self.keep * *w - self.rate * *m / ((*v * self.unbias).sqrt() + self.epsilon);
+            let size = if self.adaptive { (*v * self.unbias).sqrt() + self.epsilon } else { 1.0 };
+            *w = self.keep * *w - self.rate * *m / size;
         }
     }
 }

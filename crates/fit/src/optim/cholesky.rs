@@ -1,31 +1,29 @@
-//! The Cholesky factorisation: solving with a symmetric positive definite matrix.
+//! Cholesky factorisation, hand-written because every sum has a fixed order: results have equal bits for any
+//! number of threads and any vector width, which linear-algebra crates do not promise.
 //!
-//! In: such a matrix, rows one after another. Out: its lower factor, with which systems are solved. Rows are
-//! worked on in blocks, those below a block on all threads; every number is one dot product in a fixed order, so
-//! the result does not depend on the number of threads. Source: Golub and Van Loan, "Matrix Computations" (4th
-//! edition, 2013), section 4.2.
+//! Rows are factored in blocks, the rows below a block in parallel. Source: Golub and Van Loan, "Matrix
+//! Computations" (4th edition, 2013), section 4.2.
 
 use rayon::prelude::*;
 
-/// The lower factor L of A = L Lᵀ.
+/// Lower factor L of A = L Lᵀ.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     size: usize,
     lower: Vec<f64>,
 }
 
-/// Rows in a block.
 const BLOCK: usize = 64;
 
 impl Cholesky {
-    /// Factors a matrix of which only the lower triangle is read. `None` if it is not positive definite.
+    /// Factors a matrix given by its lower triangle; `None` if it is not positive definite.
     pub fn new(matrix: Vec<f64>, size: usize) -> Option<Cholesky> {
         let (factor, passed) = Cholesky::factor(matrix, size, 0.0, false)?;
         passed.is_empty().then_some(factor)
     }
 
-    /// Factors a matrix whose diagonal is of ones, and passes over every row of whose diagonal less than `tolerance` is
-    /// left, which follows from the rows before it. Gives those rows, in order. `None` if there is no number.
+    /// Factors a matrix with unit diagonal, skipping rows whose pivot falls below `tolerance`: they depend
+    /// linearly on earlier rows. Returns the skipped rows; `None` for NaN.
     pub fn revealing(matrix: Vec<f64>, size: usize, tolerance: f64) -> Option<(Cholesky, Vec<usize>)> {
         Cholesky::factor(matrix, size, tolerance, true)
     }
@@ -47,7 +45,7 @@ impl Cholesky {
                 }
                 if pivot <= tolerance {
                     passed.push(i);
-                    // Whatever is divided by it is nothing, so the row takes no part any more.
+                    // Division by infinity gives 0, so the row no longer takes part.
                     row[i] = f64::INFINITY;
                 } else {
                     row[i] = pivot.sqrt();
@@ -63,7 +61,7 @@ impl Cholesky {
         Some((Cholesky { size, lower }, passed))
     }
 
-    /// The rows before row `i`, times these factors, make up row `i`, one that was passed over.
+    /// Coefficients that express skipped row `i` by the rows before it.
     pub fn combination(&self, i: usize) -> Vec<f64> {
         let mut x = self.lower[i * self.size..i * self.size + i].to_vec();
         self.back(&mut x);
@@ -77,7 +75,7 @@ impl Cholesky {
         x
     }
 
-    /// Solves Lᵀ x = y, for the first rows alone if there are fewer, in place.
+    /// Solves Lᵀ x = y in place, for the leading rows if `x` is shorter.
     fn back(&self, x: &mut [f64]) {
         for i in (0..x.len()).rev() {
             x[i] /= self.lower[i * self.size + i];
@@ -97,7 +95,7 @@ impl Cholesky {
     }
 }
 
-/// The sum of products, in lanes that compile to vectors.
+/// Dot product in fixed lanes that compile to vectors.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -107,7 +105,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     dot_lanes(a, b)
 }
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+/// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn dot_avx2(a: &[f64], b: &[f64]) -> f64 {

@@ -1,17 +1,12 @@
-//! Rectified Adam, and Ranger: rectified Adam that looks ahead.
+//! Rectified Adam, and Ranger: rectified Adam with lookahead.
 //!
-//! In: weights and their gradient. Out: updated weights. Every weight is updated on its own, with operations that IEEE 754
-//! defines to the bit.
-//!
-//! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang et al.,
-//! "Lookahead Optimizer: k steps forward, 1 step back" (2019); their union is Wright's Ranger (2019).
-
-use rayon::prelude::*;
+//! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang
+//! et al., "Lookahead Optimizer: k steps forward, 1 step back" (2019); Wright's Ranger (2019) combines them.
 
 use super::adam::Step;
-use super::{AdamSettings, CHUNK, Stepper};
+use super::{AdamSettings, Stepper};
 
-/// The state of rectified Adam: two running means for each weight.
+/// Rectified Adam.
 #[derive(Debug, Clone)]
 pub struct RAdam {
     settings: AdamSettings,
@@ -20,18 +15,17 @@ pub struct RAdam {
     square: Vec<f32>,
 }
 
-/// Below this length of the approximated average the variance has no form that could be corrected.
+/// Shortest approximated average for which the variance correction exists.
 const TRACTABLE: f64 = 5.0;
 
 impl RAdam {
-    /// Starts with no memory of any gradient.
     pub fn new(parameters: usize, settings: AdamSettings) -> RAdam {
         RAdam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
     }
 }
 
 impl Step {
-    /// The nth step of rectified Adam, counted from 1.
+    /// Step number `steps` of rectified Adam, from 1.
     pub fn rectified(settings: &AdamSettings, steps: i32, learning_rate: f32) -> Step {
         let (beta1, beta2) = (f64::from(settings.beta1), f64::from(settings.beta2));
         let unbiased = 1.0 - beta2.powi(steps);
@@ -60,19 +54,7 @@ impl Stepper for RAdam {
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
         self.steps = self.steps.saturating_add(1);
         let step = Step::rectified(&self.settings, self.steps, learning_rate);
-        let Step { beta1, beta2, epsilon, keep, rate, unbias, adaptive } = step;
-        weights
-            .par_chunks_mut(CHUNK)
-            .zip(gradient.par_chunks(CHUNK))
-            .zip(self.mean.par_chunks_mut(CHUNK).zip(self.square.par_chunks_mut(CHUNK)))
-            .for_each(|((weights, gradient), (mean, square))| {
-                for (((w, &g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
-                    *m = beta1 * *m + (1.0 - beta1) * g;
-                    *v = beta2 * *v + (1.0 - beta2) * (g * g);
-                    let size = if adaptive { (*v * unbias).sqrt() + epsilon } else { 1.0 };
-                    *w = keep * *w - rate * *m / size;
-                }
-            });
+        step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 
     fn state(&self) -> (u64, Vec<&[f32]>) {
@@ -85,7 +67,7 @@ impl Stepper for RAdam {
     }
 }
 
-/// Rectified Adam whose weights are drawn back to a slow copy every few steps.
+/// Rectified Adam with lookahead: every [`PERIOD`] steps the weights return towards a slow copy.
 #[derive(Debug, Clone)]
 pub struct Ranger {
     fast: RAdam,
@@ -93,13 +75,12 @@ pub struct Ranger {
     steps: u64,
 }
 
-/// Steps between two looks back.
+/// Steps between lookahead updates.
 pub const PERIOD: u64 = 6;
-/// How far the slow weights follow.
+/// Share of the way that the slow weights follow.
 pub const SHARE: f32 = 0.5;
 
 impl Ranger {
-    /// Starts with no memory of any gradient.
     pub fn new(parameters: usize, settings: AdamSettings) -> Ranger {
         Ranger { fast: RAdam::new(parameters, settings), slow: vec![0.0; parameters], steps: 0 }
     }

@@ -1,10 +1,5 @@
-//! How the learning rate changes over a run.
-//!
-//! In: the step, counted from 0, and the number of steps. Out: the learning rate of that step. It climbs from
-//! near nothing over the warm-up and then falls to its final value.
-//!
-//! Source of the cosine: Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts" (2017),
-//! without restarts.
+//! Learning-rate schedules: linear warm-up, then decay. Source of the cosine: Loshchilov and Hutter, "SGDR:
+//! Stochastic Gradient Descent with Warm Restarts" (2017), without restarts.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,23 +22,21 @@ pub enum Decay {
 /// Stages of [`Decay::Step`].
 const STAGES: f64 = 5.0;
 
-/// The learning rate over a run.
+/// Warm-up and decay of the learning rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Learning rate after the warm-up.
     pub start: f32,
     /// Learning rate at the last step.
     pub end: f32,
-    /// The way from one to the other.
     pub decay: Decay,
-    /// Steps of the linear warm-up; 0 for none.
+    /// Steps of linear warm-up.
     pub warmup: u64,
-    /// Steps of the whole run.
     pub steps: u64,
 }
 
 impl Schedule {
-    /// The learning rate of a step; steps count from 0.
+    /// Learning rate of a step, from 0.
     pub fn rate(&self, step: u64) -> f32 {
         let (start, end) = (f64::from(self.start), f64::from(self.end));
         if step < self.warmup {
@@ -56,7 +49,7 @@ impl Schedule {
 }
 
 impl Decay {
-    /// The learning rate when a share of the way from `start` to `end` is done, 0 to 1.
+    /// Learning rate at a share `done` of the way, 0 to 1.
     pub fn between(self, start: f64, end: f64, done: f64) -> f64 {
         match self {
             Decay::Cosine => end + (start - end) * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),

@@ -1,11 +1,9 @@
-//! Gradient descent with momentum.
-//!
-//! In: weights and their gradient. Out: updated weights. Source: Polyak, "Some methods of speeding up the
-//! convergence of iteration methods" (1964), in the form v ← βv + g, w ← w − rate · v.
+//! Gradient descent with momentum: v ← βv + g, w ← w − rate · v. Source: Polyak, "Some methods of speeding up
+//! the convergence of iteration methods" (1964).
 
 use super::Stepper;
 
-/// The state: a running sum of gradients.
+/// Gradient descent with momentum.
 #[derive(Debug, Clone)]
 pub struct Sgd {
     momentum: f32,
@@ -13,7 +11,7 @@ pub struct Sgd {
 }
 
 impl Sgd {
-    /// `momentum` is the share of the last velocity that stays, in `[0, 1)`; 0 is plain descent.
+    /// `momentum` is β, in `[0, 1)`; 0 is plain descent.
     pub fn new(parameters: usize, momentum: f32) -> Sgd {
         Sgd { momentum, velocity: vec![0.0; parameters] }
     }

@@ -1,43 +1,42 @@
-//! How sure ratings are.
+//! RatingErrors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
 //!
-//! In: fitted ratings. Out: [`Errors`], 95 % errors and the likelihood of superiority of any two players, by the covariance
-//! at the optimum or by bootstrap. For [`Model::Elo`], whose likelihood takes a draw for half a win and so knows nothing of
-//! how little draws scatter, the covariance is the sandwich estimate with the variance that Davidson's draws leave.
+//! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
+//! covariance is a sandwich estimate with the variance under Davidson's model.
 
 use rayon::prelude::*;
 
 use super::fit::{Ratings, Settings, fit};
 use super::games::Results;
-use super::likelihood::Model;
+use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
-use super::pool::Place;
+use super::pool::PoolStatus;
 use crate::optim::Cholesky;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_match::stats::special::normal_cdf;
 
-/// Most players for whom the covariance is worked out; the time grows with the third power.
+/// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
 
-/// Standard deviations on each side of a 95 % interval.
+/// Standard deviations to each side of a 95 % interval.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// What is known of the errors.
+/// RatingErrors of ratings.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Errors {
-    /// Covariances in Elo², by player and player; of those who are not rated, not a number.
+pub enum RatingErrors {
+    /// In Elo², by player and player; NaN for unrated players.
     Covariance(Vec<Vec<f64>>),
-    /// Ratings in resampled games, one list a record.
+    /// Ratings in resampled games, one list per sample.
     Samples(Vec<Vec<f64>>),
 }
 
-impl Errors {
-    /// Half the width of the 95 % interval of a rating, in Elo; `None` if it is not known.
+impl RatingErrors {
+    /// Half-width of a rating's 95 % interval in Elo.
     pub fn error(&self, player: usize) -> Option<f64> {
         let error = match self {
-            Errors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
-            Errors::Samples(records) => {
-                let mut values: Vec<f64> = records.iter().map(|record| record[player]).collect();
+            RatingErrors::Covariance(matrix) => Z95 * matrix[player][player].max(0.0).sqrt(),
+            RatingErrors::Samples(samples) => {
+                let mut values: Vec<f64> = samples.iter().map(|sample| sample[player]).collect();
                 values.sort_by(f64::total_cmp);
                 let last = values.len().checked_sub(1)?;
                 let at = |q: f64| values[(q * last as f64).round() as usize];
@@ -47,33 +46,32 @@ impl Errors {
         error.is_finite().then_some(error)
     }
 
-    /// The likelihood that the first player is the stronger, given the difference of the ratings in Elo.
+    /// Likelihood that the first player is stronger, given the rating difference in Elo.
     pub fn superiority(&self, first: usize, second: usize, difference: f64) -> Option<f64> {
         match self {
-            Errors::Covariance(matrix) => {
+            RatingErrors::Covariance(matrix) => {
                 let variance = matrix[first][first] + matrix[second][second] - 2.0 * matrix[first][second];
                 let chance =
                     if difference == 0.0 { 0.5 } else { normal_cdf(difference / variance.max(0.0).sqrt()) };
                 (!variance.is_nan()).then_some(chance)
             }
-            Errors::Samples(records) => {
-                let points = |record: &Vec<f64>| match record[first].partial_cmp(&record[second]) {
+            RatingErrors::Samples(samples) => {
+                let points = |sample: &Vec<f64>| match sample[first].partial_cmp(&sample[second]) {
                     Some(std::cmp::Ordering::Greater) => Some(1.0),
                     Some(std::cmp::Ordering::Equal) => Some(0.5),
                     Some(std::cmp::Ordering::Less) => Some(0.0),
                     None => None,
                 };
-                let sum = records.iter().map(points).sum::<Option<f64>>()?;
-                Some(sum / records.len().max(1) as f64)
+                let sum = samples.iter().map(points).sum::<Option<f64>>()?;
+                Some(sum / samples.len().max(1) as f64)
             }
         }
     }
 }
 
-/// The covariance of the ratings; `None` for more than [`MOST_PLAYERS`] players.
-///
-/// Ratings of a pool without an anchor are relative to its average, others to the anchors.
-pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
+/// Covariance of the ratings; `None` above [`MOST_PLAYERS`] players. Ratings in a pool without anchors are
+/// relative to its average.
+pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors> {
     let (problem, state) = (&ratings.problem, &ratings.state);
     let players = ratings.elo.len();
     let index: Vec<Option<usize>> = {
@@ -88,28 +86,28 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
     if free > MOST_PLAYERS {
         return None;
     }
-    // Players, White's advantage, the draw parameter.
+    // Parameters: players, White's advantage, draw parameter.
     let size = free + 2;
-    let (mut bend, mut scatter) = (vec![vec![0.0; size]; size], vec![vec![0.0; size]; size]);
+    let (mut information, mut score_variance) = (vec![vec![0.0; size]; size], vec![vec![0.0; size]; size]);
     for edge in &problem.edges {
         let x = problem.difference(edge, state);
         let e = problem.model.expand_counts(edge.counts, x, state.draw);
         let games: f64 = edge.counts.iter().sum();
         let [xx, xd, dd] = e.hessian;
         let noise = match problem.model {
-            Model::Elo => [games * Model::Elo.variance(x, state.draw), 0.0, 0.0],
+            ResultModel::Elo => [games * ResultModel::Elo.variance(x, state.draw), 0.0, 0.0],
             _ => [xx, xd, dd],
         };
-        let mut along = [(index[edge.white], 1.0), (index[edge.black], -1.0), (Some(free), 1.0)];
+        let mut direction = [(index[edge.white], 1.0), (index[edge.black], -1.0), (Some(free), 1.0)];
         if !problem.white_free {
-            along[2].0 = None;
+            direction[2].0 = None;
         }
-        add(&mut bend, &along, [xx, xd, dd], problem);
-        add(&mut scatter, &along, noise, problem);
+        add(&mut information, &direction, [xx, xd, dd], problem);
+        add(&mut score_variance, &direction, noise, problem);
     }
-    pin(&mut bend, ratings, problem, &index, free);
-    let inverse = invert(&bend)?;
-    let spread = multiply(&multiply(&inverse, &scatter), &inverse);
+    pin(&mut information, ratings, problem, &index, free);
+    let inverse = invert(&information)?;
+    let spread = multiply(&multiply(&inverse, &score_variance), &inverse);
     let unit = settings.unit();
     let anchored = |i: usize| ratings.elo[i].is_some() && index[i].is_none();
     let entry = |i: usize, j: usize| match (index[i], index[j]) {
@@ -117,20 +115,22 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<Errors> {
         _ if (anchored(i) || index[i].is_some()) && (anchored(j) || index[j].is_some()) => 0.0,
         _ => f64::NAN,
     };
-    Some(Errors::Covariance((0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect()))
+    Some(RatingErrors::Covariance(
+        (0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect(),
+    ))
 }
 
-/// Adds an encounter's second derivatives to a matrix.
+/// Adds an encounter's second derivatives.
 fn add(
     matrix: &mut [Vec<f64>],
-    along: &[(Option<usize>, f64); 3],
+    direction: &[(Option<usize>, f64); 3],
     [xx, xd, dd]: [f64; 3],
     problem: &Problem,
 ) {
     let draw = matrix.len() - 1;
-    for &(i, a) in along {
+    for &(i, a) in direction {
         let Some(i) = i else { continue };
-        for &(j, b) in along {
+        for &(j, b) in direction {
             if let Some(j) = j {
                 matrix[i][j] += a * b * xx;
             }
@@ -145,39 +145,46 @@ fn add(
     }
 }
 
-/// Makes the matrix regular: what does not move gets a 1, and the sum of each pool without an anchor a weight.
-fn pin(bend: &mut [Vec<f64>], ratings: &Ratings, problem: &Problem, index: &[Option<usize>], free: usize) {
+/// Makes the matrix regular: 1 for fixed parameters, and a weight on the sum of each pool without an anchor.
+fn pin(
+    information: &mut [Vec<f64>],
+    ratings: &Ratings,
+    problem: &Problem,
+    index: &[Option<usize>],
+    free: usize,
+) {
     if !problem.white_free {
-        bend[free][free] = 1.0;
+        information[free][free] = 1.0;
     }
     if !problem.model.has_draws() {
-        bend[free + 1][free + 1] = 1.0;
+        information[free + 1][free + 1] = 1.0;
     }
     let pools = 1 + ratings
-        .places
+        .status
         .iter()
-        .filter_map(|p| if let Place::Pool(i) = p { Some(*i) } else { None })
+        .filter_map(|p| if let PoolStatus::Pool(i) = p { Some(*i) } else { None })
         .max()
         .unwrap_or(0);
     for pool in 0..pools {
-        let of_pool = |i: &usize| ratings.places[*i] == Place::Pool(pool);
-        let members: Vec<usize> = (0..ratings.places.len()).filter(of_pool).collect();
+        let of_pool = |i: &usize| ratings.status[*i] == PoolStatus::Pool(pool);
+        let members: Vec<usize> = (0..ratings.status.len()).filter(of_pool).collect();
         let moving: Vec<usize> = members.iter().filter_map(|&i| index[i]).collect();
-        // An anchor, or the fixed player in the middle, is enough.
-        if moving.len() < members.len() || index.get(ratings.places.len()) == Some(&None) || moving.is_empty()
+        // An anchor, or the fixed virtual player, is enough.
+        if moving.len() < members.len() || index.get(ratings.status.len()) == Some(&None) || moving.is_empty()
         {
             continue;
         }
-        let weight = moving.iter().map(|&i| bend[i][i]).sum::<f64>() / (moving.len() * moving.len()) as f64;
+        let weight =
+            moving.iter().map(|&i| information[i][i]).sum::<f64>() / (moving.len() * moving.len()) as f64;
         for &i in &moving {
             for &j in &moving {
-                bend[i][j] += weight;
+                information[i][j] += weight;
             }
         }
     }
 }
 
-/// The inverse of a symmetric positive definite matrix; `None` if it is not one.
+/// `None` if the matrix is not positive definite.
 fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let factor = Cholesky::new(matrix.concat(), n)?;
@@ -200,20 +207,17 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of games drawn anew from the fitted model, on the same schedule, `records` times. Depends on the seed, not on
-/// the number of threads.
-///
-/// # Errors
-/// If the user interrupts.
+/// Ratings of `samples` resamples: games drawn from the fitted model on the same schedule. Depends on the
+/// seed, not on the number of threads.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
     settings: &Settings,
-    records: u32,
+    samples: u32,
     seed: u64,
     progress: impl Fn() + Sync,
-) -> Result<Errors> {
-    // So little that it shows only where a record has somebody win every game.
+) -> Result<RatingErrors> {
+    // Small enough to matter only where a player wins every resampled game.
     const FINITE: f64 = 0.05;
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());
@@ -222,8 +226,8 @@ pub fn bootstrap(
             return Err(Error::Interrupted("nothing was written"));
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));
-        let mut record = rated.clone();
-        for encounter in &mut record.encounters {
+        let mut sample = rated.clone();
+        for encounter in &mut sample.encounters {
             let edge = Edge { white: encounter.white, black: encounter.black, counts: [0.0; 3] };
             let x = ratings.problem.difference(&edge, &ratings.state);
             let [w, d, _] = ratings.problem.model.chances(x, ratings.state.draw);
@@ -234,12 +238,12 @@ pub fn bootstrap(
             }
             [encounter.wins, encounter.draws, encounter.losses] = counts;
         }
-        let fitted = fit(&record, &settings)?;
+        let fitted = fit(&sample, &settings)?;
         progress();
         let rating = |i: usize| ratings.elo[i].and(fitted.elo[i]).unwrap_or(f64::NAN);
         Ok((0..results.players.len()).map(rating).collect())
     };
-    (0..records).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(Errors::Samples)
+    (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(RatingErrors::Samples)
 }
 
 #[cfg(test)]
@@ -285,7 +289,7 @@ mod tests {
 
     #[test]
     fn covariance_and_bootstrap_agree() {
-        for model in [Model::Elo, Model::Davidson, Model::RaoKupper] {
+        for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
             let settings = Settings { model, ..Settings::default() };
             let ratings = fit(&games(), &settings).unwrap();
             let by_formula = covariance(&ratings, &settings).unwrap();
@@ -315,7 +319,9 @@ mod tests {
     fn ratings_relative_to_the_average_have_errors_that_cancel() {
         let settings = Settings::default();
         let ratings = fit(&games(), &settings).unwrap();
-        let Errors::Covariance(matrix) = covariance(&ratings, &settings).unwrap() else { unreachable!() };
+        let RatingErrors::Covariance(matrix) = covariance(&ratings, &settings).unwrap() else {
+            unreachable!()
+        };
         for row in matrix {
             assert!(row.iter().sum::<f64>().abs() < 1e-6, "{row:?}");
         }

@@ -1,44 +1,39 @@
-//! Ratings of greatest likelihood.
-//!
-//! In: results and settings. Out: [`Ratings`]. The likelihood is concave: there is one optimum, up to a constant in each
-//! pool, which the pool's average or its anchors settle. [`super::newton`] finds it.
+//! Maximum-likelihood ratings. The likelihood is concave, so there is one optimum up to a constant per pool,
+//! which the pool's average or its anchors fix.
 
 use super::games::Results;
-use super::likelihood::Model;
+use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
-use super::pool::{Place, places};
+use super::pool::{PoolStatus, pool_status};
 use patzer_io::error::{Error, Result};
 
-/// The advantage of White.
+/// White's advantage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum White {
-    /// Fitted with the ratings.
     Fitted,
     /// Known, in Elo.
     Fixed(f64),
 }
 
-/// How to rate.
+/// Settings of a rating fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How results depend on ratings.
-    pub model: Model,
-    /// Difference of two ratings at which 76 % of the points are expected. Elo's formula has 200.24; Ordo takes 202.
+    pub model: ResultModel,
+    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo.
     pub scale: f64,
-    /// Average of every pool without an anchor.
+    /// Average of every pool without anchors.
     pub average: f64,
-    /// Players whose ratings are known.
+    /// Players of known rating.
     pub anchors: Vec<(usize, f64)>,
-    /// The advantage of White.
     pub white: White,
-    /// Draws that everyone is given against a player in the middle of the pool, so that all ratings are finite; 0 for none.
+    /// Draws given to every player against a virtual player, so that all ratings are finite; 0 for none.
     pub prior: f64,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            model: Model::Elo,
+            model: ResultModel::Elo,
             scale: 202.0,
             average: 2300.0,
             anchors: Vec::new(),
@@ -49,53 +44,49 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Natural logistic units of one Elo.
+    /// Natural logistic units per Elo.
     pub fn unit(&self) -> f64 {
         (0.76f64 / 0.24).ln() / self.scale
     }
 }
 
-/// What the fit gives.
+/// Fitted ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
-    /// By player, in Elo; `None` for those without a finite rating.
+    /// By player; `None` without a finite rating.
     pub elo: Vec<Option<f64>>,
-    /// Where each player stands.
-    pub places: Vec<Place>,
-    /// Advantage of White, in Elo.
+    pub status: Vec<PoolStatus>,
+    /// White's advantage in Elo.
     pub white: f64,
-    /// The draw parameter of the model; of [`Model::Elo`] that of Davidson's model, fitted after the ratings.
+    /// Draw parameter; for [`ResultModel::Elo`] that of Davidson's model, fitted after the ratings.
     pub draw: f64,
-    /// Newton steps taken.
+    /// Newton steps.
     pub steps: u32,
     pub(super) problem: Problem,
     pub(super) state: State,
 }
 
 impl Ratings {
-    /// White's expected score, 0 to 1; `None` if one of the two is not rated.
+    /// White's expected score; `None` if a player is unrated.
     pub fn expected(&self, white: usize, black: usize) -> Option<f64> {
         self.elo[white].and(self.elo[black])?;
         let edge = Edge { white, black, counts: [0.0; 3] };
         Some(self.problem.model.score(self.problem.difference(&edge, &self.state), self.state.draw))
     }
 
-    /// The chance of a draw between equal players, White's advantage aside.
+    /// Probability of a draw between equal players, without White's advantage.
     pub fn draw_rate(&self) -> f64 {
         self.problem.model.chances(0.0, self.draw)[1]
     }
 }
 
-/// Rates players.
-///
-/// # Errors
-/// If nobody can be rated, or an anchor cannot be.
+/// Fits ratings.
 pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let n = results.players.len();
-    let places = if settings.prior > 0.0 { vec![Place::Pool(0); n] } else { places(results) };
-    let rated: Vec<bool> = places.iter().map(|place| matches!(place, Place::Pool(_))).collect();
+    let status = if settings.prior > 0.0 { vec![PoolStatus::Pool(0); n] } else { pool_status(results) };
+    let rated: Vec<bool> = status.iter().map(|status| matches!(status, PoolStatus::Pool(_))).collect();
     if !rated.contains(&true) {
-        return Err(Error::usage(
+        return Err(Error::input(
             "no two players have both scored against each other, so no rating is finite; --prior 2 gives finite ones",
         ));
     }
@@ -122,7 +113,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         start[player] = (elo - settings.average) * unit;
     }
     if settings.prior > 0.0 {
-        // The player in the middle stands behind all others, and where there are anchors floats with them.
+        // The virtual player meets everyone; with anchors its rating is free.
         let half = [0.0, settings.prior / 2.0, 0.0];
         edges.extend((0..n).map(|player| Edge { white: player, black: n, counts: half }));
         edges.extend((0..n).map(|player| Edge { white: n, black: player, counts: half }));
@@ -133,25 +124,25 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         White::Fitted => (0.0, true),
         White::Fixed(elo) => (elo * unit, false),
     };
-    let still = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &places, &free) };
-    let problem = Problem { model: settings.model, edges, free, still, white_free };
+    let held = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &status, &free) };
+    let problem = Problem { model: settings.model, edges, free, held, white_free };
     let start = State { players: start, white, draw: settings.model.start() };
     let (mut state, steps) = newton(&problem, start)?;
-    settle(&mut state, &places, settings, n);
-    if settings.model == Model::Elo {
+    settle(&mut state, &status, settings, n);
+    if settings.model == ResultModel::Elo {
         state.draw = davidson_draw(&problem, &state);
     }
     let elo = (0..n).map(|i| rated[i].then(|| settings.average + state.players[i] / unit)).collect();
     let (white, draw) = (state.white / unit, state.draw);
-    Ok(Ratings { elo, places, white, draw, steps, problem, state })
+    Ok(Ratings { elo, status, white, draw, steps, problem, state })
 }
 
-/// The player with the most games of every pool in which all are free.
-fn one_a_pool(results: &Results, places: &[Place], free: &[bool]) -> Vec<usize> {
+/// The most active player of every pool without anchors, held fixed.
+fn one_a_pool(results: &Results, status: &[PoolStatus], free: &[bool]) -> Vec<usize> {
     let games: Vec<u64> = results.scores().iter().map(|s| s.iter().sum()).collect();
     let mut of_pool = std::collections::BTreeMap::<usize, Option<usize>>::new();
-    for (player, place) in places.iter().enumerate() {
-        let Place::Pool(pool) = place else { continue };
+    for (player, status) in status.iter().enumerate() {
+        let PoolStatus::Pool(pool) = status else { continue };
         let best = of_pool.entry(*pool).or_insert(Some(player));
         *best = match *best {
             Some(known) if free[player] => Some(if games[player] > games[known] { player } else { known }),
@@ -161,17 +152,18 @@ fn one_a_pool(results: &Results, places: &[Place], free: &[bool]) -> Vec<usize> 
     of_pool.into_values().flatten().collect()
 }
 
-/// Moves every pool without an anchor to the average.
-fn settle(state: &mut State, places: &[Place], settings: &Settings, n: usize) {
-    let pools = places.iter().filter_map(|p| if let Place::Pool(i) = p { Some(i + 1) } else { None }).max();
+/// Shifts every pool without an anchor to the average.
+fn settle(state: &mut State, status: &[PoolStatus], settings: &Settings, n: usize) {
+    let pools =
+        status.iter().filter_map(|p| if let PoolStatus::Pool(i) = p { Some(i + 1) } else { None }).max();
     for pool in 0..pools.unwrap_or(0) {
-        let of_pool: Vec<usize> = (0..n).filter(|&i| places[i] == Place::Pool(pool)).collect();
-        if settings.anchors.iter().any(|(player, _)| places[*player] == Place::Pool(pool)) {
+        let of_pool: Vec<usize> = (0..n).filter(|&i| status[i] == PoolStatus::Pool(pool)).collect();
+        if settings.anchors.iter().any(|(player, _)| status[*player] == PoolStatus::Pool(pool)) {
             continue;
         }
         let mean = of_pool.iter().map(|&i| state.players[i]).sum::<f64>() / of_pool.len() as f64;
         of_pool.iter().for_each(|&i| state.players[i] -= mean);
-        // The player in the middle, where there is one, moves along.
+        // The virtual player, if any, moves direction.
         state.players[n..].iter_mut().for_each(|x| *x -= mean);
     }
 }
@@ -186,8 +178,8 @@ mod tests {
         Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
     }
 
-    /// Games of six players of known ratings, drawn from a model.
-    fn drawn(model: Model, true_elo: &[f64], white: f64, draw: f64, seed: u64) -> Results {
+    /// Games of players with known ratings, drawn from a model.
+    fn drawn(model: ResultModel, true_elo: &[f64], white: f64, draw: f64, seed: u64) -> Results {
         let (mut rng, unit) = (Rng::new(seed), Settings::default().unit());
         let mut counts = BTreeMap::new();
         for (i, a) in true_elo.iter().enumerate() {
@@ -214,12 +206,12 @@ mod tests {
         assert!((a - b - 2f64.ln() / settings.unit()).abs() < 1e-6 && (a + b - 4600.0).abs() < 1e-6);
         assert!(fitted.white.abs() < 1e-6, "{}", fitted.white);
         // Davidson: wins to losses 60 to 20, draws 40 = ν √(60·20) of the same 120.
-        let davidson = fit(&games, &Settings { model: Model::Davidson, ..settings.clone() }).unwrap();
+        let davidson = fit(&games, &Settings { model: ResultModel::Davidson, ..settings.clone() }).unwrap();
         let gap = (davidson.elo[0].unwrap() - davidson.elo[1].unwrap()) * settings.unit();
         assert!((gap - 3f64.ln()).abs() < 1e-6, "{gap}");
         assert!((davidson.draw.exp() - 40.0 / 1200f64.sqrt()).abs() < 1e-6);
         // Rao and Kupper: win σ(x − t) = ½, loss σ(−x − t) = 1/6: t − x = 0, t + x = ln 5.
-        let rao = fit(&games, &Settings { model: Model::RaoKupper, ..settings.clone() }).unwrap();
+        let rao = fit(&games, &Settings { model: ResultModel::RaoKupper, ..settings.clone() }).unwrap();
         let gap = (rao.elo[0].unwrap() - rao.elo[1].unwrap()) * settings.unit();
         assert!((gap - 5f64.ln() / 2.0).abs() < 1e-6 && (rao.draw - gap).abs() < 1e-6);
     }
@@ -227,7 +219,9 @@ mod tests {
     #[test]
     fn known_ratings_are_recovered_from_drawn_games() {
         let truth = [2100.0, 2200.0, 2250.0, 2300.0, 2400.0, 2550.0];
-        for (model, draw) in [(Model::Elo, 0.3), (Model::Davidson, 0.3), (Model::RaoKupper, 0.6)] {
+        for (model, draw) in
+            [(ResultModel::Elo, 0.3), (ResultModel::Davidson, 0.3), (ResultModel::RaoKupper, 0.6)]
+        {
             let fitted =
                 fit(&drawn(model, &truth, 35.0, draw, 1), &Settings { model, ..Settings::default() })
                     .unwrap();
@@ -241,7 +235,7 @@ mod tests {
 
     #[test]
     fn points_equal_expected_points_at_the_optimum() {
-        let games = drawn(Model::Davidson, &[2000.0, 2300.0, 2450.0], 20.0, 0.0, 2);
+        let games = drawn(ResultModel::Davidson, &[2000.0, 2300.0, 2450.0], 20.0, 0.0, 2);
         let fitted = fit(&games, &Settings::default()).unwrap();
         for player in 0..3 {
             let balance: f64 = (fitted.problem.edges.iter())
@@ -249,7 +243,7 @@ mod tests {
                     let [w, d, l] = e.counts;
                     let n = w + d + l;
                     let x = fitted.problem.difference(e, &fitted.state);
-                    let rest = w + d / 2.0 - n / (1.0 + (-x).exp());
+                    let rest = w + d / 2.0 - n * patzer_chess::score::logistic(x);
                     if e.white == player {
                         rest
                     } else if e.black == player {
@@ -265,7 +259,7 @@ mod tests {
 
     #[test]
     fn anchors_stay_where_they_are_put() {
-        let games = drawn(Model::Elo, &[2000.0, 2300.0, 2450.0], 0.0, 0.0, 3);
+        let games = drawn(ResultModel::Elo, &[2000.0, 2300.0, 2450.0], 0.0, 0.0, 3);
         let plain = fit(&games, &Settings::default()).unwrap();
         let one = fit(&games, &Settings { anchors: vec![(1, 3000.0)], ..Settings::default() }).unwrap();
         let shift = 3000.0 - plain.elo[1].unwrap();
@@ -283,7 +277,7 @@ mod tests {
         let games = results(&[("king", "a", [5, 0, 0]), ("a", "b", [1, 0, 1]), ("x", "y", [1, 0, 0])]);
         let plain = fit(&games, &Settings::default()).unwrap();
         let king = games.players.iter().position(|p| p == "king").unwrap();
-        assert_eq!((plain.elo[king], plain.places[king]), (None, Place::Above));
+        assert_eq!((plain.elo[king], plain.status[king]), (None, PoolStatus::Above));
         let fitted = fit(&games, &Settings { prior: 2.0, ..Settings::default() }).unwrap();
         let elo: Vec<f64> = fitted.elo.iter().map(|elo| elo.unwrap()).collect();
         assert!((elo.iter().sum::<f64>() / elo.len() as f64 - 2300.0).abs() < 1e-6);

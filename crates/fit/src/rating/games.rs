@@ -1,7 +1,5 @@
-//! Who played whom, and how it ended.
-//!
-//! In: files of PGN. Out: [`Results`], counts for every two players and colours, and an [`Account`] of all games. Moves
-//! are not looked at. Games are cut apart before anything in them is believed, so a broken one takes no other.
+//! Games by player pair, read from the White, Black and Result tags of PGN; moves are not parsed. Games are
+//! split before parsing, so a broken one costs no other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -13,23 +11,20 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, tags};
 
-/// Games of one player with White against another with Black.
+/// Games between two players with fixed colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encounter {
-    /// Index of the player with White.
+    /// Index into [`Results::players`].
     pub white: usize,
-    /// Index of the player with Black.
     pub black: usize,
-    /// Games that White won.
+    /// Wins of White.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games that Black won.
+    /// Wins of Black.
     pub losses: u64,
 }
 
 impl Encounter {
-    /// All games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
@@ -38,14 +33,14 @@ impl Encounter {
 /// Players and their games.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Results {
-    /// Names, in the order of the alphabet.
+    /// Sorted.
     pub players: Vec<String>,
-    /// One a pair of players and colours, in order.
+    /// One per ordered pair of players.
     pub encounters: Vec<Encounter>,
 }
 
 impl Results {
-    /// Results from counts by the names of White and Black: wins of White, draws, wins of Black.
+    /// From wins of White, draws and wins of Black by the names of White and Black.
     pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
         let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();
         players.sort();
@@ -62,12 +57,11 @@ impl Results {
         Results { encounters, players }
     }
 
-    /// All games.
     pub fn games(&self) -> u64 {
         self.encounters.iter().map(Encounter::games).sum()
     }
 
-    /// Each player's wins, draws and losses.
+    /// Wins, draws and losses of each player.
     pub fn scores(&self) -> Vec<[u64; 3]> {
         let mut scores = vec![[0; 3]; self.players.len()];
         for e in &self.encounters {
@@ -79,32 +73,46 @@ impl Results {
         scores
     }
 
-    /// The same without the games in which a player takes part for whom `keep` says no. Players stay.
+    /// Drops games with a player for whom `keep` is false; the players stay.
     pub fn only(&self, keep: impl Fn(usize) -> bool) -> Results {
         let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
         Results { players: self.players.clone(), encounters }
     }
 }
 
-/// What was read, and what of it gives no result.
+impl Results {
+    /// Drops players with fewer games, and their games, until all have enough.
+    pub fn with_min_games(&self, least: u64) -> Results {
+        let mut kept = self.clone();
+        loop {
+            let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
+            let enough = |player: usize| games[player] >= least;
+            if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
+                break;
+            }
+            kept = kept.only(enough);
+        }
+        let counts = kept.encounters.iter().map(|e| {
+            let name = |player: usize| kept.players[player].clone();
+            ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
+        });
+        Results::new(counts.collect())
+    }
+}
+
+/// Games read, rated, and skipped by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Account {
-    /// Games in the files.
+pub struct GameCounts {
     pub games: u64,
-    /// Games that count.
     pub games_rated: u64,
-    /// Games that do not, by reason: `no_result`, `no_names`, `same_player`.
+    /// By reason: `no_result`, `no_names`, `same_player`.
     pub games_skipped: BTreeMap<&'static str, u64>,
 }
 
-/// Reads files of games. `progress` gets the number of bytes read so far.
-///
-/// # Errors
-/// If a file cannot be read to its end, no game has a result and two names, or the user interrupts.
-pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Account)> {
+/// Reads files of games; `progress` receives the bytes read so far.
+pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
     let reader = Reader::start(files.to_vec())?;
-    let mut counts = BTreeMap::new();
-    let mut account = Account::default();
+    let (mut pairs, mut counts) = (BTreeMap::new(), GameCounts::default());
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
@@ -115,55 +123,55 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, Accou
         if batch.is_empty() {
             break;
         }
-        let parsed: Vec<Result<Block>> = batch.into_par_iter().map(parse).collect();
-        for block in parsed {
-            block?.add_to(&mut counts, &mut account);
+        let parsed: Vec<Result<ChunkResults>> = batch.into_par_iter().map(parse).collect();
+        for results in parsed {
+            results?.add_to(&mut pairs, &mut counts);
         }
     }
-    if account.games_rated == 0 {
-        let games = account.games;
+    if counts.games_rated == 0 {
+        let games = counts.games;
         let reason = format!("none of the {games} games has two players' names and a result");
         return Err(match files {
             [file] => Error::data(file, reason),
-            _ => Error::usage(reason),
+            _ => Error::input(reason),
         });
     }
-    Ok((Results::new(counts), account))
+    Ok((Results::new(pairs), counts))
 }
 
-/// What a chunk's games came to.
+/// Counts of a chunk of games.
 #[derive(Default)]
-struct Block {
-    counts: HashMap<(String, String), [u64; 3]>,
-    account: Account,
+struct ChunkResults {
+    pairs: HashMap<(String, String), [u64; 3]>,
+    counts: GameCounts,
 }
 
-impl Block {
-    fn add_to(self, counts: &mut BTreeMap<(String, String), [u64; 3]>, account: &mut Account) {
-        for (names, new) in self.counts {
-            let sum = counts.entry(names).or_default();
+impl ChunkResults {
+    fn add_to(self, pairs: &mut BTreeMap<(String, String), [u64; 3]>, counts: &mut GameCounts) {
+        for (names, new) in self.pairs {
+            let sum = pairs.entry(names).or_default();
             *sum = [sum[0] + new[0], sum[1] + new[1], sum[2] + new[2]];
         }
-        account.games += self.account.games;
-        account.games_rated += self.account.games_rated;
-        for (reason, count) in self.account.games_skipped {
-            *account.games_skipped.entry(reason).or_default() += count;
+        counts.games += self.counts.games;
+        counts.games_rated += self.counts.games_rated;
+        for (reason, count) in self.counts.games_skipped {
+            *counts.games_skipped.entry(reason).or_default() += count;
         }
     }
 }
 
-fn parse(event: Event) -> Result<Block> {
+fn parse(event: Event) -> Result<ChunkResults> {
     match event {
         Event::Chunk(chunk) => Ok(parse_chunk(&chunk)),
-        Event::End { .. } => Ok(Block::default()),
+        Event::End { .. } => Ok(ChunkResults::default()),
         Event::Broken { error, .. } | Event::Failed(error) => Err(error),
     }
 }
 
-fn parse_chunk(chunk: &Chunk) -> Block {
-    let mut block = Block::default();
-    for piece in &chunk.games {
-        let header = &chunk.text[piece.start..piece.movetext];
+fn parse_chunk(chunk: &Chunk) -> ChunkResults {
+    let mut results = ChunkResults::default();
+    for span in &chunk.games {
+        let header = &chunk.text[span.start..span.movetext];
         let (mut white, mut black, mut result) = (None, None, None);
         for (name, value) in tags::Tags::new(header).iter() {
             match name {
@@ -173,24 +181,24 @@ fn parse_chunk(chunk: &Chunk) -> Block {
                 _ => {}
             }
         }
-        let outcome = result.and_then(outcome).or_else(|| last_word(&chunk.text[piece.movetext..piece.end]));
-        block.account.games += 1;
+        let outcome = result.and_then(outcome).or_else(|| last_word(&chunk.text[span.movetext..span.end]));
+        results.counts.games += 1;
         let known = |name: &str| !matches!(name.trim(), "" | "?");
         let skipped = match (white, black, outcome) {
             (_, _, None) => "no_result",
             (Some(white), Some(black), Some(outcome)) if known(&white) && known(&black) => {
                 if white != black {
-                    block.counts.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
-                    block.account.games_rated += 1;
+                    results.pairs.entry((white.into_owned(), black.into_owned())).or_default()[outcome] += 1;
+                    results.counts.games_rated += 1;
                     continue;
                 }
                 "same_player"
             }
             _ => "no_names",
         };
-        *block.account.games_skipped.entry(skipped).or_default() += 1;
+        *results.counts.games_skipped.entry(skipped).or_default() += 1;
     }
-    block
+    results
 }
 
 /// 0 for a win of White, 1 for a draw, 2 for a win of Black.
@@ -203,7 +211,7 @@ fn outcome(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The result at the end of a movetext.
+/// Result at the end of a movetext.
 fn last_word(movetext: &[u8]) -> Option<usize> {
     movetext.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().and_then(outcome)
 }
@@ -223,13 +231,13 @@ mod tests {
             [White \"B\"]\n[Black \"?\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n\n\
             [White \"B\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n";
         std::fs::write(&path, text).unwrap();
-        let (results, account) = read(&[path], |_| {}).unwrap();
+        let (results, counts) = read(&[path], |_| {}).unwrap();
         assert_eq!(results.players, ["A", "B"]);
         let encounter = |white, black, wins, draws, losses| Encounter { white, black, wins, draws, losses };
         assert_eq!(results.encounters, [encounter(0, 1, 1, 1, 0), encounter(1, 0, 0, 0, 1)]);
         assert_eq!(results.scores(), [[2, 1, 0], [0, 1, 2]]);
-        assert_eq!((account.games, account.games_rated), (6, 3));
-        assert_eq!(account.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
+        assert_eq!((counts.games, counts.games_rated), (6, 3));
+        assert_eq!(counts.games_skipped, [("no_names", 1), ("no_result", 1), ("same_player", 1)].into());
     }
 
     #[test]

@@ -1,14 +1,9 @@
-//! How likely results are, given the difference of two ratings.
-//!
-//! In: counts of one encounter, the difference x in favour of White on the natural logistic scale, and the draw
-//! parameter. Out: the negative logarithm of the likelihood with its derivatives, and the chances. All three models
-//! are concave in (x, draw parameter), so ratings have one optimum.
-
-use super::games::Encounter;
+//! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
+//! draw parameter. All three models are concave in both, so ratings have one optimum.
 
 /// How results depend on ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Model {
+pub enum ResultModel {
     /// The expected score is logistic and a draw is half a win: the model of Elo and of Ordo
     Elo,
     /// Draws have a chance of their own, in the geometric mean of both wins' (Davidson, 1970)
@@ -17,14 +12,12 @@ pub enum Model {
     RaoKupper,
 }
 
-/// Value and derivatives by x and by the draw parameter.
+/// Negative log-likelihood with derivatives by x and the draw parameter.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Expansion {
-    /// Negative logarithm of the likelihood.
     pub value: f64,
-    /// By x, by the draw parameter.
     pub gradient: [f64; 2],
-    /// Twice by x, by both, twice by the draw parameter.
+    /// By x twice, by both, by the draw parameter twice.
     pub hessian: [f64; 3],
 }
 
@@ -34,38 +27,37 @@ fn softplus(x: f64) -> (f64, f64) {
     (x.max(0.0) + e.ln_1p(), if x > 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) })
 }
 
-impl Model {
-    /// Whether the model has a draw parameter.
+impl ResultModel {
     pub fn has_draws(self) -> bool {
-        self != Model::Elo
+        self != ResultModel::Elo
     }
 
-    /// Whether the draw parameter may be `draw`.
+    /// Whether `draw` is in the parameter's range.
     pub fn admits(self, draw: f64) -> bool {
-        self != Model::RaoKupper || draw > 0.0
+        self != ResultModel::RaoKupper || draw > 0.0
     }
 
-    /// The draw parameter to begin with.
+    /// Initial draw parameter.
     pub fn start(self) -> f64 {
-        if self == Model::RaoKupper { 1.0 } else { 0.0 }
+        if self == ResultModel::RaoKupper { 1.0 } else { 0.0 }
     }
 
-    /// Chances of a win of White, of a draw and of a win of Black. For [`Model::Elo`], which says nothing of draws,
-    /// the draw parameter is Davidson's, and draws take from both sides alike.
+    /// Probabilities of a win, draw and loss of White. [`ResultModel::Elo`] has no draws: they follow Davidson's
+    /// model and take from both sides equally.
     pub fn chances(self, x: f64, draw: f64) -> [f64; 3] {
         match self {
-            Model::Elo => {
-                let (score, [_, d, _]) = (softplus(x).1, Model::Davidson.chances(x, draw));
+            ResultModel::Elo => {
+                let (score, [_, d, _]) = (softplus(x).1, ResultModel::Davidson.chances(x, draw));
                 let d = d.min(2.0 * score.min(1.0 - score));
                 [score - d / 2.0, d, 1.0 - score - d / 2.0]
             }
-            Model::Davidson => {
+            ResultModel::Davidson => {
                 let top = (x.abs() / 2.0).max(draw);
                 let [w, d, l] = [x / 2.0, draw, -x / 2.0].map(|e| (e - top).exp());
                 let sum = w + d + l;
                 [w / sum, d / sum, l / sum]
             }
-            Model::RaoKupper => {
+            ResultModel::RaoKupper => {
                 let (win, loss) = (softplus(x - draw).1, softplus(-x - draw).1);
                 [win, (1.0 - win - loss).max(0.0), loss]
             }
@@ -78,23 +70,18 @@ impl Model {
         w + d / 2.0
     }
 
-    /// The variance of a game's score.
+    /// Variance of a game's score.
     pub fn variance(self, x: f64, draw: f64) -> f64 {
         let [w, d, l] = self.chances(x, draw);
         let score = w + d / 2.0;
         w * (1.0 - score).powi(2) + d * (0.5 - score).powi(2) + l * score * score
     }
 
-    /// The negative logarithm of the likelihood of counts, and its derivatives.
-    pub fn expand(self, e: &Encounter, x: f64, draw: f64) -> Expansion {
-        self.expand_counts([e.wins as f64, e.draws as f64, e.losses as f64], x, draw)
-    }
-
-    /// As [`Model::expand`], for counts that need not be whole.
+    /// Negative log-likelihood of results, whose counts may be fractional.
     pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Expansion {
         let n = w + d + l;
         match self {
-            Model::Elo => {
+            ResultModel::Elo => {
                 let score = w + d / 2.0;
                 let (sp, p) = softplus(x);
                 Expansion {
@@ -103,7 +90,7 @@ impl Model {
                     hessian: [n * p * (1.0 - p), 0.0, 0.0],
                 }
             }
-            Model::Davidson => {
+            ResultModel::Davidson => {
                 let [pw, pd, pl] = self.chances(x, draw);
                 let top = (x.abs() / 2.0).max(draw);
                 let sum: f64 = [x / 2.0, draw, -x / 2.0].iter().map(|e| (e - top).exp()).sum();
@@ -114,7 +101,7 @@ impl Model {
                     hessian: [n * (pw + pl - lead * lead) / 4.0, -n * lead * pd / 2.0, n * pd * (1.0 - pd)],
                 }
             }
-            Model::RaoKupper => {
+            ResultModel::RaoKupper => {
                 let (p, q) = (x - draw, -x - draw);
                 let ((sp, win), (sq, loss)) = (softplus(p), softplus(q));
                 let (fp, fq) = ((w + d) * win - w, (l + d) * loss - l);
@@ -143,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_value_is_that_of_the_chances() {
-        for model in [Model::Davidson, Model::RaoKupper] {
+        for model in [ResultModel::Davidson, ResultModel::RaoKupper] {
             for (x, draw) in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2), (60.0, 0.5)] {
                 let want: f64 =
                     -(0..3).map(|i| COUNTS[i] * model.chances(x, draw)[i].max(1e-300).ln()).sum::<f64>();
@@ -155,15 +142,15 @@ mod tests {
             }
         }
         // Equal players: Davidson's share of draws is ν / (2 + ν), Rao and Kupper's (e^t − 1) / (e^t + 1).
-        assert!((Model::Davidson.chances(0.0, 0.0)[1] - 1.0 / 3.0).abs() < 1e-12);
-        assert!((Model::RaoKupper.chances(0.0, 3f64.ln())[1] - 0.5).abs() < 1e-12);
+        assert!((ResultModel::Davidson.chances(0.0, 0.0)[1] - 1.0 / 3.0).abs() < 1e-12);
+        assert!((ResultModel::RaoKupper.chances(0.0, 3f64.ln())[1] - 0.5).abs() < 1e-12);
     }
 
     #[test]
     fn derivatives_agree_with_differences() {
         let close =
             |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
-        for model in [Model::Elo, Model::Davidson, Model::RaoKupper] {
+        for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
             for (x, draw) in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2)] {
                 let f = |dx: f64, dd: f64| model.expand_counts(COUNTS, x + dx, draw + dd);
                 let (at, h) = (f(0.0, 0.0), 1e-6);
@@ -178,7 +165,7 @@ mod tests {
 
     #[test]
     fn variance_is_that_of_the_three_outcomes() {
-        assert!((Model::Elo.variance(0.0, -50.0) - 0.25).abs() < 1e-12);
-        assert!((Model::Davidson.variance(0.0, 0.0) - (1.0 - 1.0 / 3.0) / 4.0).abs() < 1e-12);
+        assert!((ResultModel::Elo.variance(0.0, -50.0) - 0.25).abs() < 1e-12);
+        assert!((ResultModel::Davidson.variance(0.0, 0.0) - (1.0 - 1.0 / 3.0) / 4.0).abs() < 1e-12);
     }
 }

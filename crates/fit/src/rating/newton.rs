@@ -1,12 +1,10 @@
-//! The optimum of the likelihood, by Newton's method, each step by conjugate gradients over the encounters, so that tens
-//! of thousands of players need no matrix.
-//!
-//! In: a [`Problem`] and a start. Out: the [`State`] of greatest likelihood, and how many steps it took.
+//! Newton's method for ratings, with steps by conjugate gradients over encounters, so that tens of thousands
+//! of players need no matrix.
 
-use super::likelihood::Model;
+use super::likelihood::ResultModel;
 use patzer_io::error::{Error, Result};
 
-/// Games between two players as the fit takes them. Counts need not be whole.
+/// Games between two players; counts may be fractional.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Edge {
     pub white: usize,
@@ -14,7 +12,7 @@ pub(super) struct Edge {
     pub counts: [f64; 3],
 }
 
-/// A point of the search, in natural logistic units.
+/// Parameters in natural logistic units.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub players: Vec<f64>,
@@ -22,19 +20,18 @@ pub(super) struct State {
     pub draw: f64,
 }
 
-/// Which parameters move, and the games that they have to fit.
+/// Games to fit, and which parameters are free.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Problem {
-    pub model: Model,
+    pub model: ResultModel,
     pub edges: Vec<Edge>,
-    /// By player.
     pub free: Vec<bool>,
-    /// One player of each pool without an anchor, who stands still while the others move: only differences count.
-    pub still: Vec<usize>,
+    /// One player per pool without anchors, held fixed because only differences count.
+    pub held: Vec<usize>,
     pub white_free: bool,
 }
 
-/// Value, gradient and the second derivatives of each edge.
+/// Value, gradient and second derivatives per encounter.
 struct Here {
     value: f64,
     gradient: State,
@@ -42,7 +39,7 @@ struct Here {
 }
 
 impl Problem {
-    /// The difference in favour of White.
+    /// Difference in favour of White.
     pub(super) fn difference(&self, edge: &Edge, at: &State) -> f64 {
         at.players[edge.white] - at.players[edge.black] + at.white
     }
@@ -51,7 +48,8 @@ impl Problem {
         self.model.has_draws()
     }
 
-    /// Draws or decided games that nobody has seen count half, so that the draw parameter stays finite.
+    /// Half a game per result if there are no draws or no decided games, so that the draw parameter stays
+    /// finite.
     fn unseen(&self) -> [f64; 3] {
         let sum = |i: usize| self.edges.iter().map(|e| e.counts[i]).sum::<f64>();
         if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
@@ -78,10 +76,10 @@ impl Problem {
         here
     }
 
-    /// Sets what does not move to 0.
+    /// Zeroes fixed parameters.
     fn mask(&self, v: &mut State) {
         v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
-        self.still.iter().for_each(|&player| v.players[player] = 0.0);
+        self.held.iter().for_each(|&player| v.players[player] = 0.0);
         if !self.white_free {
             v.white = 0.0;
         }
@@ -90,7 +88,7 @@ impl Problem {
         }
     }
 
-    /// The second derivatives times a direction.
+    /// Hessian times a vector.
     fn times(&self, here: &Here, at: &State, v: &State) -> State {
         let mut out = State { players: vec![0.0; v.players.len()], white: 0.0, draw: 0.0 };
         for (edge, [xx, xd, dd]) in self.edges.iter().zip(&here.hessians) {
@@ -108,7 +106,7 @@ impl Problem {
         out
     }
 
-    /// The diagonal of the second derivatives; 1 where nothing bends.
+    /// Diagonal of the Hessian, 1 where it vanishes.
     fn diagonal(&self, here: &Here) -> State {
         let mut out = State { players: vec![0.0; self.free.len()], white: 0.0, draw: 0.0 };
         for (edge, [xx, _, dd]) in self.edges.iter().zip(&here.hessians) {
@@ -148,7 +146,7 @@ impl State {
     }
 }
 
-/// The optimum, from a start.
+/// The optimum and the number of steps.
 pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
     // 2e-6 Elo.
     const STILL: f64 = 1e-8;
@@ -162,7 +160,7 @@ pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
             let next = at.moved(&step, length);
             if problem.model.admits(next.draw) {
                 let there = problem.expand(&next);
-                // Near the optimum rounding hides the fall; a step as short as that is taken.
+                // Near the optimum rounding hides the decrease; accept a step within rounding.
                 let enough = here.value - 1e-4 * length * falls + 1e-12 * here.value.abs();
                 if there.value.is_finite() && there.value <= enough {
                     (at, here) = (next, there);
@@ -178,12 +176,12 @@ pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
             return Ok((at, step_number));
         }
     }
-    Err(Error::usage(
+    Err(Error::input(
         "the ratings do not settle: some players have hardly a common opponent; --prior 2 helps",
     ))
 }
 
-/// Solves for the Newton step, preconditioned by the diagonal.
+/// Newton step, preconditioned by the diagonal.
 fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     let diagonal = problem.diagonal(here);
     let zero = State { players: vec![0.0; problem.free.len()], white: 0.0, draw: 0.0 };
@@ -192,7 +190,7 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     let mut z = residual.divided(&diagonal);
     let mut direction = z.clone();
     let mut size = residual.dot(&z);
-    // Far from the optimum a rough step is as good as an exact one (Dembo, Eisenstat and Steihaug, 1982).
+    // Far from the optimum a rough step suffices (Dembo, Eisenstat and Steihaug, 1982).
     let goal = size * f64::min(1e-2, size).max(1e-22);
     for _ in 0..4 * problem.free.len() + 100 {
         if !(size > goal && size > 1e-40) {
@@ -214,18 +212,18 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     x
 }
 
-/// Davidson's draw parameter at given ratings, for the errors of a model that says nothing of draws.
+/// Davidson's draw parameter at given ratings, for errors under the Elo model.
 pub(super) fn davidson_draw(problem: &Problem, at: &State) -> f64 {
     let mut draw = 0.0;
     for _ in 0..100 {
-        let unseen = Model::Davidson.expand_counts(problem.unseen(), 0.0, draw);
-        let (mut slope, mut bend) = (unseen.gradient[1], unseen.hessian[2]);
+        let unseen = ResultModel::Davidson.expand_counts(problem.unseen(), 0.0, draw);
+        let (mut slope, mut information) = (unseen.gradient[1], unseen.hessian[2]);
         for edge in &problem.edges {
-            let e = Model::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
+            let e = ResultModel::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
             slope += e.gradient[1];
-            bend += e.hessian[2];
+            information += e.hessian[2];
         }
-        let step = (-slope / bend.max(1e-300)).clamp(-2.0, 2.0);
+        let step = (-slope / information.max(1e-300)).clamp(-2.0, 2.0);
         draw += step;
         if step.abs() < 1e-12 {
             break;

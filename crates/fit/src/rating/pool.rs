@@ -1,28 +1,28 @@
-//! Who can be compared with whom.
+//! Pools of comparable players.
 //!
-//! In: results. Out: each player's [`Place`]. A rating is finite only among players each of whom has scored, directly
-//! or through others, against each other (Ford, "Solution of a ranking problem from binary comparisons", 1957): in the
-//! graph that leads from everyone to those who took points from them, those are the strongly connected parts. Players
-//! who won all their games, or lost them, have no finite rating; pools without games between them no common scale.
+//! A rating is finite only among players who have scored against each other directly or through others: the
+//! strongly connected components of the graph from each player to those who took points from him (Ford,
+//! "Solution of a ranking problem from binary comparisons", 1957). Players who won or lost all their games
+//! have no finite rating; pools without common games have no common scale.
 
 use super::games::Results;
 
-/// Where a player stands.
+/// Whether a player is rated, and in which pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Rated, in the pool with this number; the largest pool is 0.
+pub enum PoolStatus {
+    /// Rated; pool 0 is the largest.
     Pool(usize),
-    /// Won every game that counts against the rated: no rating is high enough.
+    /// Won every game against rated players: no rating is high enough.
     Above,
-    /// Lost every one.
+    /// Lost every game against rated players.
     Below,
-    /// Has no game that leads to a rated player.
+    /// Has no games that connect to a rated player.
     Alone,
 }
 
-/// The place of every player. A part of a connected group that cannot be compared with its largest part by finite
-/// ratings is not rated; groups without a game between them are pools of their own.
-pub fn places(results: &Results) -> Vec<Place> {
+/// Pool status of every player. Each connected group has one pool, its largest strongly connected component;
+/// the rest of the group is unrated.
+pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
     let mut beaten_by = vec![Vec::new(); n];
     let mut touches = vec![Vec::new(); n];
@@ -36,7 +36,7 @@ pub fn places(results: &Results) -> Vec<Place> {
         touches[e.white].push(e.black);
         touches[e.black].push(e.white);
     }
-    let group = components(&touches);
+    let group = label(&touches, 0..n);
     let part = strong_components(&beaten_by);
     let size_of = |labels: &[usize], count: usize| {
         let mut sizes = vec![0usize; count];
@@ -44,7 +44,7 @@ pub fn places(results: &Results) -> Vec<Place> {
         sizes
     };
     let parts = size_of(&part, part.iter().max().map_or(0, |m| m + 1));
-    // The largest part of each group, if it is more than one player: its pool.
+    // The pool of each group is its largest component with more than one player.
     let mut core = vec![None; group.iter().max().map_or(0, |m| m + 1)];
     for player in 0..n {
         let (g, p) = (group[player], part[player]);
@@ -55,7 +55,7 @@ pub fn places(results: &Results) -> Vec<Place> {
     let mut order: Vec<usize> = core.iter().flatten().copied().collect();
     order.sort_by_key(|&p| std::cmp::Reverse(parts[p]));
     let pool_of = |p: usize| order.iter().position(|&other| other == p);
-    // Whoever the core lost to, directly or through others, stands above it.
+    // Players to whom the pool lost, directly or through others, are above it.
     let reached = |edges: &[Vec<usize>]| {
         let mut seen: Vec<bool> = (0..n).map(|player| core[group[player]] == Some(part[player])).collect();
         let mut stack: Vec<usize> = (0..n).filter(|&player| seen[player]).collect();
@@ -73,20 +73,20 @@ pub fn places(results: &Results) -> Vec<Place> {
         winners.iter().for_each(|&winner| beats[winner].push(loser));
     }
     let (above, below) = (reached(&beaten_by), reached(&beats));
-    let place = |player: usize| match core[group[player]] {
-        Some(p) if p == part[player] => pool_of(p).map_or(Place::Alone, Place::Pool),
-        Some(_) if above[player] => Place::Above,
-        Some(_) if below[player] => Place::Below,
-        _ => Place::Alone,
+    let status_of = |player: usize| match core[group[player]] {
+        Some(p) if p == part[player] => pool_of(p).map_or(PoolStatus::Alone, PoolStatus::Pool),
+        Some(_) if above[player] => PoolStatus::Above,
+        Some(_) if below[player] => PoolStatus::Below,
+        _ => PoolStatus::Alone,
     };
-    (0..n).map(place).collect()
+    (0..n).map(status_of).collect()
 }
 
-/// Labels of the connected components, numbered from 0.
-fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+/// Numbers the sets of nodes reached from each start that no earlier start reached.
+fn label(edges: &[Vec<usize>], starts: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut label = vec![usize::MAX; edges.len()];
     let mut next = 0;
-    for start in 0..edges.len() {
+    for start in starts {
         if label[start] != usize::MAX {
             continue;
         }
@@ -105,7 +105,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     label
 }
 
-/// Labels of the strongly connected components, numbered from 0 (Kosaraju's method, without recursion).
+/// Strongly connected components, numbered from 0 (Kosaraju's method, without recursion).
 fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
     let n = edges.len();
     let (mut seen, mut finished) = (vec![false; n], Vec::with_capacity(n));
@@ -133,25 +133,7 @@ fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
     for (from, targets) in edges.iter().enumerate() {
         targets.iter().for_each(|&to| backwards[to].push(from));
     }
-    let mut label = vec![usize::MAX; n];
-    let mut next = 0;
-    for &start in finished.iter().rev() {
-        if label[start] != usize::MAX {
-            continue;
-        }
-        let mut stack = vec![start];
-        label[start] = next;
-        while let Some(node) = stack.pop() {
-            for &other in &backwards[node] {
-                if label[other] == usize::MAX {
-                    label[other] = next;
-                    stack.push(other);
-                }
-            }
-        }
-        next += 1;
-    }
-    label
+    label(&backwards, finished.into_iter().rev())
 }
 
 #[cfg(test)]
@@ -173,17 +155,20 @@ mod tests {
             ("x", "y", [1, 1, 0]),
             ("p", "q", [1, 0, 0]),
         ]);
-        let places = places(&results);
-        let of = |name: &str| places[results.players.iter().position(|p| p == name).unwrap()];
-        assert!(["a", "b", "c"].iter().all(|name| of(name) == Place::Pool(0)));
-        assert!(["king", "emperor"].iter().all(|name| of(name) == Place::Above));
-        assert_eq!((of("loser"), of("x"), of("y")), (Place::Below, Place::Pool(1), Place::Pool(1)));
-        assert_eq!((of("p"), of("q")), (Place::Alone, Place::Alone));
+        let status = pool_status(&results);
+        let of = |name: &str| status[results.players.iter().position(|p| p == name).unwrap()];
+        assert!(["a", "b", "c"].iter().all(|name| of(name) == PoolStatus::Pool(0)));
+        assert!(["king", "emperor"].iter().all(|name| of(name) == PoolStatus::Above));
+        assert_eq!(
+            (of("loser"), of("x"), of("y")),
+            (PoolStatus::Below, PoolStatus::Pool(1), PoolStatus::Pool(1))
+        );
+        assert_eq!((of("p"), of("q")), (PoolStatus::Alone, PoolStatus::Alone));
     }
 
     #[test]
     fn a_circle_of_wins_is_one_pool() {
         let results = results(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
-        assert_eq!(places(&results), [Place::Pool(0); 3]);
+        assert_eq!(pool_status(&results), [PoolStatus::Pool(0); 3]);
     }
 }

@@ -1,67 +1,60 @@
-//! Positions as the tuner sees them: which weights count how often, and nothing else.
+//! Traces in a layout for speed: which weights count how often in each position.
 //!
-//! In: counts of weights, position by position. Out: chunks of traces, laid out for speed. A trace lists the
-//! numbers of the weights that count once for White, then those that count once for Black; a weight that counts
-//! twice stands there twice, so that a pass over them needs additions alone. Rare large or broken counts follow
-//! with their coefficient. Rows of equal lengths lie together, so the ends of the loops over entries are
-//! predictable: a pass is bound by branch misses, not by memory.
+//! A trace lists the weights that count once for White, then those for Black; a weight that counts twice is
+//! listed twice, so a pass needs additions alone. Large or fractional counts follow with a coefficient. Rows
+//! of equal lengths are adjacent, which makes loop ends predictable: a pass is bound by branch misses, not by
+//! memory.
 //!
-//! A chunk is the unit of parallel work and of mini-batches. Its size is fixed, so that sums over chunks do not
-//! depend on the number of threads.
+//! A chunk is the unit of parallel work and of mini-batches, of fixed size, so that sums do not depend on the
+//! number of threads.
 
 /// Positions in a chunk.
-pub const CHUNK: usize = 16_384;
+pub const CHUNK_POSITIONS: usize = 16_384;
 
-/// The largest whole count that is written as so many entries; beyond it a coefficient takes less room.
+/// Largest whole count listed by repetition; beyond it a coefficient takes less room.
 const LARGEST_REPEAT: f32 = 3.0;
 
-/// What is known of a position besides its counts.
+/// What a trace holds besides its counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Facts {
-    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
+pub struct TraceInfo {
+    /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
-    /// Share of the midgame, usually from 0 to 1.
+    /// Midgame share, usually 0 to 1.
     pub phase: f32,
-    /// Factor of the endgame half of the evaluation; 1 where nothing is scaled.
+    /// Factor of the endgame half; 1 without scaling.
     pub scale: f32,
-    /// What no weight changes, in centipawns from White's side.
+    /// Centipawns from White's side that no weight changes.
     pub constant: f32,
-    /// How much the position counts in the loss; 1 usually.
+    /// Weight in the loss; usually 1.
     pub weight: f32,
-    /// Positions of one game share it; standard errors take groups, not positions, as independent.
+    /// Cluster for standard errors: positions of one game share it.
     pub group: u8,
 }
 
-impl Default for Facts {
-    fn default() -> Facts {
-        Facts { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
+impl Default for TraceInfo {
+    fn default() -> TraceInfo {
+        TraceInfo { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
     }
 }
 
-/// How often a weight of a non-linear part counts for White and for Black.
+/// White's and Black's count of a weight in a non-linear term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BothSides {
-    /// The weight.
     pub index: u16,
-    /// Its count for White.
     pub white: f32,
-    /// Its count for Black.
     pub black: f32,
 }
 
-/// The counts of one position, by number of the weight.
+/// FeatureCounts of one position by feature number.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counts {
-    /// Linear weights, White's count minus Black's, in order of the weights and none of them 0.
+pub struct FeatureCounts {
+    /// White's count minus Black's, ascending by feature, none 0.
     pub linear: Vec<(u16, f32)>,
-    /// Weights of the king-safety part.
     pub safety: Vec<BothSides>,
-    /// Weights of the complexity part.
     pub complexity: Vec<(u16, f32)>,
 }
 
-impl Counts {
-    /// Empties the lists for the next position.
+impl FeatureCounts {
     pub fn clear(&mut self) {
         self.linear.clear();
         self.safety.clear();
@@ -69,100 +62,78 @@ impl Counts {
     }
 }
 
-/// Phase and target: what every row has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// Share of the midgame.
     pub phase: f32,
-    /// The result to predict, from White's side, from 0 to 1.
     pub target: f32,
 }
 
-/// Rows of equal lengths, one after another.
+/// Consecutive rows of equal lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Number of rows.
     pub rows: u32,
-    /// Entries for White in each row.
+    /// Entries for White per row.
     pub plus: u16,
-    /// Entries for Black, after those.
+    /// Entries for Black per row, after White's.
     pub minus: u16,
-    /// Entries with a coefficient, after those.
+    /// Entries with a coefficient per row, last.
     pub heavy: u16,
 }
 
 impl Run {
-    /// Entries in each row.
+    /// Entries per row.
     pub fn stride(&self) -> usize {
         usize::from(self.plus) + usize::from(self.minus) + usize::from(self.heavy)
     }
 }
 
-/// The non-linear parts of a chunk's rows.
+/// Non-linear counts of a chunk's rows.
 #[derive(Debug, Clone, Default)]
-pub struct Parts {
-    /// Where the safety and complexity lists of each row end.
+pub struct NonlinearCounts {
+    /// End of the safety and complexity lists of each row.
     pub ends: Vec<[u32; 2]>,
-    /// Safety counts, row after row.
     pub safety: Vec<BothSides>,
-    /// Complexity counts, row after row.
     pub complexity: Vec<(u16, f32)>,
 }
 
-/// Up to [`CHUNK`] positions. Columns that would hold the default in every row are empty.
+/// Up to [`CHUNK_POSITIONS`] traces; columns that hold the default in every row are empty.
 #[derive(Debug, Clone, Default)]
-pub struct Chunk {
-    /// How the rows are divided; in the order of the rows.
+pub struct TraceChunk {
     pub runs: Vec<Run>,
-    /// One a position.
     pub rows: Vec<Row>,
-    /// The entries of all rows.
     pub entries: Vec<u16>,
-    /// The coefficients of the heavy entries of all rows.
     pub coefficients: Vec<f32>,
-    /// [`Facts::constant`], or nothing.
     pub constants: Vec<f32>,
-    /// [`Facts::scale`], or nothing.
     pub scales: Vec<f32>,
-    /// [`Facts::weight`], or nothing.
     pub weights: Vec<f32>,
-    /// [`Facts::group`].
     pub groups: Vec<u8>,
-    /// The non-linear parts, where there are any.
-    pub parts: Option<Box<Parts>>,
+    pub nonlinear: Option<Box<NonlinearCounts>>,
 }
 
-/// One row with its entries.
+/// Entries of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'a> {
-    /// Weights that count once more for White.
     pub plus: &'a [u16],
-    /// Weights that count once more for Black.
     pub minus: &'a [u16],
-    /// Weights with a coefficient.
     pub heavy: &'a [u16],
-    /// Their coefficients.
     pub coefficients: &'a [f32],
 }
 
-/// A place in a chunk.
+/// Position in a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cursor {
     run: usize,
-    /// Rows of the run that are done.
+    /// Rows of the run already visited.
     done: usize,
-    /// Number of the next row.
     pub row: usize,
     entry: usize,
     coefficient: usize,
 }
 
-/// Rows of equal lengths: a run, or a piece of one.
+/// Consecutive rows of equal lengths: a run or part of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment<'a> {
-    /// Number of its first row.
     pub first: usize,
-    /// Number of rows.
     pub rows: usize,
     run: Run,
     entries: &'a [u16],
@@ -170,7 +141,7 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The entries of a row, counted from the segment's first.
+    /// Entries of row `i` of the segment.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Entries<'a> {
         let stride = self.run.stride();
@@ -181,9 +152,9 @@ impl<'a> Segment<'a> {
     }
 }
 
-impl Chunk {
-    /// Up to `limit` rows of equal lengths from the cursor on, which moves behind them; `None` at the end. Passes are
-    /// loops over these rather than callbacks, which the compiler would not make of vectors.
+impl TraceChunk {
+    /// Up to `limit` rows of equal lengths from the cursor, which advances past them; `None` at the end.
+    /// Passes loop over segments because the compiler does not vectorise callbacks.
     #[inline(always)]
     pub fn segment(&self, cursor: &mut Cursor, limit: usize) -> Option<Segment<'_>> {
         let run = *self.runs.get(cursor.run)?;
@@ -206,7 +177,6 @@ impl Chunk {
         Some(segment)
     }
 
-    /// Visits every row.
     pub fn each(&self, mut visit: impl FnMut(usize, Entries<'_>)) {
         let mut cursor = Cursor::default();
         while let Some(segment) = self.segment(&mut cursor, usize::MAX) {
@@ -214,7 +184,7 @@ impl Chunk {
         }
     }
 
-    /// Gives every weight another number, and sorts the entries of each row by it.
+    /// Renumbers the weights and sorts each row's entries.
     pub fn renumber(&mut self, numbers: &[u16]) {
         let new = |index: u16| numbers[usize::from(index)];
         let mut at = 0;
@@ -225,18 +195,18 @@ impl Chunk {
                 row.iter_mut().for_each(|entry| *entry = new(*entry));
                 let (plus, rest) = row.split_at_mut(usize::from(run.plus));
                 plus.sort_unstable();
-                // The heavy entries stay with their coefficients.
+                // Heavy entries stay with their coefficients.
                 rest[..usize::from(run.minus)].sort_unstable();
                 at += stride;
             }
         }
-        if let Some(parts) = &mut self.parts {
-            parts.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
-            parts.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
+        if let Some(nonlinear) = &mut self.nonlinear {
+            nonlinear.safety.iter_mut().for_each(|entry| entry.index = new(entry.index));
+            nonlinear.complexity.iter_mut().for_each(|entry| entry.0 = new(entry.0));
         }
     }
 
-    /// Factors of the midgame and the endgame half of a row.
+    /// Factors of the midgame and endgame halves of a row.
     #[inline(always)]
     pub fn factors(&self, row: usize) -> [f32; 2] {
         let phase = self.rows[row].phase;
@@ -244,19 +214,16 @@ impl Chunk {
         [phase, (1.0 - phase) * scale]
     }
 
-    /// How much a row counts.
     #[inline(always)]
     pub fn weight(&self, row: usize) -> f32 {
         if self.weights.is_empty() { 1.0 } else { self.weights[row] }
     }
 
-    /// What no weight changes, in centipawns from White's side.
     #[inline(always)]
     pub fn constant(&self, row: usize) -> f32 {
         if self.constants.is_empty() { 0.0 } else { self.constants[row] }
     }
 
-    /// Sum of the weights of the rows.
     pub fn total_weight(&self) -> f64 {
         match self.weights[..] {
             [] => self.rows.len() as f64,
@@ -264,10 +231,11 @@ impl Chunk {
         }
     }
 
-    /// Bytes that the chunk takes.
     pub fn bytes(&self) -> usize {
-        let parts = self.parts.as_ref().map_or(0, |parts| {
-            size_of_val(&parts.ends[..]) + size_of_val(&parts.safety[..]) + size_of_val(&parts.complexity[..])
+        let nonlinear = self.nonlinear.as_ref().map_or(0, |nonlinear| {
+            size_of_val(&nonlinear.ends[..])
+                + size_of_val(&nonlinear.safety[..])
+                + size_of_val(&nonlinear.complexity[..])
         });
         let floats = self.coefficients.len() + self.constants.len() + self.scales.len() + self.weights.len();
         size_of_val(&self.runs[..])
@@ -275,13 +243,13 @@ impl Chunk {
             + size_of_val(&self.entries[..])
             + 4 * floats
             + self.groups.len()
-            + parts
+            + nonlinear
     }
 }
 
-/// Gathers positions, in any order, into a chunk.
+/// Collects positions into a chunk.
 #[derive(Debug, Default)]
-pub struct Builder {
+pub struct ChunkBuilder {
     rows: Vec<Unsorted>,
     entries: Vec<u16>,
     coefficients: Vec<f32>,
@@ -294,14 +262,14 @@ pub struct Builder {
 #[derive(Debug)]
 struct Unsorted {
     lengths: [u16; 3],
-    facts: Facts,
-    /// Where its entries, coefficients, safety and complexity counts begin.
+    info: TraceInfo,
+    /// Start of its entries, coefficients, safety and complexity counts.
     starts: [usize; 4],
 }
 
-impl Builder {
-    /// Adds a position. Counts of 0 are passed over; more than 65,535 entries of a kind cannot be and are cut.
-    pub fn push(&mut self, facts: Facts, counts: &Counts) {
+impl ChunkBuilder {
+    /// FeatureCounts of 0 are skipped; entries of a kind beyond 65,535 are cut.
+    pub fn push(&mut self, info: TraceInfo, counts: &FeatureCounts) {
         let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
         self.minus.clear();
         self.heavy.clear();
@@ -320,44 +288,42 @@ impl Builder {
         self.entries.extend_from_slice(&self.heavy);
         self.safety.extend_from_slice(&counts.safety);
         self.complexity.extend_from_slice(&counts.complexity);
-        self.rows.push(Unsorted { lengths, facts, starts });
+        self.rows.push(Unsorted { lengths, info, starts });
     }
 
-    /// Number of positions so far.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none yet.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The chunk: rows sorted by their lengths, equal ones in the order in which they came.
-    pub fn finish(self) -> Chunk {
+    /// Sorts rows by their lengths, equal ones in insertion order.
+    pub fn finish(self) -> TraceChunk {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| self.rows[i].lengths);
-        let column = |of: fn(&Facts) -> f32, usual: f32| -> Vec<f32> {
-            if self.rows.iter().all(|row| of(&row.facts) == usual) {
+        let column = |of: fn(&TraceInfo) -> f32, usual: f32| -> Vec<f32> {
+            if self.rows.iter().all(|row| of(&row.info) == usual) {
                 return Vec::new();
             }
-            order.iter().map(|&i| of(&self.rows[i].facts)).collect()
+            order.iter().map(|&i| of(&self.rows[i].info)).collect()
         };
-        let mut chunk = Chunk {
-            constants: column(|facts| facts.constant, 0.0),
-            scales: column(|facts| facts.scale, 1.0),
-            weights: column(|facts| facts.weight, 1.0),
+        let mut chunk = TraceChunk {
+            constants: column(|info| info.constant, 0.0),
+            scales: column(|info| info.scale, 1.0),
+            weights: column(|info| info.weight, 1.0),
             rows: Vec::with_capacity(order.len()),
-            groups: order.iter().map(|&i| self.rows[i].facts.group).collect(),
+            groups: order.iter().map(|&i| self.rows[i].info.group).collect(),
             entries: Vec::with_capacity(self.entries.len()),
             coefficients: Vec::with_capacity(self.coefficients.len()),
-            ..Chunk::default()
+            ..TraceChunk::default()
         };
         let nonlinear = !self.safety.is_empty() || !self.complexity.is_empty();
-        let mut parts = Parts::default();
+        let mut lists = NonlinearCounts::default();
         for &i in &order {
             let row = &self.rows[i];
-            chunk.rows.push(Row { phase: row.facts.phase, target: row.facts.target });
+            chunk.rows.push(Row { phase: row.info.phase, target: row.info.target });
             let [plus, minus, heavy] = row.lengths;
             let run = Run { rows: 1, plus, minus, heavy };
             match chunk.runs.last_mut() {
@@ -372,12 +338,12 @@ impl Builder {
                     .rows
                     .get(i + 1)
                     .map_or([self.safety.len(), self.complexity.len()], |row| [row.starts[2], row.starts[3]]);
-                parts.safety.extend_from_slice(&self.safety[safety..next[0]]);
-                parts.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
-                parts.ends.push([parts.safety.len() as u32, parts.complexity.len() as u32]);
+                lists.safety.extend_from_slice(&self.safety[safety..next[0]]);
+                lists.complexity.extend_from_slice(&self.complexity[complexity..next[1]]);
+                lists.ends.push([lists.safety.len() as u32, lists.complexity.len() as u32]);
             }
         }
-        chunk.parts = nonlinear.then(|| Box::new(parts));
+        chunk.nonlinear = nonlinear.then(|| Box::new(lists));
         chunk
     }
 }
@@ -386,18 +352,18 @@ impl Builder {
 mod tests {
     use super::*;
 
-    fn counts(linear: &[(u16, f32)]) -> Counts {
-        Counts { linear: linear.to_vec(), ..Counts::default() }
+    fn counts(linear: &[(u16, f32)]) -> FeatureCounts {
+        FeatureCounts { linear: linear.to_vec(), ..FeatureCounts::default() }
     }
 
     #[test]
     fn rows_come_back_with_their_own_entries() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         builder.push(
-            Facts { target: 1.0, constant: 5.0, group: 7, ..Facts::default() },
+            TraceInfo { target: 1.0, constant: 5.0, group: 7, ..TraceInfo::default() },
             &counts(&[(3, 2.0), (9, -1.0), (11, 12.0), (12, -0.5)]),
         );
-        builder.push(Facts { target: 0.0, ..Facts::default() }, &counts(&[(1, -3.0)]));
+        builder.push(TraceInfo { target: 0.0, ..TraceInfo::default() }, &counts(&[(1, -3.0)]));
         let chunk = builder.finish();
         // The row without plus entries comes first.
         assert_eq!(chunk.rows.iter().map(|row| row.target).collect::<Vec<_>>(), [0.0, 1.0]);
@@ -413,9 +379,10 @@ mod tests {
 
     #[test]
     fn equal_lengths_share_a_run() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         for i in 0..10 {
-            builder.push(Facts::default(), &counts(&[(i, 1.0), (20, if i % 2 == 0 { 1.0 } else { -1.0 })]));
+            builder
+                .push(TraceInfo::default(), &counts(&[(i, 1.0), (20, if i % 2 == 0 { 1.0 } else { -1.0 })]));
         }
         let chunk = builder.finish();
         assert_eq!(chunk.runs.iter().map(|run| (run.rows, run.plus)).collect::<Vec<_>>(), [(5, 1), (5, 2)]);
@@ -424,19 +391,19 @@ mod tests {
 
     #[test]
     fn non_linear_parts_follow_their_rows() {
-        let mut builder = Builder::default();
+        let mut builder = ChunkBuilder::default();
         for i in [2u16, 1, 0] {
             let mut counts = counts(&[(i, f32::from(i))]);
             counts.linear.retain(|(_, count)| *count != 0.0);
             counts.safety =
                 (0..i).map(|index| BothSides { index, white: f32::from(i), black: 0.0 }).collect();
             counts.complexity = vec![(i, 1.0)];
-            builder.push(Facts { target: f32::from(i) / 2.0, ..Facts::default() }, &counts);
+            builder.push(TraceInfo { target: f32::from(i) / 2.0, ..TraceInfo::default() }, &counts);
         }
         let chunk = builder.finish();
-        let parts = chunk.parts.unwrap();
-        assert_eq!(parts.ends, [[0, 1], [1, 2], [3, 3]]);
-        assert_eq!(parts.safety.iter().map(|s| s.white).collect::<Vec<_>>(), [1.0, 2.0, 2.0]);
-        assert_eq!(parts.complexity, [(0, 1.0), (1, 1.0), (2, 1.0)]);
+        let nonlinear = chunk.nonlinear.unwrap();
+        assert_eq!(nonlinear.ends, [[0, 1], [1, 2], [3, 3]]);
+        assert_eq!(nonlinear.safety.iter().map(|s| s.white).collect::<Vec<_>>(), [1.0, 2.0, 2.0]);
+        assert_eq!(nonlinear.complexity, [(0, 1.0), (1, 1.0), (2, 1.0)]);
     }
 }

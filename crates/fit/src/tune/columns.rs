@@ -1,9 +1,6 @@
-//! Traces as Parquet: the columns `result`, `phase`, `index` and `coefficient`, the last two lists of equal lengths;
-//! optional `black`, a list of Black's coefficients where `coefficient` is then White's; and optional `scale`,
-//! `constant`, `weight`, `game`, `score`, with the meaning that they have in the text form.
-//!
-//! In: a file, as pyarrow, DuckDB or Arrow in any language writes it, numbers of any width. Out: positions, and the
-//! number of every row that is bad.
+//! Traces as Parquet with the columns `result`, `phase`, `index`, `coefficient` (the last two lists of equal
+//! lengths), optionally `black` (Black's coefficients; `coefficient` then holds White's) and `scale`,
+//! `constant`, `weight`, `game`, `score` as in the text form. Numbers may have any width.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,20 +12,17 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use rayon::prelude::*;
 
-use super::chunk::{Counts, Facts};
-use super::lines::{Account, BadLine};
-use super::model::{Model, Part};
-use super::text::{Position, checked, tidy};
+use super::chunk::{FeatureCounts, TraceInfo};
+use super::lines::{BadLine, LineCounts};
+use super::model::{EvalPart, Model};
+use super::text::{TraceError, TracePosition, checked, tidy};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bad rows that are named one by one.
+/// Bad rows kept for messages.
 const NAMED: usize = 5;
 
 /// Whether a file is Parquet.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn recognise(path: &Path) -> Result<bool> {
     if path == Path::new("-") {
         return Ok(false);
@@ -38,7 +32,7 @@ pub fn recognise(path: &Path) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// The numbers of a column and where those of each row end.
+/// Values of a column and the end of each row's values.
 #[derive(Default)]
 struct Column {
     values: Vec<f64>,
@@ -52,7 +46,7 @@ impl Column {
     }
 }
 
-/// The columns of a row group.
+/// Columns of a row group.
 struct Group {
     rows: usize,
     result: Column,
@@ -60,49 +54,48 @@ struct Group {
     index: Column,
     coefficient: Column,
     black: Option<Column>,
-    /// scale, constant, weight, game, score.
-    facts: [Option<Column>; 5],
+    /// By [`OPTIONAL`].
+    info: [Option<Column>; 5],
 }
 
-const FACTS: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
+const OPTIONAL: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
 
-/// Reads every row, as [`super::lines::each`] reads lines.
-///
-/// # Errors
-/// If the file is damaged or lacks a column, `take` fails, or, with `strict`, at the first bad row.
+/// Reads every row and counts bad ones; with `strict` fails at the first.
 pub fn each(
     path: &Path,
     model: &Model,
     full_phase: f64,
     strict: bool,
-    take: &mut dyn FnMut(Position) -> Result<()>,
-) -> Result<Account> {
+    take: &mut dyn FnMut(TracePosition) -> Result<()>,
+) -> Result<LineCounts> {
     let fault = |e: ParquetError| Error::data(path, format!("is damaged: {e}"));
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let reader = SerializedFileReader::new(file).map_err(fault)?;
-    let (mut account, mut before) = (Account::default(), 0);
+    let (mut counts, mut before) = (LineCounts::default(), 0);
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
-        let rows: Vec<std::result::Result<Position, String>> =
+        let rows: Vec<std::result::Result<TracePosition, TraceError>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
         for (row, position) in rows.into_iter().enumerate() {
-            account.read += 1;
+            counts.read += 1;
             let number = before + row as u64 + 1;
             match position {
                 Ok(position) => take(position)?,
-                Err(reason) if strict => return Err(Error::at(path, format!("row {number}"), reason)),
+                Err(reason) if strict => {
+                    return Err(Error::at(path, format!("row {number}"), reason.to_string()));
+                }
                 Err(reason) => {
-                    account.bad += 1;
-                    if account.first_bad.len() < NAMED {
-                        account.first_bad.push(BadLine { number, reason });
+                    counts.bad += 1;
+                    if counts.first_bad.len() < NAMED {
+                        counts.first_bad.push(BadLine { number, reason: reason.to_string() });
                     }
                 }
             }
         }
         before += group.rows as u64;
     }
-    Ok(account)
+    Ok(counts)
 }
 
 impl Group {
@@ -125,8 +118,8 @@ impl Group {
                 )
             })
         };
-        let mut facts = [const { None }; 5];
-        for (fact, name) in facts.iter_mut().zip(FACTS) {
+        let mut info = [const { None }; 5];
+        for (fact, name) in info.iter_mut().zip(OPTIONAL) {
             *fact = optional(name)?;
         }
         Ok(Group {
@@ -136,21 +129,27 @@ impl Group {
             index: needed("index")?,
             coefficient: needed("coefficient")?,
             black: optional("black")?,
-            facts,
+            info,
         })
     }
 
-    fn position(&self, row: usize, model: &Model, full_phase: f64) -> std::result::Result<Position, String> {
+    fn position(
+        &self,
+        row: usize,
+        model: &Model,
+        full_phase: f64,
+    ) -> std::result::Result<TracePosition, TraceError> {
         let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
         let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
-        let target = target.ok_or("`result` is not from 0 to 1")? as f32;
-        let phase = (one(&self.phase).ok_or("`phase` is not a number")? / full_phase) as f32;
+        let target = target.ok_or(TraceError::Column("`result` is not from 0 to 1"))? as f32;
+        let phase =
+            (one(&self.phase).ok_or(TraceError::Column("`phase` is not a number"))? / full_phase) as f32;
         let [scale, constant, weight, game, score] =
-            std::array::from_fn(|i| self.facts[i].as_ref().and_then(one));
+            std::array::from_fn(|i| self.info[i].as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
-            return Err("a weight is below 0".to_string());
+            return Err(TraceError::NegativeWeight);
         }
-        let facts = Facts {
+        let info = TraceInfo {
             target,
             phase,
             scale: scale.unwrap_or(1.0) as f32,
@@ -161,21 +160,21 @@ impl Group {
         let (index, white) = (self.index.row(row), self.coefficient.row(row));
         let black = self.black.as_ref().map(|black| black.row(row));
         if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
-            return Err("`index` and the coefficients are lists of different lengths".to_string());
+            return Err(TraceError::Lengths);
         }
-        let mut counts = Counts::default();
+        let mut counts = FeatureCounts::default();
         for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
-                return Err(format!("{at}:{white} is not an index and a coefficient"));
+                return Err(TraceError::Entry { index: at.to_string(), coefficient: white.to_string() });
             }
-            // A column of Black's coefficients is there for all terms; those of complexity do not look at it.
+            // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);
-            let black = black.map(|black| black[i] as f32).filter(|_| part != Some(Part::Complexity));
+            let black = black.map(|black| black[i] as f32).filter(|_| part != Some(EvalPart::Complexity));
             checked(model, at as usize, white as f32, black, &mut counts)?;
         }
         tidy(&mut counts.linear);
         let game = game.filter(|game| *game >= 0.0).map(|game| game as u64);
-        Ok(Position { facts, counts, game, score: score.map(|score| score as f32) })
+        Ok(TracePosition { info, counts, game, score: score.map(|score| score as f32) })
     }
 }
 
@@ -193,7 +192,7 @@ fn column(group: &dyn RowGroupReader, at: usize, rows: usize, path: &Path, name:
     read.map_err(fault)
 }
 
-/// Reads a column whole. A level of definition below the largest is nothing: a null, or an empty list.
+/// Reads a whole column. Definition levels below the maximum are nulls or empty lists.
 fn read<T: parquet::data_type::DataType>(
     mut reader: parquet::column::reader::ColumnReaderImpl<T>,
     rows: usize,

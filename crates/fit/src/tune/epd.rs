@@ -1,8 +1,5 @@
-//! Lines of EPD with results, read fast and without losing any.
-//!
-//! In: text, one position a line: a FEN, then the result as `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Out:
-//! the board to tune on, or what is wrong with the line. Only what tuning needs is read: the pieces, the side to move
-//! and the result. Whether the position is legal is not asked; that takes longer than everything else.
+//! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only
+//! pieces, side to move and result; legality is not checked, which would take longer than everything else.
 
 use shakmaty::Color;
 
@@ -10,22 +7,16 @@ use patzer_chess::PackedBoard;
 
 /// A position with its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
-    /// The pieces.
+pub struct EpdPosition {
     pub board: PackedBoard,
-    /// Side to move.
     pub turn: Color,
-    /// The result from White's side, from 0 to 1; any number between is taken.
+    /// From White's side, 0 to 1.
     pub result: f32,
-    /// The score in centipawns from White's side, if the line has one.
+    /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
-/// Reads a line.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn parse(line: &[u8]) -> Result<Line, &'static str> {
+pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
     let line = line.trim_ascii();
     let (board, rest) = board(line)?;
     let [b' ', turn, b' ', rest @ ..] = rest else { return Err("no side to move after the pieces") };
@@ -35,10 +26,10 @@ pub fn parse(line: &[u8]) -> Result<Line, &'static str> {
         _ => return Err("the side to move is neither w nor b"),
     };
     let (result, score) = outcome(rest).ok_or("no result after the position")?;
-    Ok(Line { board, turn, result, score })
+    Ok(EpdPosition { board, turn, result, score })
 }
 
-/// The code of each letter in [`PackedBoard`]; 255 for no piece.
+/// Piece code of each letter in [`PackedBoard`]; 255 for others.
 const CODES: [u8; 256] = {
     let mut codes = [255; 256];
     let letters = *b"PNBRQKpnbrqk";
@@ -50,7 +41,7 @@ const CODES: [u8; 256] = {
     codes
 };
 
-/// The pieces, and what follows them.
+/// The pieces, and the rest of the line.
 fn board(line: &[u8]) -> Result<(PackedBoard, &[u8]), &'static str> {
     let mut squares = [0u8; 64];
     let (mut occupied, mut kings) = (0u64, [0u8; 2]);
@@ -105,13 +96,13 @@ fn packed(occupied: u64, squares: &[u8; 64]) -> PackedBoard {
     PackedBoard(bytes)
 }
 
-/// Result and score from what follows the side to move.
+/// Result and score after the side to move.
 fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
-    // Castling and en passant fields hold none of the marks of a result.
+    // Castling and en passant fields contain none of these marks.
     let mark = rest.iter().position(|byte| matches!(byte, b'"' | b'[' | b'|'));
     let Some(mark) = mark else {
         let last = rest.rsplit(|byte| byte.is_ascii_whitespace()).next()?;
-        // The clocks of a FEN are whole numbers too, so a bare result has to be unlike them.
+        // The clocks of a FEN are whole numbers, so a bare result needs `-` or `.`.
         return (last.contains(&b'-') || last.contains(&b'.'))
             .then(|| result(last))
             .flatten()
@@ -137,7 +128,7 @@ fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
     }
 }
 
-/// A result in words or as a number from 0 to 1.
+/// A result in chess notation or as a number from 0 to 1.
 fn result(text: &[u8]) -> Option<f32> {
     match text.trim_ascii() {
         b"1-0" | b"1" | b"1.0" => Some(1.0),

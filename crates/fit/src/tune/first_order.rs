@@ -1,7 +1,5 @@
-//! Adam, AdaGrad and gradient descent over mini-batches of chunks, or over all positions at once.
-//!
-//! In: the objective, parameters to start from. Out: epochs told to the tracker. Every epoch visits the chunks in
-//! another order; after each step values are put back within their bounds.
+//! Adam, AdaGrad and SGD over mini-batches of chunks. Each epoch visits the chunks in another order; values
+//! are clamped to their bounds after each step.
 
 use super::fit::Tracker;
 use super::objective::Objective;
@@ -10,7 +8,6 @@ use crate::optim::{AdaGrad, Adam, AdamSettings, Sgd, Stepper};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::{Error, Result};
 
-/// Momentum of gradient descent.
 const MOMENTUM: f32 = 0.9;
 
 pub(super) fn run(
@@ -50,7 +47,7 @@ pub(super) fn run(
         }
         tracker.passes += 1;
         if !weights.iter().all(|weight| weight.is_finite()) {
-            return Err(Error::usage("tuning diverged; lower the learning rate"));
+            return Err(Error::input("tuning diverged; lower the learning rate"));
         }
         let loss = sum / objective.traces.total_weight();
         if !tracker.epoch(&wide(&weights), loss, rate.into()) {

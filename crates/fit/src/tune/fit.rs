@@ -1,7 +1,5 @@
-//! Tuning as a whole: from traces to the best values.
-//!
-//! In: traces to learn from and to validate on, a model, settings. Out: the values of least loss on the validation
-//! traces, or on the training traces where there are none, with the losses before and after.
+//! Tuning: from traces to the values of least validation loss, or of least training loss where no positions
+//! are held out.
 
 use std::time::Instant;
 
@@ -14,61 +12,54 @@ use crate::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// How an epoch went.
+/// Progress of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
-    /// Its number, from 1.
+    /// From 1.
     pub number: usize,
-    /// Loss on the training positions: of the values after the epoch for second-order methods, the mean over the
-    /// epoch's batches, each before its step, for first-order ones. With the pull towards the start.
+    /// Training loss with the L2 prior: after the epoch for second-order methods, the mean over the batches
+    /// before each step for first-order ones.
     pub train_loss: f64,
-    /// Loss on the validation positions after the epoch; `None` without such positions.
+    /// After the epoch; `None` without validation positions.
     pub validation_loss: Option<f64>,
-    /// Learning rate of the epoch, or the share of the whole step that was taken.
+    /// Learning rate, or the fraction of the full step taken.
     pub learning_rate: f64,
-    /// Whether this is the best epoch so far.
     pub best: bool,
 }
 
-/// Losses on both parts of the data, without the pull towards the start.
+/// Losses without the L2 prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
-    /// On the training positions.
     pub train: f64,
-    /// On the validation positions; `None` without such positions.
+    /// `None` without validation positions.
     pub validation: Option<f64>,
 }
 
-/// What tuning gave.
+/// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The best values, by slot, in centipawns.
+    /// Best values by slot, in centipawns.
     pub values: Vec<f64>,
-    /// K of the sigmoid.
     pub k: f64,
-    /// The optimiser that was used.
     pub optimizer: Optimizer,
-    /// Losses of the values to start from.
+    /// At the start values.
     pub before: Losses,
-    /// Losses of the best values.
+    /// At the best values.
     pub exact: Losses,
-    /// Losses of the best values rounded to whole centipawns.
+    /// At the best values rounded to whole centipawns.
     pub rounded: Losses,
-    /// Epochs run.
     pub epochs: usize,
-    /// The epoch after which the values were best; 0 if none was better than the start.
+    /// 0 if no epoch improved on the start.
     pub best_epoch: usize,
-    /// Passes over the training positions for a gradient or a matrix.
+    /// Passes over the training positions for a gradient or matrix.
     pub passes: usize,
-    /// Number of values that were tuned.
     pub parameters: usize,
-    /// Seconds from the first pass to the last.
     pub seconds: f64,
-    /// Training positions a second over all passes.
+    /// Training positions per second over all passes.
     pub positions_per_second: f64,
 }
 
-/// What every optimiser reports to.
+/// Records epochs, keeps the best values and decides when to stop.
 pub struct Tracker<'a> {
     validation: Option<Objective<'a>>,
     progress: &'a mut dyn FnMut(&Epoch),
@@ -78,12 +69,11 @@ pub struct Tracker<'a> {
     best_loss: f64,
     best_epoch: usize,
     epochs: usize,
-    /// Passes over the training positions.
     pub passes: usize,
 }
 
 impl Tracker<'_> {
-    /// Takes note of the values after an epoch; says whether to go on.
+    /// Records an epoch; returns whether to continue.
     pub fn epoch(&mut self, parameters: &[f64], train_loss: f64, learning_rate: f64) -> bool {
         let validation_loss = self.validation.map(|objective| objective.loss(parameters));
         let judged = validation_loss.unwrap_or(train_loss);
@@ -100,12 +90,9 @@ impl Tracker<'_> {
 
 /// Tunes the free values of a model.
 ///
-/// Tuning ends when no step helps any more, after the most epochs, when the validation loss has not fallen for the
-/// patience, or when the user interrupts; the best values so far are kept. The result depends on the data and the
-/// settings alone, not on the number of threads.
-///
-/// # Errors
-/// If there are no positions, nothing is free, a setting makes no sense, or K cannot be fitted.
+/// Stops when no step helps, after `epochs`, when the validation loss has not fallen for `patience` epochs,
+/// or when the user interrupts, and keeps the best values. The result does not depend on the number of
+/// threads.
 pub fn fit(
     model: &Model,
     space: &Space,
@@ -116,7 +103,7 @@ pub fn fit(
 ) -> Result<Outcome> {
     settings.validate()?;
     if train.positions == 0 {
-        return Err(Error::usage("there are no positions to tune on"));
+        return Err(Error::input("there are no positions to tune on"));
     }
     if space.parameters() == 0 {
         return Err(Error::usage("every term is fixed, so there is nothing to tune"));
@@ -127,7 +114,7 @@ pub fn fit(
         return Err(Error::usage("lbfgs cannot hold bounds; take gauss-newton or adam"));
     }
     let start = space.parameters_of(&model.start());
-    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.pull(train) };
+    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2_prior(train) };
     objective.k = match settings.k {
         Some(k) => k,
         None => fit_k(&objective, &start)?,
@@ -179,8 +166,8 @@ pub fn fit(
     })
 }
 
-/// K for the values to start from.
+/// Fits K at the start values.
 fn fit_k(objective: &Objective<'_>, start: &[f64]) -> Result<f64> {
     let pairs = objective.scored(start);
-    Ok(wdl::fit_k(&pairs).map_err(|e| Error::usage(format!("{e}; give K with --k")))?.k)
+    Ok(wdl::fit_k(&pairs).map_err(|e| Error::input(format!("{e}; give K with --k")))?.k)
 }

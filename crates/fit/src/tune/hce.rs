@@ -1,15 +1,12 @@
-//! The bundled evaluation as the tuner sees it.
-//!
-//! In: boards with results, and the terms to tune. Out: a model of the evaluation's layout, traces by its own
-//! terms, and weights from tuned values. It goes the same way as the traces of any other engine.
+//! The bundled evaluation as a tunable model, with its own traces.
 
 use shakmaty::Color;
 
-use super::chunk::{Counts, Facts};
-use super::model::{Feature, Model, Part, Slot};
+use super::chunk::{FeatureCounts, TraceInfo};
+use super::model::{EvalPart, Feature, Model, Slot};
 use super::term;
 use super::terms::{Style, Terms};
-use super::text::Position;
+use super::text::TracePosition;
 use super::traces::Tracer;
 use patzer_chess::PackedBoard;
 use patzer_eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
@@ -18,33 +15,28 @@ use patzer_io::error::{Error, Result};
 /// A position to tune on.
 #[derive(Debug, Clone, Copy)]
 pub struct TuneItem {
-    /// The pieces, of a quiet position: usually the leaf of a quiescence search.
+    /// Usually the leaf of a quiescence search.
     pub board: PackedBoard,
-    /// Side to move.
     pub turn: Color,
-    /// The result to predict, from White's side, from 0 (lost) to 1 (won).
+    /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
-    /// How much the position counts; 1 usually.
     pub weight: f32,
-    /// The game that it is from, folded to a byte.
+    /// Cluster of its game, see [`TraceInfo::group`].
     pub group: u8,
 }
 
-/// Which weights of the bundled evaluation may move.
+/// Which weights of the bundled evaluation are free.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Selection {
-    /// Names of the terms or parts to tune, such as `material` or `psqt.king`; empty for all.
+    /// Terms or parts to tune, such as `material` or `psqt.king`; empty for all.
     pub terms: Vec<String>,
-    /// Names of terms or parts that keep their weights all the same.
+    /// Terms or parts that keep their weights.
     pub fixed: Vec<String>,
-    /// Names of terms or parts whose boards are to be the same on the a- to d-files as on the h- to e-files.
+    /// HceTracer whose a- to d-files mirror the h- to e-files.
     pub mirrored: Vec<String>,
 }
 
-/// The bundled evaluation with the weights to start from.
-///
-/// # Errors
-/// If a name is not one of a term or a part.
+/// The bundled evaluation as a model, with start weights.
 pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
     let tuned = if selection.terms.is_empty() { [true; COUNT] } else { named(&selection.terms)? };
     let (fixed, mirrored) = (named(&selection.fixed)?, named(&selection.mirrored)?);
@@ -67,7 +59,7 @@ pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
             };
             let at = model.slots.len();
             model.slots.extend([slot("midgame", mg), slot("endgame", eg)]);
-            model.features.push(Feature { part: Part::Linear, slots: [at, at + 1] });
+            model.features.push(Feature { part: EvalPart::Linear, slots: [at, at + 1] });
         }
     }
     Ok(model)
@@ -85,7 +77,7 @@ fn entry_name(term: &Term, part: &str, shape: Shape, entry: usize) -> String {
     }
 }
 
-/// The weights that terms or parts of these names have.
+/// Marks the weights of named terms or parts.
 fn named(names: &[String]) -> Result<[bool; COUNT]> {
     let mut marked = [false; COUNT];
     for name in names {
@@ -103,7 +95,7 @@ fn named(names: &[String]) -> Result<[bool; COUNT]> {
     Ok(marked)
 }
 
-/// The evaluation's layout as a file of terms, with the given weights to start from: what goes with its traces.
+/// The bundled evaluation's layout as a terms file.
 pub fn terms(start: &Weights) -> Terms {
     let entries = parts().map(|(term, part, range)| {
         let pair = |index: usize| start.pairs()[index].map(|value| toml::Value::Integer(value.into()));
@@ -119,7 +111,7 @@ pub fn terms(start: &Weights) -> Terms {
                 Shape::Board => term::Shape::Board(term::Board::A1),
             },
             kind: term::Kind::Pair,
-            part: Part::Linear,
+            part: EvalPart::Linear,
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,
             bounds: None,
@@ -137,41 +129,34 @@ pub fn terms(start: &Weights) -> Terms {
     }
 }
 
-/// A position with its counts, as a line of text or a row of traces.
-///
-/// # Errors
-/// If the item holds no board.
+/// Traces a position, for export.
 pub fn position(
     item: &TuneItem,
     scratch: &mut hce::Trace,
     game: u64,
     score: Option<f32>,
-) -> Result<Position> {
-    let mut counts = Counts::default();
-    let facts = Boards::default().count(item, scratch, &mut counts)?;
-    Ok(Position { facts, counts, game: Some(game), score })
+) -> Result<TracePosition> {
+    let mut counts = FeatureCounts::default();
+    let info = HceTracer::default().count(item, scratch, &mut counts)?;
+    Ok(TracePosition { info, counts, game: Some(game), score })
 }
 
 /// Weights of tuned values, rounded to whole centipawns.
-///
-/// # Errors
-/// If the values are not those of this evaluation.
 pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
     let pairs: Vec<[i32; 2]> =
         model.pairs(values).iter().map(|pair| pair.map(|value| value.round() as i32)).collect();
     Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("tuned weights of the wrong shape"))
 }
 
-/// Counts with the evaluation's own terms.
+/// Traces positions with the bundled evaluation.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Boards {
-    /// Let the phase grow beyond that of the start of a game and scale no endgame: the plain taper with which other
-    /// tuners are compared.
+pub struct HceTracer {
+    /// Leave the phase uncapped and endgames unscaled: the plain taper, for comparisons with other tuners.
     pub plain_taper: bool,
 }
 
-impl Boards {
-    /// Share of the midgame, and the factor of the endgame half.
+impl HceTracer {
+    /// Midgame share and endgame factor.
     fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
         if self.plain_taper {
             let minors = (board.knights() | board.bishops()).count();
@@ -182,16 +167,21 @@ impl Boards {
     }
 }
 
-impl Tracer for Boards {
+impl Tracer for HceTracer {
     type Item = TuneItem;
     type Scratch = hce::Trace;
 
-    fn count(&self, item: &TuneItem, scratch: &mut hce::Trace, counts: &mut Counts) -> Result<Facts> {
+    fn count(
+        &self,
+        item: &TuneItem,
+        scratch: &mut hce::Trace,
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo> {
         let board =
-            item.board.board().ok_or_else(|| Error::usage("a position of the dataset holds no board"))?;
+            item.board.board().ok_or_else(|| Error::input("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
         let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
-        Ok(Facts { target, phase, scale, weight, group, constant: 0.0 })
+        Ok(TraceInfo { target, phase, scale, weight, group, constant: 0.0 })
     }
 }

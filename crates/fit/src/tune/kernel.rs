@@ -1,25 +1,23 @@
-//! The pass over the traces of a linear evaluation: loss and gradient, as fast as the memory allows.
+//! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
 //!
-//! In: a chunk, weights in centipawns, K. Out: the sum of weighted squared errors, and its derivative by every
-//! weight. Scores are 32-bit floats; sums are 64-bit, because a direction in which the loss does not change has
-//! to have a gradient of exactly nothing for second-order methods to leave it alone. The twin that is written for
-//! reading, and does the non-linear parts too, is `plain`.
+//! Scores are f32. Sums are f64, because nullspace in which the loss is constant need a gradient of exactly
+//! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
+//! non-linear terms.
 
-use super::chunk::{Chunk, Cursor, Entries, Segment};
+use super::chunk::{Cursor, Entries, Segment, TraceChunk};
 use super::pair::{Pair, Sum};
 
-/// Room for every weight that a 16-bit number can name, so that looking one up needs no check of its range.
+/// Room for every 16-bit weight number, so that look-ups need no bounds check.
 const ROOM: usize = 1 << 16;
 
-/// Rows between turns from scores to slopes: small enough for the first-level cache, large enough for vectors.
+/// Rows per batch: fits the first-level cache, long enough for vectors.
 const BATCH: usize = 256;
 
-/// Rows of equal lengths that are summed side by side: their chains of additions do not wait for each other, and
-/// one loop's end serves all of them.
+/// Rows summed side by side, so that their addition chains overlap and one loop end serves all.
 const ABREAST: usize = 4;
 
-/// Weights as passes read them: the bits of pairs, because zeroed integers come from the system for nothing.
-pub struct Table(Box<[u64; ROOM]>);
+/// Weights as bits of pairs: zeroed integers are free from the system allocator.
+pub struct WeightTable(Box<[u64; ROOM]>);
 
 /// Derivatives by every weight.
 pub struct Gradient(Box<[[f64; 2]; ROOM]>);
@@ -31,14 +29,14 @@ fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
     }
 }
 
-impl Table {
-    /// The weights rounded to 32 bits; at most 65,536 of them.
-    pub fn new(weights: &[[f64; 2]]) -> Table {
+impl WeightTable {
+    /// At most 65,536 weights, rounded to f32.
+    pub fn new(weights: &[[f64; 2]]) -> WeightTable {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
             *slot = Pair::new(mg as f32, eg as f32).bits();
         }
-        Table(table)
+        WeightTable(table)
     }
 
     #[inline(always)]
@@ -48,21 +46,20 @@ impl Table {
 }
 
 impl Gradient {
-    /// All zero.
     pub fn new() -> Gradient {
         Gradient(room())
     }
 }
 
-/// Sum of weighted squared errors of the chunk.
-pub fn loss(chunk: &Chunk, table: &Table, k: f64) -> f64 {
+/// Sum of weighted squared errors.
+pub fn loss(chunk: &TraceChunk, table: &WeightTable, k: f64) -> f64 {
     dispatch(chunk, table, k, None)
 }
 
 /// Sum of weighted squared errors, and its derivatives by the first `weights` weights.
 pub fn gradient(
-    chunk: &Chunk,
-    table: &Table,
+    chunk: &TraceChunk,
+    table: &WeightTable,
     k: f64,
     scratch: &mut Gradient,
     weights: usize,
@@ -72,8 +69,8 @@ pub fn gradient(
     (sum, scratch.0[..weights].to_vec())
 }
 
-/// Scores of all rows in centipawns from White's side, in the order of the rows.
-pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
+/// Scores of all rows in centipawns from White's side.
+pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
     let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
     while let Some(rows) = sum_batch(chunk, &mut cursor, table, &mut totals) {
@@ -83,7 +80,7 @@ pub fn scores(chunk: &Chunk, table: &Table) -> Vec<f32> {
     scores
 }
 
-fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+fn dispatch(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
@@ -92,15 +89,15 @@ fn dispatch(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient
     pass(chunk, table, k, gradient)
 }
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+/// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn pass_avx2(chunk: &Chunk, table: &Table, k: f64, gradient: Option<&mut Gradient>) -> f64 {
+fn pass_avx2(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
     pass(chunk, table, k, gradient)
 }
 
 #[inline(always)]
-fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
+fn pass(chunk: &TraceChunk, table: &WeightTable, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
     let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
     let mut batch = Batch::new();
@@ -122,12 +119,12 @@ fn pass(chunk: &Chunk, table: &Table, k: f64, mut gradient: Option<&mut Gradient
     }
 }
 
-/// Sums the midgame and endgame weights of the next rows, [`BATCH`] of them or what is left; `None` at the end.
+/// Sums the weights of the next batch of rows; `None` at the end.
 #[inline(always)]
 fn sum_batch(
-    chunk: &Chunk,
+    chunk: &TraceChunk,
     cursor: &mut Cursor,
-    table: &Table,
+    table: &WeightTable,
     totals: &mut [[f32; 2]; BATCH],
 ) -> Option<std::ops::Range<usize>> {
     let start = cursor.row;
@@ -148,7 +145,7 @@ fn sum_batch(
 }
 
 #[inline(always)]
-fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) -> [[f32; 2]; N] {
+fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &WeightTable) -> [[f32; 2]; N] {
     let rows: [Entries<'_>; N] = std::array::from_fn(|i| segment.row(first + i));
     let mut sums = [Sum::zero(); N];
     let plus: [&[u16]; N] = std::array::from_fn(|i| &rows[i].plus[..rows[0].plus.len()]);
@@ -171,8 +168,8 @@ fn sum_rows<const N: usize>(segment: &Segment<'_>, first: usize, table: &Table) 
     sums.map(Sum::get)
 }
 
-/// A batch's rows after summing, column by column and whole, so that what follows compiles to vectors. Columns of rows
-/// that there are not hold what was there before, or zeros.
+/// Columns of a batch, processed at full length so that loops vectorise; rows beyond the batch hold stale
+/// values or zeros.
 struct Batch {
     mg_factors: [f32; BATCH],
     eg_factors: [f32; BATCH],
@@ -190,14 +187,14 @@ impl Batch {
         }
     }
 
-    /// The scores of rows of which the midgame and endgame weights are summed.
+    /// Scores of summed rows.
     #[inline(always)]
-    fn score(&mut self, chunk: &Chunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
-        let facts = &chunk.rows[rows.clone()];
-        for ((mg, eg), row) in self.mg_factors.iter_mut().zip(&mut self.eg_factors).zip(facts) {
+    fn score(&mut self, chunk: &TraceChunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
+        let info = &chunk.rows[rows.clone()];
+        for ((mg, eg), row) in self.mg_factors.iter_mut().zip(&mut self.eg_factors).zip(info) {
             (*mg, *eg) = (row.phase, 1.0 - row.phase);
         }
-        self.targets.iter_mut().zip(facts).for_each(|(target, row)| *target = row.target);
+        self.targets.iter_mut().zip(info).for_each(|(target, row)| *target = row.target);
         if !chunk.scales.is_empty() {
             let scales = &chunk.scales[rows.clone()];
             self.eg_factors.iter_mut().zip(scales).for_each(|(factor, scale)| *factor *= scale);
@@ -212,15 +209,16 @@ impl Batch {
         }
     }
 
-    /// Turns scores into the slopes of the loss by the sums; returns the loss.
+    /// Turns scores into slopes by the summed halves; returns the loss.
     #[inline(always)]
     fn errors(&self, weights: Option<&[f32]>, length: usize, k: f64, slopes: &mut [[f32; 2]; BATCH]) -> f64 {
+        // As in `expected_score`, whose argument is scale · score.
         let scale = (k / 400.0) as f32;
         let (mut squares, mut by_score) = ([0.0f32; BATCH], [0.0f32; BATCH]);
         for ((square, slope), (score, target)) in
             squares.iter_mut().zip(&mut by_score).zip(self.scores.iter().zip(&self.targets))
         {
-            let expected = sigmoid(scale * score);
+            let expected = fast_logistic(scale * score);
             let error = expected - target;
             *square = error * error;
             *slope = 2.0 * error * expected * (1.0 - expected) * scale;
@@ -260,11 +258,10 @@ fn scatter(gradient: &mut [[f64; 2]; ROOM], entries: Entries<'_>, [mg, eg]: [f64
     }
 }
 
-/// The natural logistic function in additions and multiplications that compile to vectors; within 2 · 10⁻⁷ of the
-/// true value. The exponential splits off powers of two (Cody and Waite, 1980) and takes the polynomial of the
-/// Cephes library's `expf` for the rest.
+/// Logistic function of additions and multiplications that vectorise, within 2 · 10⁻⁷ of the exact value:
+/// range reduction by Cody and Waite (1980) and the polynomial of Cephes' `expf`.
 #[inline(always)]
-pub fn sigmoid(x: f32) -> f32 {
+pub fn fast_logistic(x: f32) -> f32 {
     /// Adding it leaves the nearest whole number in the low bits of the mantissa.
     const MAGIC: f32 = 12_582_912.0;
     let x = (-x).clamp(-87.0, 87.0);
@@ -288,10 +285,14 @@ mod tests {
     fn the_fast_logistic_function_is_the_logistic_function() {
         for i in -2_000_000..=2_000_000 {
             let x = i as f32 * 5e-5;
-            let truth = 1.0 / (1.0 + (-f64::from(x)).exp());
-            assert!((f64::from(sigmoid(x)) - truth).abs() < 2e-7, "{x}: {} and {truth}", sigmoid(x));
+            let truth = patzer_chess::score::logistic(x.into());
+            assert!(
+                (f64::from(fast_logistic(x)) - truth).abs() < 2e-7,
+                "{x}: {} and {truth}",
+                fast_logistic(x)
+            );
         }
-        assert_eq!((sigmoid(f32::INFINITY), sigmoid(0.0)), (1.0, 0.5));
-        assert!(sigmoid(f32::NEG_INFINITY) < 1e-30);
+        assert_eq!((fast_logistic(f32::INFINITY), fast_logistic(0.0)), (1.0, 0.5));
+        assert!(fast_logistic(f32::NEG_INFINITY) < 1e-30);
     }
 }

@@ -1,8 +1,6 @@
-//! Limited-memory BFGS, by argmin, for more parameters than a matrix can be held for.
-//!
-//! In: the objective, parameters to start from. Out: epochs told to the tracker, one a pass. Parameters are scaled
-//! by the root of how often they count, which makes the problem rounder. Source: Liu and Nocedal, "On the limited
-//! memory BFGS method for large scale optimization" (1989), with the line search of Moré and Thuente (1994).
+//! L-BFGS by argmin, for more parameters than a matrix can hold. Parameters are scaled by the root of their
+//! counts, which conditions the problem better. Sources: Liu and Nocedal, "On the limited memory BFGS method
+//! for large scale optimization" (1989); line search of Moré and Thuente (1994).
 
 use std::cell::RefCell;
 
@@ -14,10 +12,11 @@ use super::fit::Tracker;
 use super::objective::Objective;
 use patzer_io::error::{Error, Result};
 
-/// Pairs of steps and changes of gradient that are remembered.
+/// Remembered correction pairs.
 const MEMORY: usize = 30;
 
-/// The objective in scaled parameters, with the last pass remembered: argmin asks for loss and gradient apart.
+/// The objective in scaled parameters; caches the last pass, because argmin asks for loss and gradient
+/// separately.
 struct Problem<'a, 'b, 'c> {
     objective: &'a Objective<'b>,
     scale: Vec<f64>,
@@ -30,7 +29,6 @@ struct State<'a, 'c> {
     stopped: bool,
 }
 
-/// What ends the search from within.
 const STOP: &str = "stop";
 
 impl Problem<'_, '_, '_> {
@@ -88,12 +86,12 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, tracker: &mut Trac
         .timer(false);
     match executor.run() {
         Ok(_) => Ok(()),
-        // The tracker has the best values; a search line that rounding ends is an end like any other.
+        // The tracker has the best values; a line search that ends on rounding is a normal end.
         Err(_) => Ok(()),
     }
 }
 
-/// One over the root of the mean count of each parameter, times 100 centipawns.
+/// 100 centipawns over the root of each parameter's mean count.
 fn scales(objective: &Objective<'_>) -> Vec<f64> {
     let seen = objective.traces.seen(objective.space.kept.len());
     let mut counts = vec![0u64; objective.space.parameters()];

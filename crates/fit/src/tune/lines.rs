@@ -1,7 +1,6 @@
-//! Large text files, parsed line by line on all threads, with the number of every line that is bad.
-//!
-//! In: a file of lines, packed or not, and a function that reads one line. Out: what the lines hold, in their order.
+//! Large text files parsed line by line on all threads, in order.
 
+use std::fmt::Display;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -10,66 +9,61 @@ use rayon::prelude::*;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bytes of text that one thread parses at a time.
+/// Bytes per parallel task.
 const BLOCK: usize = 1 << 18;
 
-/// Blocks that are read before all threads parse them.
+/// Tasks read ahead.
 const BLOCKS: usize = 32;
 
-/// A line that is not what it has to be.
+/// A malformed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// Its number, from 1.
+    /// From 1.
     pub number: u64,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// What happened to the lines of a file.
+/// Lines parsed and malformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Lines that were parsed; empty ones and comments are not counted.
+pub struct LineCounts {
+    /// Without empty lines and comments.
     pub read: u64,
-    /// Lines that were bad.
     pub bad: u64,
-    /// The first of them.
+    /// The first malformed lines, for messages.
     pub first_bad: Vec<BadLine>,
 }
 
-/// Bad lines that are named one by one.
 const NAMED: usize = 5;
 
-/// Parses every line that is neither empty nor a comment after `#`, and hands what it gives to `take`, in order.
-///
-/// # Errors
-/// If the file cannot be read, `take` fails, or, with `strict`, at the first bad line.
-pub fn each<T: Send>(
+/// Parses every line that is neither empty nor a `#` comment and passes the result to `take`, in order.
+/// FeatureCounts malformed lines; with `strict` fails at the first.
+pub fn each<T: Send, E: Display + Send>(
     path: &Path,
     strict: bool,
-    parse: impl Fn(&[u8]) -> std::result::Result<T, String> + Sync,
+    parse: impl Fn(&[u8]) -> std::result::Result<T, E> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
-) -> Result<Account> {
+) -> Result<LineCounts> {
     let mut input = io::open(path)?;
-    let (mut account, mut lines) = (Account::default(), 0u64);
+    let (mut counts, mut lines) = (LineCounts::default(), 0u64);
     loop {
         let blocks = blocks(&mut input).map_err(|e| Error::io(path, e))?;
         if blocks.is_empty() {
-            return Ok(account);
+            return Ok(counts);
         }
-        let parsed: Vec<Parsed<T>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
+        let parsed: Vec<Parsed<T, E>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
         for block in parsed {
             for (number, item) in block.items {
-                account.read += 1;
+                counts.read += 1;
                 match item {
                     Ok(item) => take(item)?,
                     Err(reason) => {
                         let number = lines + number;
                         if strict {
-                            return Err(Error::at(path, format!("line {number}"), reason));
+                            return Err(Error::at(path, format!("line {number}"), reason.to_string()));
                         }
-                        account.bad += 1;
-                        if account.first_bad.len() < NAMED {
-                            account.first_bad.push(BadLine { number, reason });
+                        counts.bad += 1;
+                        if counts.first_bad.len() < NAMED {
+                            counts.first_bad.push(BadLine { number, reason: reason.to_string() });
                         }
                     }
                 }
@@ -79,17 +73,16 @@ pub fn each<T: Send>(
     }
 }
 
-/// What a block holds.
-struct Parsed<T> {
+struct Parsed<T, E> {
     lines: u64,
-    /// Numbers count from 1 at the block's start.
-    items: Vec<(u64, std::result::Result<T, String>)>,
+    /// Line numbers count from 1 at the start of the block.
+    items: Vec<(u64, std::result::Result<T, E>)>,
 }
 
-fn parse_block<T>(
+fn parse_block<T, E>(
     block: &[u8],
-    parse: &(impl Fn(&[u8]) -> std::result::Result<T, String> + Sync),
-) -> Parsed<T> {
+    parse: &(impl Fn(&[u8]) -> std::result::Result<T, E> + Sync),
+) -> Parsed<T, E> {
     let mut parsed = Parsed { lines: 0, items: Vec::with_capacity(block.len() / 64) };
     let text = block.strip_suffix(b"\n").unwrap_or(block);
     let mut from = 0;
@@ -104,7 +97,7 @@ fn parse_block<T>(
     parsed
 }
 
-/// The next blocks of whole lines; none at the end of the input.
+/// The next blocks of whole lines; empty at the end of input.
 fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
     let mut blocks = Vec::with_capacity(BLOCKS);
     while blocks.len() < BLOCKS {
@@ -125,7 +118,7 @@ fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
 mod tests {
     use super::*;
 
-    fn numbers(text: &str, strict: bool) -> (Result<Account>, Vec<u32>) {
+    fn numbers(text: &str, strict: bool) -> (Result<LineCounts>, Vec<u32>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.txt");
         std::fs::write(&path, text).unwrap();
@@ -133,19 +126,19 @@ mod tests {
         let parse = |line: &[u8]| {
             std::str::from_utf8(line).unwrap().parse::<u32>().map_err(|e| format!("not a number: {e}"))
         };
-        let account = each(&path, strict, parse, |number| {
+        let counts = each(&path, strict, parse, |number| {
             numbers.push(number);
             Ok(())
         });
-        (account, numbers)
+        (counts, numbers)
     }
 
     #[test]
     fn bad_lines_are_counted_and_named_and_the_others_stay() {
-        let (account, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
-        let account = account.unwrap();
-        assert_eq!((found, account.read, account.bad), (vec![1, 2, 3], 4, 1));
-        assert_eq!(account.first_bad[0].number, 4);
+        let (counts, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
+        let counts = counts.unwrap();
+        assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
+        assert_eq!(counts.first_bad[0].number, 4);
         let (stopped, found) = numbers("1\nx\n2\ny\n", true);
         assert_eq!(found, [1]);
         assert!(stopped.unwrap_err().to_string().contains("line 2: not a number"));
@@ -156,8 +149,8 @@ mod tests {
         let count = 200_000u32;
         let mut text: String = (0..count).map(|i| format!("{i}\n")).collect();
         text.push_str("end");
-        let (account, found) = numbers(&text, false);
+        let (counts, found) = numbers(&text, false);
         assert!(found.into_iter().eq(0..count));
-        assert_eq!(account.unwrap().first_bad[0].number, u64::from(count) + 1);
+        assert_eq!(counts.unwrap().first_bad[0].number, u64::from(count) + 1);
     }
 }

@@ -1,9 +1,7 @@
-//! Tuning of evaluations to results of games.
+//! Tuning of evaluations to game results.
 //!
-//! In: positions with the results to predict, as traces of the bundled evaluation or of another engine's, split
-//! into a part to fit and a part to validate on, and values to start from. Out: the values of least loss, with the
-//! losses before and after. Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in
-//! Chess Engines" (2020) for traces, exact gradients and non-linear parts; Gauss-Newton on the normal matrix,
+//! Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in Chess Engines" (2020)
+//! for traces, exact gradients and non-linear terms. The default is Gauss-Newton on the normal matrix,
 //! because the problem is small and nearly convex.
 
 pub mod chunk;
@@ -13,6 +11,7 @@ mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
+mod labels;
 mod lbfgs;
 pub mod lines;
 pub mod model;
@@ -20,19 +19,28 @@ mod normal;
 pub mod objective;
 pub mod output;
 mod pair;
-pub mod plain;
-pub mod precision;
+pub mod reference;
+mod runs;
 mod second_order;
 mod settings;
+pub mod standard_errors;
 pub mod term;
 pub mod terms;
+mod terms_error;
 pub mod text;
+mod trace_files;
 pub mod traces;
+mod values;
 
 pub use fit::{Epoch, Losses, Outcome, fit};
 pub use hce::TuneItem;
+pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;
+pub use runs::{FittedRuns, RunEvent, RunSettings, fit_seeds};
 pub use settings::{LARGEST_MATRIX, Optimizer, Settings};
+
+pub use trace_files::TraceFiles;
+pub use values::TunedValues;
 
 #[cfg(test)]
 mod tests;

@@ -1,91 +1,83 @@
-//! What is tuned: the weights of an evaluation, which of them are free, and which are one and the same.
+//! The tuned model: features that traces count, and slots that hold values.
 //!
-//! In: the bundled evaluation's layout, or a file that names the terms of another engine. Out: a model: features
-//! that traces count, each with a midgame and an endgame half, and slots that hold the values. A half points at
-//! its slot, so halves that are tied share one, and an untapered weight is a feature whose halves share one.
+//! Each half (midgame, endgame) of a feature points to a slot; tied halves share one, and so do both halves
+//! of an untapered weight.
 
-use super::plain::Shape;
+use super::reference::NonlinearForm;
 
-/// Which part of an evaluation a feature belongs to, see [`super::plain`].
+/// How a feature enters the evaluation; see [`super::reference`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum EvalPart {
     /// Weight times count.
     #[default]
     Linear,
-    /// Danger to a king, which counts squared in the midgame.
+    /// Danger to a king; squared in the midgame.
     Safety,
-    /// Pulls the endgame value towards or away from 0.
+    /// Moves the endgame value towards or away from 0.
     Complexity,
 }
 
-/// One value.
+/// A tunable value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
-    /// Its name, such as `psqt.knight[e4] midgame`.
+    /// Such as `psqt.knight[e4] midgame`.
     pub name: String,
-    /// Where it starts, in centipawns.
+    /// In centipawns.
     pub start: f64,
-    /// Whether it stays there.
     pub fixed: bool,
-    /// The least and the largest value that it may get.
+    /// Minimum and maximum.
     pub bounds: [f64; 2],
 }
 
-/// A thing that traces count.
+/// A feature that traces count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// The part of the evaluation.
-    pub part: Part,
-    /// The slots of its midgame and its endgame value.
+    pub part: EvalPart,
+    /// Slots of its midgame and endgame value.
     pub slots: [usize; 2],
 }
 
-/// All features and slots.
+/// Features, slots and the form of non-linear terms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
-    /// By the number that traces have for them; at most 65,536.
+    /// By feature number; at most 65,536.
     pub features: Vec<Feature>,
-    /// The values.
     pub slots: Vec<Slot>,
-    /// How non-linear parts work.
-    pub shape: Shape,
+    pub nonlinear: NonlinearForm,
 }
 
 impl Model {
     /// Whether scores are linear in the values.
     pub fn is_linear(&self) -> bool {
-        self.features.iter().all(|feature| feature.part == Part::Linear)
+        self.features.iter().all(|feature| feature.part == EvalPart::Linear)
     }
 
-    /// Where all slots start.
     pub fn start(&self) -> Vec<f64> {
         self.slots.iter().map(|slot| slot.start).collect()
     }
 
-    /// The `[midgame, endgame]` values of all features.
+    /// `[midgame, endgame]` of all features.
     pub fn pairs(&self, values: &[f64]) -> Vec<[f64; 2]> {
         self.features.iter().map(|feature| feature.slots.map(|slot| values[slot])).collect()
     }
 }
 
-/// The part of a model that a fit works on: free slots as parameters, and the features that traces keep, numbered
-/// anew without gaps. Features that cannot change are folded into each position's constant, unless a non-linear
-/// part needs to know them.
+/// A model's free slots as parameters, and the features that traces keep, renumbered without gaps. Features
+/// that cannot change are folded into each position's constant, unless non-linear terms need them.
 #[derive(Debug, Clone)]
 pub struct Space {
-    /// The slot of each parameter.
+    /// Slot of each parameter.
     pub free: Vec<usize>,
-    /// The parameter of each slot.
+    /// Parameter of each slot.
     parameter: Vec<Option<usize>>,
-    /// The feature of each kept number.
+    /// Feature of each kept number.
     pub kept: Vec<usize>,
-    /// The kept number of each feature.
+    /// Kept number of each feature.
     number: Vec<Option<u16>>,
 }
 
 impl Space {
-    /// The space of a model's free slots.
     pub fn new(model: &Model) -> Space {
         let mut used = vec![false; model.slots.len()];
         model.features.iter().flat_map(|feature| feature.slots).for_each(|slot| used[slot] = true);
@@ -101,24 +93,22 @@ impl Space {
         Space { free, parameter, kept, number }
     }
 
-    /// Number of parameters.
     pub fn parameters(&self) -> usize {
         self.free.len()
     }
 
-    /// Whether a parameter has a bound.
     pub fn is_bounded(&self, model: &Model) -> bool {
         self.free.iter().any(|&slot| model.slots[slot].bounds.iter().any(|bound| bound.is_finite()))
     }
 
-    /// The kept number of a feature; `None` if it is folded away.
+    /// Kept number of a feature; `None` if folded.
     #[inline]
     pub fn number(&self, feature: usize) -> Option<u16> {
         self.number[feature]
     }
 
-    /// Numbers the kept features anew: the feature numbered `order[i]` until now gets the number `i`. Those that are
-    /// not in the order are dropped, and so are parameters that only they had. Returns the new number of each old one.
+    /// Gives old number `order[i]` the new number `i` and drops features not in `order`, with parameters that
+    /// only they had. Returns the new number of each old one.
     pub fn renumber(&mut self, model: &Model, order: &[usize]) -> Vec<u16> {
         let mut numbers = vec![0; self.kept.len()];
         order.iter().enumerate().for_each(|(new, &old)| numbers[old] = new as u16);
@@ -134,25 +124,25 @@ impl Space {
         numbers
     }
 
-    /// All values with those of the parameters in their places.
+    /// All values, with the parameters filled in.
     pub fn values(&self, model: &Model, parameters: &[f64]) -> Vec<f64> {
         let mut values = model.start();
         self.free.iter().zip(parameters).for_each(|(&slot, &value)| values[slot] = value);
         values
     }
 
-    /// The parameters among all values.
+    /// The inverse of [`Space::values`].
     pub fn parameters_of(&self, values: &[f64]) -> Vec<f64> {
         self.free.iter().map(|&slot| values[slot]).collect()
     }
 
-    /// The pairs of the kept features, in the order of their numbers.
+    /// Value pairs of the kept features.
     pub fn pairs(&self, model: &Model, parameters: &[f64]) -> Vec<[f64; 2]> {
         let values = self.values(model, parameters);
         self.kept.iter().map(|&feature| model.features[feature].slots.map(|slot| values[slot])).collect()
     }
 
-    /// The parameter behind each half of the kept features, `2 · number + half`.
+    /// Parameter of each half of the kept features, at `2 · number + half`.
     pub fn owners(&self, model: &Model) -> Vec<Option<usize>> {
         let slots = self.kept.iter().flat_map(|&feature| model.features[feature].slots);
         slots.map(|slot| self.parameter[slot]).collect()
@@ -169,7 +159,7 @@ mod tests {
 
     #[test]
     fn tied_halves_are_one_parameter_and_fixed_features_go() {
-        let feature = |slots| Feature { part: Part::Linear, slots };
+        let feature = |slots| Feature { part: EvalPart::Linear, slots };
         let model = Model {
             slots: vec![slot(1.0, false), slot(2.0, true), slot(3.0, false), slot(4.0, true)],
             features: vec![feature([0, 1]), feature([1, 3]), feature([2, 2]), feature([0, 2])],
@@ -182,7 +172,7 @@ mod tests {
         assert_eq!(space.pairs(&model, &[10.0, 30.0]), [[10.0, 2.0], [30.0, 30.0], [10.0, 30.0]]);
         // A non-linear part needs every feature.
         let mut bent = model.clone();
-        bent.features[2].part = Part::Safety;
+        bent.features[2].part = EvalPart::Safety;
         assert_eq!(Space::new(&bent).kept, [0, 1, 2, 3]);
     }
 }

@@ -1,26 +1,25 @@
-//! The normal matrix: how the loss curves in all weights at once.
+//! NormalMatrix matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
+//! weights.
 //!
-//! In: chunks of traces and, for each row, how much its score curves the loss. Out: Σ curvature · J Jᵀ over all
-//! rows, J the derivatives of the score by the weights. For linear evaluations a row adds the same four numbers to
-//! every pair of its entries, so one vector addition a pair does it. A matrix of thousands of weights is far larger than
-//! any cache, a row of it is not; so a chunk's entries are then gone through weight by weight, not position by position.
-//! Either way every sum has the same order.
+//! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
+//! per pair. A matrix over thousands of weights exceeds every cache but one row of it does not, so large
+//! matrices are filled weight by weight instead of position by position; both give each sum the same order.
 //!
-//! The chunks are divided into stripes that do not depend on the number of threads; a stripe is summed in order.
+//! Chunks are summed in stripes that do not depend on the number of threads.
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, Cursor, Entries};
-use super::kernel::{Table, scores};
-use super::plain::{self, RowLoss, Shape, row_loss};
+use super::chunk::{Cursor, Entries, TraceChunk};
+use super::kernel::{WeightTable, scores};
+use super::reference::{self, NonlinearForm, RowLoss, row_loss};
 use patzer_chess::huge_pages::prefaulted;
 
-/// Which second derivative a matrix is made of.
+/// Which second derivative to sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curvature {
-    /// Without the part that the errors give: never negative, and what the expected error leaves.
+    /// Without the error term: never negative, and the expectation of the exact one.
     GaussNewton,
-    /// The whole.
+    /// Exact.
     Newton,
 }
 
@@ -33,28 +32,25 @@ impl Curvature {
     }
 }
 
-/// A square matrix over halves of weights: row and column `2 · weight + half`, half 0 the midgame.
+/// Symmetric matrix over halves of weights: index `2 · weight + half`, half 0 the midgame.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Normal {
-    /// Twice the number of weights.
+pub struct NormalMatrix {
     pub size: usize,
-    /// Rows one after another; both triangles.
+    /// Row-major, both triangles.
     pub values: Vec<f64>,
 }
 
-/// Bytes that the partial sums may take together.
+/// Memory for all partial sums, in bytes.
 const BUDGET: usize = 1 << 29;
 
-/// Bytes of a matrix that a cache holds.
+/// Matrix size in bytes that a cache holds.
 const CACHED: usize = 1 << 23;
 
-/// Most stripes; enough for the processors of today.
 const STRIPES: usize = 32;
 
-/// For linear evaluations. Each cell of the partial sums holds midgame × midgame, midgame × endgame, endgame ×
-/// endgame, and one number of padding that makes it a vector.
-pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> Normal {
-    let (count, table) = (weights.len(), Table::new(weights));
+/// For linear evaluations. A cell holds midgame², midgame · endgame, endgame² and padding to a full vector.
+pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> NormalMatrix {
+    let (count, table) = (weights.len(), WeightTable::new(weights));
     let cells = count * count;
     let stripes = stripes(chunks.len(), cells * size_of::<[f64; 4]>());
     let sums: Vec<Vec<[f64; 4]>> = chunks
@@ -67,7 +63,7 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
-                occurrences.gather(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
+                occurrences.collector(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
                 dispatch(&occurrences, count, &mut sum);
             }
             sum
@@ -76,17 +72,17 @@ pub fn linear(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatu
     spread(count, &sums)
 }
 
-/// Chunks in a stripe, so that the sums of all stripes fit the budget.
+/// Chunks per stripe, such that all stripes fit the budget.
 fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-/// The entries of a chunk.
+/// Entries of a chunk.
 struct Occurrences<'a> {
     rows: Vec<(Entries<'a>, [f64; 4])>,
-    /// Sorted by their weights, if that is asked for: row and place in its lists, in the order of the rows for each weight.
+    /// Sorted by weight, if requested: row and index in its lists, ascending by row.
     places: Vec<(u16, u16)>,
-    /// Where the places of each weight end.
+    /// End of each weight's range.
     ends: Vec<u32>,
 }
 
@@ -95,8 +91,8 @@ impl<'a> Occurrences<'a> {
         Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
 
-    /// Takes the rows of a chunk that curve the loss.
-    fn gather(&mut self, chunk: &'a Chunk, curved: &[f64], sorted: bool) {
+    /// Takes the rows with non-zero curvature.
+    fn collector(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
         let mut cursor = Cursor::default();
@@ -151,7 +147,7 @@ fn dispatch(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
     accumulate(occurrences, count, sum);
 }
 
-/// The same code for wider vectors; no operation changes, so neither does any bit of the result.
+/// The portable code compiled for wider vectors; no operation changes, so no bit does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn accumulate_avx2(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
@@ -179,8 +175,8 @@ fn accumulate(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]])
     }
 }
 
-/// Adds the pairs of one entry with those that follow it in the order of the lists; [`spread`] makes the matrix symmetric.
-/// An entry with itself counts half, because that doubles it.
+/// Adds the pairs of one entry with those after it. [`spread`] makes the matrix symmetric and so doubles the
+/// diagonal, hence an entry with itself counts half.
 #[inline(always)]
 fn add_pairs(cells: &mut [[f64; 4]], weight: usize, entries: Entries<'_>, place: usize, v: &[f64; 4]) {
     let Entries { plus, minus, heavy, coefficients } = entries;
@@ -215,8 +211,8 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
     }
 }
 
-/// Adds up the stripes in their order, both triangles, into halves of weights.
-fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
+/// Sums the stripes in order into both triangles.
+fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> NormalMatrix {
     let size = 2 * count;
     let mut values = vec![0.0; size * size];
     values.par_chunks_mut(2 * size).enumerate().for_each(|(i, rows)| {
@@ -231,12 +227,18 @@ fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> Normal {
             (eg_row[2 * j], eg_row[2 * j + 1]) = (cell[1], cell[2]);
         }
     });
-    Normal { size, values }
+    NormalMatrix { size, values }
 }
 
-/// For evaluations with non-linear parts, and the plain twin of [`linear`]. The part of the second derivative that
-/// comes from the bend of the evaluation itself is left out, as Gauss and Newton do.
-pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvature, shape: &Shape) -> Normal {
+/// For evaluations with non-linear terms, and the readable twin of [`linear`]. Omits the second derivatives
+/// of the evaluation itself, as Gauss-Newton does.
+pub fn general(
+    chunks: &[TraceChunk],
+    weights: &[[f64; 2]],
+    k: f64,
+    curvature: Curvature,
+    form: &NonlinearForm,
+) -> NormalMatrix {
     let size = 2 * weights.len();
     let stripes = stripes(chunks.len(), size * size * size_of::<f64>());
     let sums: Vec<Vec<f64>> = chunks
@@ -244,7 +246,7 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
         .map(|stripe| {
             let mut sum = vec![0.0; size * size];
             for chunk in stripe {
-                plain::each(chunk, weights, shape, |row, score, slopes| {
+                reference::each(chunk, weights, form, |row, score, slopes| {
                     let h = curvature.of(&row_loss(chunk, row, score, k));
                     for &(a, [a_mg, a_eg]) in slopes {
                         for (half, by_a) in [(0, h * a_mg), (1, h * a_eg)] {
@@ -264,31 +266,31 @@ pub fn plain(chunks: &[Chunk], weights: &[[f64; 2]], k: f64, curvature: Curvatur
     for sum in &sums {
         values.iter_mut().zip(sum).for_each(|(value, part)| *value += part);
     }
-    Normal { size, values }
+    NormalMatrix { size, values }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::chunk::{Builder, Counts, Facts};
+    use crate::tune::chunk::{ChunkBuilder, FeatureCounts, TraceInfo};
     use patzer_chess::rng::Rng;
 
     #[test]
     fn by_weight_every_sum_has_the_bits_that_it_has_by_position() {
-        let (mut rng, mut builder) = (Rng::new(2), Builder::default());
+        let (mut rng, mut builder) = (Rng::new(2), ChunkBuilder::default());
         const WEIGHTS: usize = 40;
         for _ in 0..500 {
             let all = (0..WEIGHTS as u16).map(|index| (index, rng.below(13) as f32 / 2.0 - 3.0));
             let linear = all.filter(|(_, count)| *count != 0.0 && *count != 2.5).collect();
-            let facts = Facts { phase: rng.unit() as f32, ..Facts::default() };
-            builder.push(facts, &Counts { linear, ..Counts::default() });
+            let info = TraceInfo { phase: rng.unit() as f32, ..TraceInfo::default() };
+            builder.push(info, &FeatureCounts { linear, ..FeatureCounts::default() });
         }
         let chunk = builder.finish();
         let curved: Vec<f64> = (0..500).map(|_| (rng.unit() - 0.3).max(0.0)).collect();
         let [by_position, by_weight] = [false, true].map(|sorted| {
             let mut sum = vec![[0.0; 4]; WEIGHTS * WEIGHTS];
             let mut occurrences = Occurrences::new(WEIGHTS);
-            occurrences.gather(&chunk, &curved, sorted);
+            occurrences.collector(&chunk, &curved, sorted);
             dispatch(&occurrences, WEIGHTS, &mut sum);
             sum
         });

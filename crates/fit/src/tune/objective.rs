@@ -1,22 +1,19 @@
-//! What is minimised: the mean loss over traces, as a function of the parameters.
-//!
-//! In: traces, a model and its space, K. Out: for parameters in centipawns the mean of
-//! (target − σ(K·s/400))², its gradient and its normal matrix. Chunks are summed on all threads and added up in
-//! their order, so the number of threads changes no bit.
+//! The objective: mean of (target − σ(K·s/400))² over traces, with gradient and normal matrix by the
+//! parameters in centipawns. Chunks are summed in order, so the number of threads changes no bit.
 
 use rayon::prelude::*;
 
-use super::chunk::Chunk;
-use super::kernel::{self, Gradient, Table};
+use super::chunk::TraceChunk;
+use super::kernel::{self, Gradient, WeightTable};
 use super::model::{Model, Space};
-use super::normal::{self, Curvature, Normal};
-use super::plain;
+use super::normal::{self, Curvature, NormalMatrix};
+use super::reference;
 use super::traces::Traces;
 
-/// Groups into which games are divided for standard errors.
+/// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
 
-/// Loss and gradient of kept features, summed in the order of the chunks.
+/// Loss and gradient by kept feature.
 struct Sum {
     loss: f64,
     gradient: Vec<[f64; 2]>,
@@ -42,67 +39,63 @@ impl Sum {
     }
 }
 
-/// The loss over traces.
+/// The loss over traces as a function of the parameters.
 #[derive(Clone, Copy)]
 pub struct Objective<'a> {
-    /// The positions.
     pub traces: &'a Traces,
-    /// The evaluation.
     pub model: &'a Model,
-    /// Its parameters.
     pub space: &'a Space,
-    /// K of the sigmoid.
     pub k: f64,
-    /// Pull towards the start: the loss added for a parameter 100 centipawns away from it.
+    /// L2 prior: loss added for a parameter 100 centipawns from its start.
     pub l2: f64,
 }
 
 impl Objective<'_> {
-    /// Mean loss without the pull.
+    /// Mean loss without the L2 prior.
     pub fn loss(&self, parameters: &[f64]) -> f64 {
         let pairs = self.space.pairs(self.model, parameters);
         let chunks = &self.traces.chunks;
         let sums: Vec<f64> = if self.model.is_linear() {
-            let table = Table::new(&pairs);
+            let table = WeightTable::new(&pairs);
             chunks.par_iter().map(|chunk| kernel::loss(chunk, &table, self.k)).collect()
         } else {
-            let shape = &self.model.shape;
-            chunks.par_iter().map(|chunk| plain::loss(chunk, &pairs, self.k, shape)).collect()
+            let form = &self.model.nonlinear;
+            chunks.par_iter().map(|chunk| reference::loss(chunk, &pairs, self.k, form)).collect()
         };
         sums.iter().sum::<f64>() / self.traces.total_weight().max(f64::MIN_POSITIVE)
     }
 
-    /// Every position's score, in centipawns from White's side, and its target.
+    /// (score in centipawns from White's side, target) of every position.
     pub fn scored(&self, parameters: &[f64]) -> Vec<(f32, f32)> {
         let pairs = self.space.pairs(self.model, parameters);
-        let table = Table::new(&pairs);
-        let of_chunk = |chunk: &Chunk| -> Vec<f32> {
+        let table = WeightTable::new(&pairs);
+        let of_chunk = |chunk: &TraceChunk| -> Vec<f32> {
             if self.model.is_linear() {
                 return kernel::scores(chunk, &table);
             }
             let mut scores = Vec::with_capacity(chunk.rows.len());
-            plain::each(chunk, &pairs, &self.model.shape, |_, score, _| scores.push(score as f32));
+            reference::each(chunk, &pairs, &self.model.nonlinear, |_, score, _| scores.push(score as f32));
             scores
         };
-        let with_targets = |chunk: &Chunk| {
+        let with_targets = |chunk: &TraceChunk| {
             of_chunk(chunk).into_iter().zip(&chunk.rows).map(|(s, row)| (s, row.target)).collect::<Vec<_>>()
         };
         self.traces.chunks.par_iter().flat_map_iter(with_targets).collect()
     }
 
-    /// Loss and gradient over some of the chunks, with the pull.
+    /// Loss and gradient over some chunks, with the L2 prior.
     pub fn gradient_over(&self, parameters: &[f64], chunks: &[usize]) -> (f64, Vec<f64>) {
         let pairs = self.space.pairs(self.model, parameters);
         let mut total = Sum::new(pairs.len());
         if self.model.is_linear() {
-            let table = Table::new(&pairs);
+            let table = WeightTable::new(&pairs);
             let of_chunk = |scratch: &mut Gradient, &chunk: &usize| {
                 kernel::gradient(&self.traces.chunks[chunk], &table, self.k, scratch, pairs.len())
             };
             total.add_all(chunks, Gradient::new, of_chunk);
         } else {
             let of_chunk = |(): &mut (), &chunk: &usize| {
-                plain::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.shape)
+                reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.nonlinear)
             };
             total.add_all(chunks, || (), of_chunk);
         }
@@ -114,18 +107,18 @@ impl Objective<'_> {
                 gradient[owner] += mean * value;
             }
         }
-        let pull = self.pull(parameters, &mut gradient);
-        (total.loss * mean + pull, gradient)
+        let prior = self.add_l2_prior(parameters, &mut gradient);
+        (total.loss * mean + prior, gradient)
     }
 
-    /// Loss and gradient over all positions, with the pull.
+    /// Loss and gradient over all positions, with the L2 prior.
     pub fn gradient(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let all: Vec<usize> = (0..self.traces.chunks.len()).collect();
         self.gradient_over(parameters, &all)
     }
 
-    /// Adds the pull's gradient; returns its loss.
-    fn pull(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
+    /// Adds the prior's gradient; returns its loss.
+    fn add_l2_prior(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let strength = self.l2 / 1e4;
         let mut loss = 0.0;
         for ((&slot, parameter), gradient) in self.space.free.iter().zip(parameters).zip(gradient) {
@@ -136,14 +129,14 @@ impl Objective<'_> {
         loss
     }
 
-    /// Second derivatives of the loss with the pull, over parameters: rows one after another.
+    /// Row-major second derivatives of the loss with the L2 prior.
     pub fn normal(&self, parameters: &[f64], curvature: Curvature) -> Vec<f64> {
         let pairs = self.space.pairs(self.model, parameters);
         let chunks = &self.traces.chunks;
         let normal = if self.model.is_linear() {
             normal::linear(chunks, &pairs, self.k, curvature)
         } else {
-            normal::plain(chunks, &pairs, self.k, curvature, &self.model.shape)
+            normal::general(chunks, &pairs, self.k, curvature, &self.model.nonlinear)
         };
         let mut matrix = self.gathered(&normal, 1.0 / self.traces.total_weight().max(f64::MIN_POSITIVE));
         let size = self.space.parameters();
@@ -151,8 +144,8 @@ impl Objective<'_> {
         matrix
     }
 
-    /// Adds up what belongs to one parameter.
-    fn gathered(&self, normal: &Normal, factor: f64) -> Vec<f64> {
+    /// Sums the entries of each parameter's halves.
+    fn gathered(&self, normal: &NormalMatrix, factor: f64) -> Vec<f64> {
         let (owners, size) = (self.space.owners(self.model), self.space.parameters());
         let mut matrix = vec![0.0; size * size];
         for (row, values) in owners.iter().zip(normal.values.chunks_exact(normal.size.max(1))) {
@@ -167,16 +160,15 @@ impl Objective<'_> {
         matrix
     }
 
-    /// The gradient, times the sum of weights and without the pull, of each of the groups that positions belong
-    /// to: [`GROUPS`] vectors of parameters.
+    /// Gradients of the [`GROUPS`] clusters, not divided by the total weight and without the L2 prior.
     pub fn group_gradients(&self, parameters: &[f64]) -> Vec<Vec<f64>> {
         let pairs = self.space.pairs(self.model, parameters);
         let owners = self.space.owners(self.model);
         let size = self.space.parameters();
-        let of_chunk = |chunk: &Chunk| {
+        let of_chunk = |chunk: &TraceChunk| {
             let mut sums = vec![vec![0.0; size]; GROUPS];
-            plain::each(chunk, &pairs, &self.model.shape, |row, score, slopes| {
-                let slope = plain::row_loss(chunk, row, score, self.k).slope;
+            reference::each(chunk, &pairs, &self.model.nonlinear, |row, score, slopes| {
+                let slope = reference::row_loss(chunk, row, score, self.k).slope;
                 let sums = &mut sums[usize::from(chunk.groups[row]) % GROUPS];
                 for &(index, by) in slopes {
                     for half in 0..2 {

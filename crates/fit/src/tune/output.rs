@@ -1,9 +1,8 @@
-//! Tuned values as other programs read them: C, C++, Rust, TOML, JSON and CSV.
-//!
-//! In: the terms with their layout, and tuned values. Out: text, whole centipawns, one array a term in the layout that
-//! the terms file describes, terms of one group together.
+//! Tuned values as C, C++, Rust, TOML, JSON and CSV: whole centipawns, one array per term in its layout,
+//! terms of one group together.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +29,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The usual ending of a file's name.
+    /// Usual file extension.
     pub fn ending(self) -> &'static str {
         match self {
             Format::C => "h",
@@ -42,7 +41,6 @@ impl Format {
         }
     }
 
-    /// The format that an ending means.
     pub fn of_ending(ending: &str) -> Option<Format> {
         match ending {
             "h" | "c" => Some(Format::C),
@@ -56,23 +54,16 @@ impl Format {
     }
 }
 
-/// Values ready to be written.
+/// Tuned values with their terms and model.
 pub struct Tuned<'a> {
-    /// Their terms.
     pub terms: &'a Terms,
-    /// Their model.
     pub model: &'a Model,
-    /// The values by slot, in centipawns.
+    /// By slot, in centipawns.
     pub values: &'a [f64],
-    /// The K that they are for.
     pub k: f64,
 }
 
 impl Tuned<'_> {
-    /// The text of a format.
-    ///
-    /// # Errors
-    /// If it cannot be written, which is our fault.
     pub fn write(&self, format: Format) -> Result<String> {
         match format {
             Format::C => Ok(self.c()),
@@ -84,7 +75,22 @@ impl Tuned<'_> {
         }
     }
 
-    /// Every term with the pairs of its entries.
+    /// Writes `output` in the format of its extension, TOML by default, and the formats `beside` it.
+    pub fn save(&self, output: &Path, beside: &[Format]) -> Result<()> {
+        let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let format = Format::of_ending(extension).unwrap_or(Format::Toml);
+        patzer_io::write(output, self.write(format)?.as_bytes())?;
+        self.save_beside(output, beside)
+    }
+
+    /// Writes formats beside the output, with their own extensions.
+    pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
+        formats.iter().try_for_each(|&format| {
+            patzer_io::write(&output.with_extension(format.ending()), self.write(format)?.as_bytes())
+        })
+    }
+
+    /// Every term with its rounded entries.
     fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
         let pairs = self.model.pairs(self.values);
         self.terms.tables().map(move |(term, range)| {
@@ -131,7 +137,6 @@ impl Tuned<'_> {
         text + "\n}  // namespace weights\n"
     }
 
-    /// One array of C or C++.
     fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
         let style = &self.terms.output;
         let entry = |pair: &[i64; 2]| match term.kind {
@@ -205,7 +210,7 @@ impl Tuned<'_> {
             } else {
                 match root.entry(term.group.clone()).or_insert_with(|| Value::Object(Map::new())) {
                     Value::Object(map) => map,
-                    _ => return Err(Error::usage(format!("`{}` is both a term and a group", term.group))),
+                    _ => return Err(Error::input(format!("`{}` is both a term and a group", term.group))),
                 }
             };
             place.insert(term.name.clone(), value);
@@ -249,7 +254,7 @@ fn lower(name: &str) -> String {
     name.replace('.', "_").to_lowercase()
 }
 
-/// The entries of a term, row by row if it has rows.
+/// Entries of a term, row by row if it has rows.
 fn body(
     shape: Shape,
     pairs: &[[i64; 2]],

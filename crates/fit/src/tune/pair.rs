@@ -1,36 +1,30 @@
-//! A midgame and an endgame value that are added and subtracted together.
-//!
-//! In: pairs of 32-bit floats. Out: their sums. The compiler takes a pair for two numbers and spends an instruction
-//! on each; every x86-64 processor adds both at once. Elsewhere the plain form does the same arithmetic.
+//! A midgame and an endgame value, added and subtracted together. The compiler splits a pair into two scalar
+//! operations; SSE2 adds both at once.
 
-/// Two 32-bit floats in one 64-bit load: the midgame value in the lower half.
+/// Two f32 in 64 bits, the midgame value in the lower half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pair(u64);
 
 impl Pair {
-    /// A pair of these values.
     pub fn new(mg: f32, eg: f32) -> Pair {
         Pair(u64::from(mg.to_bits()) | u64::from(eg.to_bits()) << 32)
     }
 
-    /// The 64 bits; 0 is a pair of zeros.
+    /// 0 is a pair of zeros.
     pub fn bits(self) -> u64 {
         self.0
     }
 
-    /// The pair of these bits.
     #[inline(always)]
     pub fn from_bits(bits: u64) -> Pair {
         Pair(bits)
     }
 
-    /// Midgame and endgame value.
     #[inline(always)]
     pub fn get(self) -> [f32; 2] {
         [f32::from_bits(self.0 as u32), f32::from_bits((self.0 >> 32) as u32)]
     }
 
-    /// Both values times a factor.
     #[inline(always)]
     pub fn times(self, factor: f32) -> Pair {
         let [mg, eg] = self.get();
@@ -46,7 +40,6 @@ mod form {
 
     use super::Pair;
 
-    /// A sum of pairs.
     #[derive(Debug, Clone, Copy)]
     pub struct Sum(__m128);
 
@@ -57,28 +50,24 @@ mod form {
     }
 
     impl Sum {
-        /// Nothing yet.
         #[inline(always)]
         pub fn zero() -> Sum {
             // SAFETY: every x86-64 processor has SSE2.
             Sum(unsafe { _mm_setzero_ps() })
         }
 
-        /// With a pair added.
         #[inline(always)]
         pub fn plus(self, pair: Pair) -> Sum {
             // SAFETY: every x86-64 processor has SSE2.
             Sum(unsafe { _mm_add_ps(self.0, load(pair)) })
         }
 
-        /// With a pair taken off.
         #[inline(always)]
         pub fn minus(self, pair: Pair) -> Sum {
             // SAFETY: every x86-64 processor has SSE2.
             Sum(unsafe { _mm_sub_ps(self.0, load(pair)) })
         }
 
-        /// Midgame and endgame value.
         #[inline(always)]
         pub fn get(self) -> [f32; 2] {
             // SAFETY: every x86-64 processor has SSE2.
@@ -91,31 +80,26 @@ mod form {
 mod form {
     use super::Pair;
 
-    /// A sum of pairs.
     #[derive(Debug, Clone, Copy)]
     pub struct Sum([f32; 2]);
 
     impl Sum {
-        /// Nothing yet.
         pub fn zero() -> Sum {
             Sum([0.0; 2])
         }
 
-        /// With a pair added.
         #[inline(always)]
         pub fn plus(self, pair: Pair) -> Sum {
             let ([a, b], [mg, eg]) = (self.0, pair.get());
             Sum([a + mg, b + eg])
         }
 
-        /// With a pair taken off.
         #[inline(always)]
         pub fn minus(self, pair: Pair) -> Sum {
             let ([a, b], [mg, eg]) = (self.0, pair.get());
             Sum([a - mg, b - eg])
         }
 
-        /// Midgame and endgame value.
         #[inline(always)]
         pub fn get(self) -> [f32; 2] {
             self.0

@@ -1,25 +1,25 @@
-//! Gauss-Newton and Newton: a step to the bottom of the parabola that fits the loss here.
+//! Gauss-Newton and Newton steps.
 //!
-//! In: the objective, parameters to start from. Out: epochs told to the tracker, one a step. Each step solves with
-//! the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is cut back until the loss falls as
-//! promised (Armijo, 1966). In directions in which the loss is flat the gradient is nothing, so values stay where
-//! they start. Values at a bound that the gradient pushes against sit out the step (Bertsekas, 1982).
+//! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
+//! until the loss falls sufficiently (Armijo, 1966). In nullspace of constant loss the gradient is 0, so
+//! values stay at their start. Values at a bound that the gradient pushes against are held for the step
+//! (Bertsekas, 1982).
 
 use super::fit::Tracker;
 use super::normal::Curvature;
 use super::objective::Objective;
 use crate::optim::{Cholesky, dot};
 
-/// Least damping, as a share of each diagonal entry: below anything that data can tell, above what rounding does.
+/// Least damping, as a share of each diagonal entry: below what data resolve, above rounding.
 const DAMPING: f64 = 1e-9;
 
-/// Done when a step is to lower the loss by less than this share of it.
+/// Stop when a step would lower the loss by less than this share.
 const TOLERANCE: f64 = 1e-8;
 
-/// Halvings of a step before more damping is tried.
+/// Halvings of a step before damping grows.
 const HALVINGS: i32 = 8;
 
-/// A step that lowers the loss by less than this share of it leaves the matrix as it is for the next one.
+/// A step that gains less than this share of the loss reuses the matrix for the next.
 const KEEP: f64 = 1e-3;
 
 pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, tracker: &mut Tracker<'_>) {
@@ -51,7 +51,7 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
                 let as_promised = next.share == 1.0 && gain > 0.25 * promise;
                 kept = (gain < KEEP * loss && as_promised).then_some(factored);
             }
-            // The old matrix does not fit any more: the next turn makes another.
+            // The old matrix no longer fits; build a new one.
             None if is_reused => {}
             None if damping > 1.0 => return,
             None => damping = (damping * 1e3).max(1e-6),
@@ -59,7 +59,6 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
     }
 }
 
-/// Where a step led.
 struct Next {
     parameters: Vec<f64>,
     loss: f64,
@@ -67,7 +66,7 @@ struct Next {
     share: f64,
 }
 
-/// Takes as much of a step as lowers the loss in proportion to what it promises.
+/// Takes the largest share of a step that satisfies Armijo's condition.
 fn descend(
     objective: &Objective<'_>,
     here: &[f64],
@@ -93,15 +92,15 @@ fn descend(
     None
 }
 
-/// A damped matrix, ready to solve with.
+/// A factored, damped matrix.
 struct Factored {
     factor: Cholesky,
-    /// Values at a bound, which do not move.
+    /// Values at a bound.
     held: Vec<bool>,
 }
 
 impl Factored {
-    /// The matrix at `here`, each diagonal entry larger by the damping. `None` if it cannot be solved with.
+    /// Factors the matrix at `here` with relative damping of the diagonal.
     fn new(
         objective: &Objective<'_>,
         here: &[f64],
@@ -121,14 +120,13 @@ impl Factored {
                     (0..size).for_each(|j| (matrix[i * size + j], matrix[j * size + i]) = (0.0, 0.0));
                 }
                 let diagonal = &mut matrix[i * size + i];
-                // A value that no position counts stays where it is.
+                // A value that no position counts stays.
                 *diagonal = if *diagonal > 0.0 { *diagonal * (1.0 + damping) } else { 1.0 };
             }
             Some(Factored { factor: Cholesky::new(matrix, size)?, held: held.clone() })
         })
     }
 
-    /// The step against the gradient.
     fn step(&self, gradient: &[f64]) -> Vec<f64> {
         let right: Vec<f64> =
             gradient.iter().zip(&self.held).map(|(slope, held)| if *held { 0.0 } else { -slope }).collect();

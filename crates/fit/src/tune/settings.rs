@@ -1,8 +1,8 @@
-//! How to tune: the settings, their defaults, and what makes sense.
+//! Settings of tuning.
 
 use serde::Serialize;
 
-use super::chunk::CHUNK;
+use super::chunk::CHUNK_POSITIONS;
 use super::traces::Traces;
 use crate::optim::{Decay, Schedule};
 use patzer_io::error::{Error, Result};
@@ -27,17 +27,16 @@ pub enum Optimizer {
     Sgd,
 }
 
-/// Most parameters for which `auto` takes a method with a matrix: it has so many squared entries of 8 bytes.
+/// Largest number of parameters for which `auto` takes a matrix method.
 pub const LARGEST_MATRIX: usize = 6_000;
 
-/// A matrix over so many parameters costs next to nothing.
+/// Up to this many parameters a matrix costs next to nothing.
 const LARGEST_SMALL: usize = 500;
 
-/// Positions a parameter from which a larger matrix is worth its cost.
+/// Positions per parameter from which a larger matrix pays.
 const FILLED: usize = 20;
 
 impl Optimizer {
-    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Optimizer::Auto => "auto",
@@ -50,7 +49,7 @@ impl Optimizer {
         }
     }
 
-    /// What `auto` stands for with so many parameters and positions: a matrix pays where there is enough to fill it.
+    /// Resolves `auto`: a matrix method where it pays or bounds need it.
     pub fn resolve(self, parameters: usize, positions: usize, bounded: bool) -> Optimizer {
         let filled = parameters <= LARGEST_SMALL || positions >= FILLED * parameters;
         match self {
@@ -66,7 +65,7 @@ impl Optimizer {
         matches!(self, Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd)
     }
 
-    /// Most passes unless told otherwise.
+    /// Default number of epochs.
     pub fn epochs(self) -> usize {
         match self {
             Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => 50,
@@ -75,8 +74,7 @@ impl Optimizer {
         }
     }
 
-    /// The first learning rate unless told otherwise: in centipawns for those that scale their steps, in
-    /// centipawns a unit of gradient for `sgd`.
+    /// Default first learning rate, in centipawns; for `sgd` in centipawns per unit of gradient.
     pub fn learning_rate(self) -> f32 {
         match self {
             Optimizer::Adagrad => 10.0,
@@ -89,28 +87,26 @@ impl Optimizer {
 /// Settings of tuning; the defaults suit a few hundred thousand positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
-    /// How to look for the optimum.
     pub optimizer: Optimizer,
-    /// Most passes over the training positions; `None` for what suits the optimiser.
+    /// `None` for the optimiser's default.
     pub epochs: Option<usize>,
-    /// Positions in a batch of a first-order optimiser, rounded up to whole chunks; 0 for all.
+    /// Positions per step of first-order optimisers, rounded up to whole chunks; 0 for all.
     pub batch: usize,
-    /// Learning rate of the first epoch; `None` for what suits the optimiser.
+    /// `None` for the optimiser's default.
     pub learning_rate: Option<f32>,
-    /// The learning rate of the last epoch as a share of the first.
+    /// Last learning rate over the first.
     pub final_share: f32,
-    /// The way from the first to the last.
     pub decay: Decay,
-    /// Stop when the validation loss has not fallen for so many epochs.
+    /// Epochs without a lower validation loss before stopping.
     pub patience: usize,
-    /// Pull towards the initial weights: the loss added for a value 100 centipawns away from its start.
+    /// L2 prior: loss added for a value 100 centipawns from its start.
     pub l2: f64,
-    /// A pull beside it that wanes as data grow, so that it decides only where they say little: this over the number
-    /// of games, because the positions of a game share its result. Every position is a game where games are unknown.
+    /// L2 prior times the number of games (positions where games are unknown), because positions of a game
+    /// share its result; it matters only where data are few.
     pub prior: f64,
-    /// K of the sigmoid; `None` to fit it to the initial weights.
+    /// `None` fits K to the start values.
     pub k: Option<f64>,
-    /// Seed of the order of positions.
+    /// Seed of the position order.
     pub seed: u64,
 }
 
@@ -133,10 +129,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks that every value makes sense.
-    ///
-    /// # Errors
-    /// If one does not; names it.
     pub fn validate(&self) -> Result<()> {
         let above_zero = |name: &str, value: f64| {
             let fine = value.is_finite() && value > 0.0;
@@ -147,31 +139,33 @@ impl Settings {
         above_zero("the learning rate", self.learning_rate.unwrap_or(1.0).into())?;
         above_zero("the share of the learning rate that is left", self.final_share.into())?;
         above_zero("K", self.k.unwrap_or(1.0))?;
-        if let Some(wrong) = [self.l2, self.prior].into_iter().find(|pull| !pull.is_finite() || *pull < 0.0) {
-            return Err(Error::usage(format!("the pull towards the start cannot be {wrong}")));
+        if let Some(wrong) =
+            [self.l2, self.prior].into_iter().find(|prior| !prior.is_finite() || *prior < 0.0)
+        {
+            return Err(Error::usage(format!("the L2 prior cannot be {wrong}")));
         }
         Ok(())
     }
 
-    /// The whole pull of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
-    pub fn pull(&self, traces: &Traces) -> f64 {
+    /// L2 prior of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
+    pub fn l2_prior(&self, traces: &Traces) -> f64 {
         let games = if traces.games > 0 { traces.games } else { traces.positions };
         self.l2 + self.prior / games.max(1) as f64
     }
 
-    /// Positions in a chunk of traces, so that batches come out as asked, and of several chunks each where that
-    /// pays: a chunk is the work of one thread.
+    /// Positions per chunk, so that batches have the requested size and consist of several chunks where that
+    /// pays: a chunk is one thread's work.
     pub fn chunk(&self) -> usize {
         const LEAST: usize = 2_048;
         match self.batch {
             batch if self.optimizer.first_order() && batch > 0 => {
-                batch.div_ceil(batch.div_ceil(CHUNK).max((batch / LEAST).clamp(1, 4))).max(256)
+                batch.div_ceil(batch.div_ceil(CHUNK_POSITIONS).max((batch / LEAST).clamp(1, 4))).max(256)
             }
-            _ => CHUNK,
+            _ => CHUNK_POSITIONS,
         }
     }
 
-    /// The learning rate over all epochs of the optimiser, an epoch a step.
+    /// Learning rate by epoch.
     pub fn schedule(&self, optimizer: Optimizer) -> Schedule {
         let start = self.learning_rate.unwrap_or(optimizer.learning_rate());
         let steps = self.epochs.unwrap_or(optimizer.epochs()) as u64;

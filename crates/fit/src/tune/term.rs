@@ -1,58 +1,48 @@
-//! A term of another engine's evaluation: a name, values to start from, and how its entries are laid out.
-//!
-//! In: a table of the file of terms. Out: the features and slots of the model that stand for its entries.
+//! A term of another engine's evaluation: name, start values and layout of its entries.
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Feature, Model, Part, Slot};
+use super::model::{EvalPart, Feature, Model, Slot};
+use super::terms_error::{InitialError, TermsError};
 use patzer_io::error::{Error, Result};
 
-/// How an entry's midgame and endgame value belong together.
+/// Which halves an entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Two values.
     #[default]
     Pair,
-    /// One value that counts the same in both.
+    /// One value for both halves.
     Single,
-    /// One value that counts in the midgame alone.
     Midgame,
-    /// One value that counts in the endgame alone.
     Endgame,
 }
 
-/// How the entries of a term are laid out.
+/// Layout of a term's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
-    /// A list; of one entry, if it stands alone.
+    /// One entry is a scalar.
     List(usize),
-    /// Rows and columns.
     Grid([usize; 2]),
-    /// One entry a square.
     Board(Board),
 }
 
-/// Which square of a board is number 0; rows go from there file by file.
+/// Order of squares: rank by rank from a1 or from a8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Board {
-    /// a1, b1, … h8.
     #[serde(rename = "board", alias = "board-a1")]
     A1,
-    /// a8, b8, … h1.
     #[serde(rename = "board-a8")]
     A8,
 }
 
 impl Shape {
-    /// Number of entries.
     pub fn len(self) -> usize {
         let [rows, columns] = self.grid();
         rows * columns
     }
 
-    /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -66,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// What is behind the term's name for an entry: `[e4]`, `[2][3]`, `[5]`, or nothing.
+    /// Suffix of an entry's name: `[e4]`, `[2][3]`, `[5]`, or nothing.
     fn suffix(self, entry: usize) -> String {
         let [_, columns] = self.grid();
         match self {
@@ -85,36 +75,31 @@ impl Shape {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// Its name, of letters, digits, `_` and `.`.
+    /// Letters, digits, `_` and `.`.
     pub name: String,
-    /// Terms of one group stand together in the output: a namespace, a module, an object.
+    /// Namespace, module or object in the output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// What it is about, for a comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// How its entries are laid out.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub shape: Shape,
-    /// What an entry is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: Kind,
-    /// The part of the evaluation that it belongs to.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub part: Part,
-    /// The values to start from, row by row: of every entry, of one for all, or one number for all.
+    pub part: EvalPart,
+    /// Start values, row by row: of every entry, of one for all, or one number for all.
     #[serde(default = "zero")]
     pub initial: toml::Value,
-    /// Whether it keeps them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fixed: bool,
-    /// The least and the largest value.
+    /// Minimum and maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
-    /// Whether each row is the same from both ends: files a to d as h to e.
+    /// Mirrors each row: files a to d equal h to e.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mirror: bool,
-    /// The name of an earlier term of the same shape and kind whose values it shares.
+    /// Earlier term of the same shape and kind whose values it shares.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub same_as: String,
 }
@@ -136,8 +121,8 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Term {
-    /// The initial values of every entry, midgame and endgame.
-    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, String> {
+    /// Start values of every entry, midgame and endgame.
+    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, InitialError> {
         let mut numbers = Vec::new();
         flatten(&self.initial, &mut numbers)?;
         let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
@@ -145,12 +130,7 @@ impl Term {
             1 => vec![numbers[0]; length * width],
             2 if width == 2 => numbers.repeat(length),
             given if given == length * width => numbers,
-            given => {
-                return Err(format!(
-                    "`initial` has {given} numbers; it needs {}, {width} or 1",
-                    length * width
-                ));
-            }
+            found => return Err(InitialError::Length { found, needed: length * width, width }),
         };
         let pair = |entry: &[f64]| match self.kind {
             Kind::Pair => [entry[0], entry[1]],
@@ -161,12 +141,10 @@ impl Term {
         Ok(all.chunks_exact(width).map(pair).collect())
     }
 
-    /// Adds a feature for each entry to a model in which the term begins at `start`.
-    ///
-    /// # Errors
-    /// If its initial values are not as many as they have to be.
+    /// Adds a feature per entry; `start` is the term's first feature number.
     pub(super) fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
-        let values = self.values().map_err(|reason| Error::usage(format!("`{}`: {reason}", self.name)))?;
+        let values =
+            self.values().map_err(|e| Error::input(TermsError::Initial(&self.name, e).to_string()))?;
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
         for (entry, [mg, eg]) in values.into_iter().enumerate() {
@@ -195,12 +173,12 @@ impl Term {
 }
 
 /// All numbers of nested lists, in order.
-fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), String> {
+fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), InitialError> {
     match value {
         toml::Value::Integer(number) => numbers.push(*number as f64),
         toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
         toml::Value::Array(list) => list.iter().try_for_each(|value| flatten(value, numbers))?,
-        other => return Err(format!("`initial` has {other}, which is not a number")),
+        other => return Err(InitialError::NotANumber(other.clone())),
     }
     Ok(())
 }

@@ -1,8 +1,5 @@
-//! The file that says what the numbers in traces stand for: names, initial values and layout of another engine's
-//! terms, in TOML.
-//!
-//! In: TOML, or the layout of the bundled evaluation. Out: tables of terms, and the model that is tuned. Features are
-//! numbered in the order of the file: the first term has the numbers from 0 on, and so many as its shape has entries.
+//! The terms file: names, start values and layout of another engine's terms, in TOML. Features are numbered
+//! in file order, as many per term as its shape has entries.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,24 +7,24 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Feature, Model};
-use super::plain;
+use super::reference;
 use super::term::{Kind, Shape, Term, is_default};
+use super::terms_error::TermsError;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The version of the format that this patzer reads and writes.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
-/// Most features: traces number them with 16 bits.
-const MOST: usize = 1 << 16;
+/// Traces number features with 16 bits.
+pub(super) const MOST: usize = 1 << 16;
 
-/// How values are written as source code.
+/// Style of source code output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
-    /// A pair in C and C++, with `{mg}` and `{eg}` for its values, such as `S({mg}, {eg})`.
+    /// A pair in C and C++, such as `S({mg}, {eg})`.
     pub pair: String,
-    /// The type of a pair in C and C++; a pair of numbers if it is empty.
+    /// Type of a pair in C and C++; empty for an array.
     #[serde(rename = "type")]
     pub kind: String,
 }
@@ -38,25 +35,22 @@ impl Default for Style {
     }
 }
 
-/// The whole file.
+/// A terms file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-    /// The version of the format: 1.
     pub format: u32,
-    /// K that the values were tuned for, if they were.
+    /// K of tuned values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<f64>,
-    /// What traces write as the phase of a full midgame: phases are divided by it.
+    /// Phase of a full midgame in the traces; phases are divided by it.
     #[serde(default = "full")]
     pub full_phase: f64,
-    /// What the square of the midgame danger and the endgame danger are divided by.
+    /// Divisors of the squared midgame danger and of the endgame danger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety_divisors: Option<[f64; 2]>,
-    /// How source code is written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Style,
-    /// All terms in the order of their numbers.
     #[serde(rename = "term")]
     pub terms: Vec<Term>,
 }
@@ -66,84 +60,72 @@ fn full() -> f64 {
 }
 
 impl Terms {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is not what it has to be.
     pub fn load(path: &Path) -> Result<Terms> {
         Terms::parse(&io::read_text(path)?, path)
     }
 
-    /// Reads the content of a file; `path` is for messages.
-    ///
-    /// # Errors
-    /// If it is not what it has to be, with the line where that is known.
+    /// Parses a file's text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Terms> {
         let terms: Terms = toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start).min(text.len());
             let line = 1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
             Error::at(path, format!("line {line}"), e.message().trim().replace('\n', "; "))
         })?;
-        terms.check().map_err(|reason| Error::data(path, reason))?;
+        terms.check().map_err(|e| Error::data(path, e.to_string()))?;
         Ok(terms)
     }
 
-    /// The file's text.
-    ///
-    /// # Errors
-    /// If it cannot be written as TOML, which is our fault.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|e| Error::internal(e.to_string()))
     }
 
-    fn check(&self) -> std::result::Result<(), String> {
+    fn check(&self) -> std::result::Result<(), TermsError<'_>> {
         if self.format != VERSION {
-            return Err(format!("`format` has to be {VERSION}"));
+            return Err(TermsError::Format);
         }
         if !(self.full_phase.is_finite() && self.full_phase > 0.0) {
-            return Err("`full_phase` has to be above 0".to_string());
+            return Err(TermsError::FullPhase);
         }
         if self.safety_divisors.is_some_and(|d| d.iter().any(|d| !(d.is_finite() && *d > 0.0))) {
-            return Err("`safety_divisors` have to be above 0".to_string());
+            return Err(TermsError::SafetyDivisors);
         }
         let mut count = 0;
         for (i, term) in self.terms.iter().enumerate() {
             let name = &term.name;
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
             if name.is_empty() || !name.chars().all(plain) || !term.group.chars().all(plain) {
-                return Err(format!("`{name}`: names are of letters, digits, `_` and `.`"));
+                return Err(TermsError::Name(name));
             }
             if self.terms[..i].iter().any(|other| other.name == *name && other.group == term.group) {
-                return Err(format!("two terms are called `{name}`"));
+                return Err(TermsError::Duplicate(name));
             }
             let [rows, columns] = term.shape.grid();
             if rows.saturating_mul(columns) > MOST || term.shape.is_empty() {
-                return Err(format!("`{name}` needs a shape of 1 to {MOST} entries"));
+                return Err(TermsError::Shape(name));
             }
             count += term.shape.len();
-            term.values().map_err(|reason| format!("`{name}`: {reason}"))?;
+            term.values().map_err(|e| TermsError::Initial(name, e))?;
             if term.bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low > high) {
-                return Err(format!("`{name}`: the lower bound is above the upper one"));
+                return Err(TermsError::Bounds(name));
             }
             if !term.same_as.is_empty() {
-                let twin = self.terms[..i].iter().find(|other| other.name == term.same_as);
-                let fits = |twin: &Term| (twin.shape.len(), twin.kind) == (term.shape.len(), term.kind);
-                if !twin.is_some_and(fits) {
-                    let twin = &term.same_as;
-                    return Err(format!("`{name}`: no earlier term `{twin}` of the same shape and kind"));
+                let fits = |other: &Term| (other.shape.len(), other.kind) == (term.shape.len(), term.kind);
+                let other = self.terms[..i].iter().find(|other| other.name == term.same_as);
+                if !other.is_some_and(fits) {
+                    return Err(TermsError::SameAs { name, other: &term.same_as });
                 }
             }
         }
         if count > MOST {
-            return Err(format!("{count} entries are more than the {MOST} that traces can number"));
+            return Err(TermsError::TooMany(count));
         }
         if count == 0 {
-            return Err("names no term".to_string());
+            return Err(TermsError::Empty);
         }
         Ok(())
     }
 
-    /// Each term with its place among the features.
+    /// Each term with its range of features.
     pub fn tables(&self) -> impl Iterator<Item = (&Term, Range<usize>)> {
         let mut at = 0;
         self.terms.iter().map(move |term| {
@@ -152,10 +134,7 @@ impl Terms {
         })
     }
 
-    /// The model of these terms; those named in `fixed`, by name or by group, keep their values.
-    ///
-    /// # Errors
-    /// If a name in `fixed` is not one of a term or a group.
+    /// The model of these terms; terms and groups named in `fixed` keep their values.
     pub fn model(&self, fixed: &[String]) -> Result<Model> {
         let known = |name: &String| self.terms.iter().any(|term| term.name == *name || term.group == *name);
         if let Some(name) = fixed.iter().find(|name| !known(name)) {
@@ -164,7 +143,7 @@ impl Terms {
         }
         let mut model = Model::default();
         if let Some(divisors) = self.safety_divisors {
-            model.shape = plain::Shape { safety_divisors: divisors };
+            model.nonlinear = reference::NonlinearForm { safety_divisors: divisors };
         }
         for (term, range) in self.tables() {
             if let Some((_, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {
@@ -178,7 +157,7 @@ impl Terms {
         Ok(model)
     }
 
-    /// The same terms with other values, rounded to whole centipawns.
+    /// A copy with other values, rounded to whole centipawns.
     pub fn with_values(&self, model: &Model, values: &[f64], k: f64) -> Terms {
         let mut terms = self.clone();
         terms.k = Some(k);

@@ -1,29 +1,28 @@
-//! Tests of tuning as a whole: passes against their plain twins and finite differences, and fits against weights
-//! that are known.
+//! Tests of tuning: fast passes against the reference and finite differences, and fits against known weights.
 
-use super::chunk::{BothSides, Counts, Facts};
-use super::hce::{Boards, Selection, TuneItem};
-use super::model::{Feature, Model, Part, Slot, Space};
+use super::chunk::{BothSides, FeatureCounts, TraceInfo};
+use super::hce::{HceTracer, Selection, TuneItem};
+use super::model::{EvalPart, Feature, Model, Slot, Space};
 use super::objective::Objective;
-use super::plain::Shape;
-use super::precision::precision;
-use super::traces::{Gather, Traced, Traces};
+use super::reference::NonlinearForm;
+use super::standard_errors::standard_errors;
+use super::traces::{ExternalTracer, TraceCollector, Traces};
 use super::*;
-use crate::wdl;
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
+use patzer_chess::score::expected_score;
 use patzer_eval::hce::{COUNT, Hce, Weights};
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
 
-fn gather(items: &[(Facts, Counts)], model: &Model, space: &Space, chunk: usize) -> Traces {
-    let mut gather = Gather::new(&Traced, model, space, chunk, 0);
-    items.iter().for_each(|item| gather.push(item.clone()).unwrap());
-    gather.finish().unwrap()
+fn collector(items: &[(TraceInfo, FeatureCounts)], model: &Model, space: &Space, chunk: usize) -> Traces {
+    let mut collector = TraceCollector::new(&ExternalTracer, model, space, chunk, 0);
+    items.iter().for_each(|item| collector.push(item.clone()).unwrap());
+    collector.finish().unwrap()
 }
 
-/// Pairs of free values, of the given parts.
-fn model(parts: &[Part]) -> Model {
+/// A model with a free pair per feature.
+fn model(parts: &[EvalPart]) -> Model {
     let slot = |i: usize| Slot {
         name: format!("value {i}"),
         start: 0.0,
@@ -37,16 +36,16 @@ fn model(parts: &[Part]) -> Model {
             .enumerate()
             .map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] })
             .collect(),
-        shape: Shape { safety_divisors: [300.0, 10.0] },
+        nonlinear: NonlinearForm { safety_divisors: [300.0, 10.0] },
     }
 }
 
-/// Random positions: a few counts each, of any size, with every column used if `rich`.
-fn positions(parts: &[Part], count: usize, seed: u64, rich: bool) -> Vec<(Facts, Counts)> {
+/// Random positions; `rich` fills every column.
+fn positions(parts: &[EvalPart], count: usize, seed: u64, rich: bool) -> Vec<(TraceInfo, FeatureCounts)> {
     let mut rng = Rng::new(seed);
     let mut items = Vec::new();
     for _ in 0..count {
-        let mut counts = Counts::default();
+        let mut counts = FeatureCounts::default();
         for (index, part) in parts.iter().enumerate().map(|(i, part)| (i as u16, *part)) {
             if rng.unit() > 0.4 {
                 continue;
@@ -54,24 +53,24 @@ fn positions(parts: &[Part], count: usize, seed: u64, rich: bool) -> Vec<(Facts,
             let whole = rng.below(7) as f32 - 3.0;
             let count = if rich && rng.below(5) == 0 { whole * 2.5 } else { whole };
             match part {
-                Part::Linear if count != 0.0 => counts.linear.push((index, count)),
-                Part::Linear => {}
-                Part::Safety => counts.safety.push(BothSides { index, white: count.abs(), black: 1.0 }),
-                Part::Complexity => counts.complexity.push((index, count)),
+                EvalPart::Linear if count != 0.0 => counts.linear.push((index, count)),
+                EvalPart::Linear => {}
+                EvalPart::Safety => counts.safety.push(BothSides { index, white: count.abs(), black: 1.0 }),
+                EvalPart::Complexity => counts.complexity.push((index, count)),
             }
         }
-        let mut facts = Facts {
+        let mut info = TraceInfo {
             phase: rng.unit() as f32 * 1.2,
             target: rng.below(3) as f32 / 2.0,
             group: rng.next_u64() as u8,
-            ..Facts::default()
+            ..TraceInfo::default()
         };
         if rich {
-            facts.scale = if rng.below(4) == 0 { 0.5 } else { 1.0 };
-            facts.constant = rng.below(100) as f32 - 50.0;
-            facts.weight = 0.5 + rng.unit() as f32;
+            info.scale = if rng.below(4) == 0 { 0.5 } else { 1.0 };
+            info.constant = rng.below(100) as f32 - 50.0;
+            info.weight = 0.5 + rng.unit() as f32;
         }
-        items.push((facts, counts));
+        items.push((info, counts));
     }
     items
 }
@@ -81,12 +80,12 @@ fn values(count: usize, seed: u64) -> Vec<f64> {
     (0..count).map(|_| 40.0 * rng.normal()).collect()
 }
 
-const LINEAR: [Part; 12] = [Part::Linear; 12];
+const LINEAR: [EvalPart; 12] = [EvalPart::Linear; 12];
 
-const BENT: [Part; 12] = {
-    let mut parts = [Part::Linear; 12];
+const BENT: [EvalPart; 12] = {
+    let mut parts = [EvalPart::Linear; 12];
     (parts[5], parts[6], parts[9], parts[10]) =
-        (Part::Safety, Part::Safety, Part::Complexity, Part::Complexity);
+        (EvalPart::Safety, EvalPart::Safety, EvalPart::Complexity, EvalPart::Complexity);
     parts
 };
 
@@ -94,14 +93,14 @@ const BENT: [Part; 12] = {
 fn the_fast_passes_give_what_the_plain_ones_give() {
     let (model, items) = (model(&LINEAR), positions(&LINEAR, 3_000, 1, true));
     let space = Space::new(&model);
-    let traces = gather(&items, &model, &space, 700);
+    let traces = collector(&items, &model, &space, 700);
     let at = values(24, 2);
     let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.0 };
     let (loss, gradient) = objective.gradient(&at);
     let pairs = space.pairs(&model, &at);
     let (mut plain_loss, mut plain_gradient) = (0.0, vec![0.0; 24]);
     for chunk in &traces.chunks {
-        let (sum, part) = plain::gradient(chunk, &pairs, 1.4, &model.shape);
+        let (sum, part) = reference::gradient(chunk, &pairs, 1.4, &model.nonlinear);
         plain_loss += sum / traces.total_weight();
         let halves = part.as_flattened().iter().map(|value| value / traces.total_weight());
         plain_gradient.iter_mut().zip(halves).for_each(|(total, value)| *total += value);
@@ -113,7 +112,7 @@ fn the_fast_passes_give_what_the_plain_ones_give() {
     }
     for curvature in [Curvature::GaussNewton, Curvature::Newton] {
         let fast = normal::linear(&traces.chunks, &pairs, 1.4, curvature);
-        let plain = normal::plain(&traces.chunks, &pairs, 1.4, curvature, &model.shape);
+        let plain = normal::general(&traces.chunks, &pairs, 1.4, curvature, &model.nonlinear);
         let largest = plain.values.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         for (fast, plain) in fast.values.iter().zip(&plain.values) {
             assert!((fast - plain).abs() < 1e-6 * largest, "{fast} and {plain}");
@@ -125,7 +124,7 @@ fn the_fast_passes_give_what_the_plain_ones_give() {
 fn gradients_are_those_of_finite_differences_in_every_part() {
     let (model, items) = (model(&BENT), positions(&BENT, 2_000, 3, true));
     let space = Space::new(&model);
-    let traces = gather(&items, &model, &space, 700);
+    let traces = collector(&items, &model, &space, 700);
     let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
     let at = values(24, 4);
     let (_, exact) = objective.gradient(&at);
@@ -144,7 +143,7 @@ fn gradients_are_those_of_finite_differences_in_every_part() {
 fn the_exact_normal_matrix_is_that_of_finite_differences() {
     let (model, items) = (model(&LINEAR), positions(&LINEAR, 2_000, 5, true));
     let space = Space::new(&model);
-    let traces = gather(&items, &model, &space, 700);
+    let traces = collector(&items, &model, &space, 700);
     let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
     let at = values(24, 6);
     let matrix = objective.normal(&at, Curvature::Newton);
@@ -163,23 +162,31 @@ fn the_exact_normal_matrix_is_that_of_finite_differences() {
     }
 }
 
-/// Positions whose results are drawn from the sigmoid of known values.
-fn drawn(parts: &[Part], truth: &[f64], k: f64, count: usize, seed: u64) -> Vec<(Facts, Counts)> {
+/// Positions with results drawn from known values.
+fn drawn(
+    parts: &[EvalPart],
+    truth: &[f64],
+    k: f64,
+    count: usize,
+    seed: u64,
+) -> Vec<(TraceInfo, FeatureCounts)> {
     let (model, mut items) = (model(parts), positions(parts, count, seed, false));
     let space = Space::new(&model);
     let mut rng = Rng::new(seed ^ 0xabc);
     for item in &mut items {
-        let traces = gather(std::slice::from_ref(item), &model, &space, 1);
+        let traces = collector(std::slice::from_ref(item), &model, &space, 1);
         let mut white = 0.0;
-        plain::each(&traces.chunks[0], &model.pairs(truth), &model.shape, |_, score, _| white = score);
-        item.0.target = f32::from(u8::from(rng.unit() < wdl::sigmoid(k, white)));
+        reference::each(&traces.chunks[0], &model.pairs(truth), &model.nonlinear, |_, score, _| {
+            white = score
+        });
+        item.0.target = f32::from(u8::from(rng.unit() < expected_score(white, k)));
     }
     items
 }
 
-fn run(items: &[(Facts, Counts)], model: &Model, settings: &Settings) -> Outcome {
+fn run(items: &[(TraceInfo, FeatureCounts)], model: &Model, settings: &Settings) -> Outcome {
     let space = Space::new(model);
-    let traces = gather(items, model, &space, settings.chunk());
+    let traces = collector(items, model, &space, settings.chunk());
     fit(model, &space, &traces, &Traces::default(), settings, &mut |_| {}).unwrap()
 }
 
@@ -187,12 +194,12 @@ fn run(items: &[(Facts, Counts)], model: &Model, settings: &Settings) -> Outcome
 fn known_values_are_found_within_their_standard_errors() {
     for parts in [LINEAR, BENT] {
         let mut truth = values(24, 7);
-        // Danger has to be dangerous, and pulls within the endgame's reach, for the data to tell them.
+        // Danger has to be dangerous, and complexity within the endgame's reach, for the data to tell them.
         for (i, part) in parts.iter().enumerate() {
             match part {
-                Part::Safety => (truth[2 * i], truth[2 * i + 1]) = (25.0 + i as f64, 15.0 + i as f64),
-                Part::Complexity => truth[2 * i + 1] = 8.0 + i as f64,
-                Part::Linear => {}
+                EvalPart::Safety => (truth[2 * i], truth[2 * i + 1]) = (25.0 + i as f64, 15.0 + i as f64),
+                EvalPart::Complexity => truth[2 * i + 1] = 8.0 + i as f64,
+                EvalPart::Linear => {}
             }
         }
         let items = drawn(&parts, &truth, 1.5, 60_000, 8);
@@ -203,14 +210,14 @@ fn known_values_are_found_within_their_standard_errors() {
         let settings = Settings { k: Some(1.5), ..Settings::default() };
         let outcome = run(&items, &model, &settings);
         let space = Space::new(&model);
-        let traces = gather(&items, &model, &space, 4096);
+        let traces = collector(&items, &model, &space, 4096);
         let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-        let known = precision(&objective, &space.parameters_of(&outcome.values));
+        let known = standard_errors(&objective, &space.parameters_of(&outcome.values));
         let mut chi = Vec::new();
         for (i, error) in known.errors.iter().enumerate() {
-            // The midgame half of a pull counts nowhere.
+            // The midgame half of a complexity weight counts nowhere.
             let Some(error) = *error else {
-                assert!(parts[i / 2] == Part::Complexity && i % 2 == 0 && known.dead.contains(&i));
+                assert!(parts[i / 2] == EvalPart::Complexity && i % 2 == 0 && known.dead.contains(&i));
                 continue;
             };
             let off = (outcome.values[i] - truth[i]) / error;
@@ -276,7 +283,7 @@ fn bounds_hold_and_the_other_values_make_up_for_them() {
         Settings { epochs: Some(600), learning_rate: Some(2.0), patience: 600, ..settings(Optimizer::Adam) };
     let first = run(&items, &bounded, &adam);
     assert!((found.exact.train - first.exact.train).abs() < 1e-7, "{found:?} {first:?}");
-    let traces = gather(&items, &bounded, &Space::new(&bounded), 4096);
+    let traces = collector(&items, &bounded, &Space::new(&bounded), 4096);
     let refused = fit(
         &bounded,
         &Space::new(&bounded),
@@ -307,14 +314,14 @@ fn what_cannot_be_known_stays_and_is_named() {
     assert_eq!(outcome.values[4..6], [7.0, 7.0]);
     assert!((outcome.values[0] - outcome.values[2]).abs() < 1e-3, "{:?}", &outcome.values[..4]);
     let space = Space::new(&model);
-    let traces = gather(&items, &model, &space, 4096);
+    let traces = collector(&items, &model, &space, 4096);
     let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-    let known = precision(&objective, &outcome.values);
+    let known = standard_errors(&objective, &outcome.values);
     assert_eq!(known.dead, [4, 5]);
-    let mut flat: Vec<Vec<usize>> =
-        known.flat.iter().map(|direction| direction.iter().map(|part| part.0).collect()).collect();
-    flat.sort();
-    assert_eq!(flat, [[0, 2], [1, 3]]);
+    let mut null_vectors: Vec<Vec<usize>> =
+        known.nullspace.iter().map(|direction| direction.iter().map(|part| part.0).collect()).collect();
+    null_vectors.sort();
+    assert_eq!(null_vectors, [[0, 2], [1, 3]]);
 }
 
 #[test]
@@ -322,10 +329,10 @@ fn copies_of_a_game_tell_nothing_new() {
     let items = drawn(&LINEAR, &values(24, 17), 1.5, 3_000, 18);
     let model = model(&LINEAR);
     let space = Space::new(&model);
-    let errors = |items: &[(Facts, Counts)]| {
-        let traces = gather(items, &model, &space, 4096);
+    let errors = |items: &[(TraceInfo, FeatureCounts)]| {
+        let traces = collector(items, &model, &space, 4096);
         let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-        precision(&objective, &values(24, 17)).errors
+        standard_errors(&objective, &values(24, 17)).errors
     };
     let four_times: Vec<_> = (0..4).flat_map(|_| items.clone()).collect();
     for (once, four) in errors(&items).iter().zip(errors(&four_times)) {
@@ -338,19 +345,19 @@ fn tuning_stops_early_and_keeps_the_best() {
     // The validation results are the opposite of the training results, so every step makes it worse.
     let items = drawn(&LINEAR, &values(24, 19), 1.5, 2_000, 20);
     let opposite: Vec<_> =
-        items.iter().map(|(f, c)| (Facts { target: 1.0 - f.target, ..*f }, c.clone())).collect();
+        items.iter().map(|(f, c)| (TraceInfo { target: 1.0 - f.target, ..*f }, c.clone())).collect();
     let model = model(&LINEAR);
     let space = Space::new(&model);
     let settings =
         Settings { patience: 3, k: Some(1.0), optimizer: Optimizer::Adam, batch: 512, ..Settings::default() };
-    let traces = |items: &[(Facts, Counts)]| gather(items, &model, &space, settings.chunk());
+    let traces = |items: &[(TraceInfo, FeatureCounts)]| collector(items, &model, &space, settings.chunk());
     let outcome = fit(&model, &space, &traces(&items), &traces(&opposite), &settings, &mut |_| {}).unwrap();
     assert_eq!((outcome.epochs, outcome.best_epoch), (3, 0));
     assert_eq!(outcome.values, model.start());
 }
 
 #[test]
-fn a_pull_keeps_values_near_their_start() {
+fn an_l2_prior_keeps_values_near_their_start() {
     let items = drawn(&LINEAR, &values(24, 21), 1.5, 2_000, 22);
     let model = model(&LINEAR);
     let distance = |l2: f64| {
@@ -403,11 +410,11 @@ fn traces_times_weights_are_the_evaluation() {
         // What is not tuned is folded into constants, and has to come out the same.
         let model = hce::model(&start, &Selection { terms, ..Selection::default() }).unwrap();
         let space = Space::new(&model);
-        let tracer = Boards::default();
+        let tracer = HceTracer::default();
         for position in &positions {
-            let mut gather = Gather::new(&tracer, &model, &space, 1, 0);
-            gather.push(tune_item(position, 0.5)).unwrap();
-            let traces = gather.finish().unwrap();
+            let mut collector = TraceCollector::new(&tracer, &model, &space, 1, 0);
+            collector.push(tune_item(position, 0.5)).unwrap();
+            let traces = collector.finish().unwrap();
             let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0 };
             let (score, _) = objective.scored(&space.parameters_of(&model.start()))[0];
             let truth = hce.white(position.board(), position.turn()) as f32;

@@ -1,36 +1,33 @@
-//! Traces as text, one position a line: what another engine writes to be tuned.
+//! Traces as text, one position per line: `result phase [key=value …] index:coefficient …`, separated by
+//! blanks.
 //!
-//! In: `result phase [key=value …] index:coefficient …`, fields divided by blanks. Out: a position with its counts.
-//!
-//! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side;
-//! - phase: how much midgame there is, in the unit that the terms file gives a full midgame;
-//! - keys, all optional: `scale` (factor of the endgame half), `constant` (centipawns that no term changes, White's
-//!   side), `weight` (how much the position counts), `game` (a number; positions of one game stay together), `score`
-//!   (centipawns, White's side);
-//! - index: the number of an entry; coefficient: how often it counts, White's minus Black's, or `white/black`. Safety
-//!   terms need both; a complexity term has one.
+//! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side
+//! - phase: in units of the terms file's `full_phase`
+//! - keys, all optional: `scale` (endgame factor), `constant` (centipawns for White that no term changes),
+//!   `weight` (in the loss), `game` (positions of one game stay together), `score` (centipawns for White)
+//! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
+//!   counts; complexity terms have one.
 
+use std::fmt;
 use std::io::Write;
 
-use super::chunk::{BothSides, Counts, Facts};
-use super::model::{Model, Part};
+use super::chunk::{BothSides, FeatureCounts, TraceInfo};
+use super::model::{EvalPart, Model};
 use super::traces::add;
 
-/// A position of a file of traces.
+/// A position of a trace file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Position {
-    /// Phase as a share, scale, constant and weight; the target is the result.
-    pub facts: Facts,
-    /// How often the features count.
-    pub counts: Counts,
-    /// Number of its game, if the line has one.
+pub struct TracePosition {
+    /// The target is the result.
+    pub info: TraceInfo,
+    pub counts: FeatureCounts,
     pub game: Option<u64>,
-    /// The score in centipawns from White's side, if the line has one.
+    /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
-impl Position {
-    /// What positions share that are not independent: the game, or else the counts themselves.
+impl TracePosition {
+    /// Cluster of dependent positions: the game, or else a hash of the counts.
     pub fn group(&self) -> u64 {
         self.game.unwrap_or_else(|| {
             let counts = self.counts.linear.iter();
@@ -41,37 +38,95 @@ impl Position {
     }
 }
 
-/// Reads a line; phases are divided by `full_phase`.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<Position, String> {
+/// Why a position of a trace file is malformed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TraceError {
+    NoResult,
+    NoPhase,
+    Field(String),
+    Entry {
+        index: String,
+        coefficient: String,
+    },
+    BeyondTerms {
+        index: usize,
+        entries: usize,
+    },
+    /// A safety term without Black's coefficient.
+    OneCoefficient(usize),
+    /// A complexity term with Black's coefficient.
+    TwoCoefficients(usize),
+    Value {
+        key: String,
+        value: String,
+    },
+    UnknownKey(String),
+    NegativeWeight,
+    /// Of a Parquet column.
+    Column(&'static str),
+    Lengths,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::NoResult => f.write_str("the first field has to be a result from 0 to 1"),
+            TraceError::NoPhase => f.write_str("the second field has to be the phase, a number"),
+            TraceError::Field(field) => write!(f, "`{field}` is neither key=value nor index:coefficient"),
+            TraceError::Entry { index, coefficient } => {
+                write!(f, "`{index}:{coefficient}` is not index:coefficient")
+            }
+            TraceError::BeyondTerms { index, entries } => {
+                write!(f, "index {index} is beyond the {entries} entries of the terms")
+            }
+            TraceError::OneCoefficient(index) => {
+                write!(f, "index {index} is one of safety; it needs white/black")
+            }
+            TraceError::TwoCoefficients(index) => {
+                write!(f, "index {index} is one of complexity; it has one coefficient")
+            }
+            TraceError::Value { key, value } => write!(f, "`{key}={value}` is not a number"),
+            TraceError::UnknownKey(key) => {
+                write!(f, "`{key}` is not one of scale, constant, weight, game, score")
+            }
+            TraceError::NegativeWeight => f.write_str("a weight is below 0"),
+            TraceError::Column(what) => f.write_str(what),
+            TraceError::Lengths => f.write_str("`index` and the coefficients are lists of different lengths"),
+        }
+    }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// Parses a line; phases are divided by `full_phase`.
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, TraceError> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
-    let target = fields.next().and_then(result).ok_or("the first field has to be a result from 0 to 1")?;
-    let phase = fields.next().and_then(number).ok_or("the second field has to be the phase, a number")?;
-    let facts = Facts { target, phase: (f64::from(phase) / full_phase) as f32, ..Facts::default() };
-    let mut position = Position { facts, counts: Counts::default(), game: None, score: None };
+    let target = fields.next().and_then(result).ok_or(TraceError::NoResult)?;
+    let phase = fields.next().and_then(number).ok_or(TraceError::NoPhase)?;
+    let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
+    let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
     for field in fields {
         if let Some(at) = field.iter().position(|&byte| byte == b':') {
             count(&field[..at], &field[at + 1..], model, &mut position.counts)?;
         } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
             fact(&field[..at], &field[at + 1..], &mut position)?;
         } else {
-            return Err(format!(
-                "`{}` is neither key=value nor index:coefficient",
-                String::from_utf8_lossy(field)
-            ));
+            return Err(TraceError::Field(lossy(field)));
         }
     }
     tidy(&mut position.counts.linear);
     Ok(position)
 }
 
-fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut Counts) -> Result<(), String> {
-    let fault = || {
-        let [index, coefficient] = [index, coefficient].map(String::from_utf8_lossy);
-        format!("`{index}:{coefficient}` is not index:coefficient")
-    };
+fn count(
+    index: &[u8],
+    coefficient: &[u8],
+    model: &Model,
+    counts: &mut FeatureCounts,
+) -> Result<(), TraceError> {
+    let fault = || TraceError::Entry { index: lossy(index), coefficient: lossy(coefficient) };
     let index = whole(index).and_then(|index| usize::try_from(index).ok()).ok_or_else(fault)?;
     let (white, black) = match coefficient.iter().position(|&byte| byte == b'/') {
         None => (number(coefficient).ok_or_else(fault)?, None),
@@ -83,22 +138,20 @@ fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut Counts) -
     checked(model, index, white, black, counts)
 }
 
-/// Adds a count once it is known to fit its feature.
+/// Adds a count if it fits its feature.
 pub(super) fn checked(
     model: &Model,
     index: usize,
     white: f32,
     black: Option<f32>,
-    counts: &mut Counts,
-) -> Result<(), String> {
+    counts: &mut FeatureCounts,
+) -> Result<(), TraceError> {
     let Some(feature) = model.features.get(index) else {
-        return Err(format!("index {index} is beyond the {} entries of the terms", model.features.len()));
+        return Err(TraceError::BeyondTerms { index, entries: model.features.len() });
     };
     match (feature.part, black) {
-        (Part::Safety, None) => Err(format!("index {index} is one of safety; it needs white/black")),
-        (Part::Complexity, Some(_)) => {
-            Err(format!("index {index} is one of complexity; it has one coefficient"))
-        }
+        (EvalPart::Safety, None) => Err(TraceError::OneCoefficient(index)),
+        (EvalPart::Complexity, Some(_)) => Err(TraceError::TwoCoefficients(index)),
         (part, black) => {
             // A model has at most 65,536 features.
             add(counts, part, index as u16, white, black.unwrap_or(0.0));
@@ -107,26 +160,25 @@ pub(super) fn checked(
     }
 }
 
-fn fact(key: &[u8], value: &[u8], position: &mut Position) -> Result<(), String> {
-    let name = String::from_utf8_lossy(key);
-    let fault = || format!("`{name}={}` is not a number", String::from_utf8_lossy(value));
+fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), TraceError> {
+    let fault = || TraceError::Value { key: lossy(key), value: lossy(value) };
     if key == b"game" {
         position.game = Some(whole(value).ok_or_else(fault)?);
         return Ok(());
     }
     let value = number(value).ok_or_else(fault)?;
     match key {
-        b"scale" => position.facts.scale = value,
-        b"constant" => position.facts.constant = value,
-        b"weight" if value < 0.0 => return Err("a weight is below 0".to_string()),
-        b"weight" => position.facts.weight = value,
+        b"scale" => position.info.scale = value,
+        b"constant" => position.info.constant = value,
+        b"weight" if value < 0.0 => return Err(TraceError::NegativeWeight),
+        b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
-        _ => return Err(format!("`{name}` is not one of scale, constant, weight, game, score")),
+        _ => return Err(TraceError::UnknownKey(lossy(key))),
     }
     Ok(())
 }
 
-/// Sorts counts by index, and adds up those of the same one.
+/// Sorts counts by index and sums duplicates.
 pub(super) fn tidy(linear: &mut Vec<(u16, f32)>) {
     if linear.windows(2).all(|pair| pair[0].0 < pair[1].0) {
         return;
@@ -149,7 +201,7 @@ fn result(text: &[u8]) -> Option<f32> {
     }
 }
 
-/// A number; the short whole ones that traces are full of take no detour.
+/// A number, with a fast path for single digits.
 fn number(text: &[u8]) -> Option<f32> {
     match text {
         [b'0'..=b'9'] => return Some(f32::from(text[0] - b'0')),
@@ -166,12 +218,9 @@ fn whole(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
-/// Writes a position as a line; `phase` in the unit of the terms file.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write(out: &mut impl Write, position: &Position, phase: f32) -> std::io::Result<()> {
-    let Facts { target, scale, constant, weight, .. } = position.facts;
+/// Writes a position as a line; `phase` is in the terms file's unit.
+pub fn write(out: &mut impl Write, position: &TracePosition, phase: f32) -> std::io::Result<()> {
+    let TraceInfo { target, scale, constant, weight, .. } = position.info;
     write!(out, "{target} {phase}")?;
     for (key, value, usual) in [("scale", scale, 1.0), ("constant", constant, 0.0), ("weight", weight, 1.0)] {
         if value != usual {
@@ -200,7 +249,8 @@ mod tests {
 
     fn model() -> Model {
         let slot = Slot { name: String::new(), start: 0.0, fixed: false, bounds: [-1.0, 1.0] };
-        let parts = [Part::Linear, Part::Linear, Part::Linear, Part::Safety, Part::Complexity];
+        let parts =
+            [EvalPart::Linear, EvalPart::Linear, EvalPart::Linear, EvalPart::Safety, EvalPart::Complexity];
         Model {
             slots: vec![slot],
             features: parts.map(|part| Feature { part, slots: [0, 0] }).to_vec(),
@@ -212,9 +262,15 @@ mod tests {
     fn a_line_says_what_it_says() {
         let line = b"1/2-1/2 12 scale=0.5 game=77 score=-35 2:-3 0:1.5 1:4/2 3:2/1 4:6 constant=10 weight=2";
         let position = parse(line, &model(), 24.0).unwrap();
-        let facts =
-            Facts { target: 0.5, phase: 0.5, scale: 0.5, constant: 10.0, weight: 2.0, ..Facts::default() };
-        assert_eq!((position.facts, position.game, position.score), (facts, Some(77), Some(-35.0)));
+        let info = TraceInfo {
+            target: 0.5,
+            phase: 0.5,
+            scale: 0.5,
+            constant: 10.0,
+            weight: 2.0,
+            ..TraceInfo::default()
+        };
+        assert_eq!((position.info, position.game, position.score), (info, Some(77), Some(-35.0)));
         assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
         assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
         assert_eq!(position.counts.complexity, [(4, 6.0)]);
@@ -250,7 +306,7 @@ mod tests {
             ("1 0 weight=-1", "below 0"),
             ("1 0 99999999999999999999:1", "not index:coefficient"),
         ] {
-            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err();
+            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err().to_string();
             assert!(found.contains(reason), "{line}: {found}");
         }
     }

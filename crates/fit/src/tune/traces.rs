@@ -1,63 +1,57 @@
-//! Gathering positions into traces.
-//!
-//! In: positions of any source, with a way to count their features. Out: chunks of traces. Positions are
-//! shuffled within slabs before they are cut into chunks, so that a mini-batch does not consist of a few games;
-//! only a slab at a time is held in the source's own form.
+//! Collecting positions into traces. Positions are shuffled within slabs before they are cut into chunks, so
+//! that a mini-batch does not come from a few games; only one slab at a time is held in its source form.
 
 use rayon::prelude::*;
 
-use super::chunk::{Builder, CHUNK, Chunk, Counts, Facts};
-use super::model::{Model, Part, Space};
+use super::chunk::{CHUNK_POSITIONS, ChunkBuilder, FeatureCounts, TraceChunk, TraceInfo};
+use super::model::{EvalPart, Model, Space};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
 
-/// Positions that are shuffled together.
+/// Positions shuffled together.
 const SLAB: usize = 1 << 18;
 
-/// Counts the features of a position.
+/// FeatureCounts a position's features.
 pub trait Tracer: Sync {
-    /// A position in the source's form.
+    /// A position in its source form.
     type Item: Send + Sync;
-    /// What a thread needs to count.
+    /// Per-thread buffers.
     type Scratch: Default;
 
-    /// Counts, by the model's features: linear ones White's minus Black's. `counts` comes empty.
-    ///
-    /// # Errors
-    /// If the item is no position; names it.
-    fn count(&self, item: &Self::Item, scratch: &mut Self::Scratch, counts: &mut Counts) -> Result<Facts>;
+    /// FeatureCounts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
+    fn count(
+        &self,
+        item: &Self::Item,
+        scratch: &mut Self::Scratch,
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo>;
 }
 
 /// Traces of many positions.
 #[derive(Debug, Default)]
 pub struct Traces {
-    /// All positions.
-    pub chunks: Vec<Chunk>,
-    /// Number of positions.
+    pub chunks: Vec<TraceChunk>,
     pub positions: usize,
-    /// Number of games that they come from, if whoever gathers them knows; else 0.
+    /// Number of games, or 0 if unknown.
     pub games: usize,
 }
 
 impl Traces {
-    /// Sum of the weights of all positions.
     pub fn total_weight(&self) -> f64 {
-        self.chunks.iter().map(Chunk::total_weight).sum()
+        self.chunks.iter().map(TraceChunk::total_weight).sum()
     }
 
-    /// Bytes that the traces take.
     pub fn bytes(&self) -> usize {
-        self.chunks.iter().map(Chunk::bytes).sum()
+        self.chunks.iter().map(TraceChunk::bytes).sum()
     }
 
-    /// Gives the features other numbers.
     fn renumber(&mut self, numbers: &[u16]) {
         self.chunks.par_iter_mut().for_each(|chunk| chunk.renumber(numbers));
     }
 
-    /// In how many positions each kept feature counts.
+    /// Number of positions in which each kept feature counts.
     pub fn seen(&self, features: usize) -> Vec<u64> {
-        let of_chunk = |chunk: &Chunk| {
+        let of_chunk = |chunk: &TraceChunk| {
             let mut seen = vec![0u64; features];
             let mut last = vec![usize::MAX; features];
             let mut see = |row: usize, index: u16| {
@@ -70,11 +64,13 @@ impl Traces {
                 let lists = [entries.plus, entries.minus, entries.heavy];
                 lists.into_iter().flatten().for_each(|&index| see(row, index));
             });
-            if let Some(parts) = &chunk.parts {
+            if let Some(nonlinear) = &chunk.nonlinear {
                 let mut from = [0; 2];
-                for (row, &[safety, complexity]) in parts.ends.iter().enumerate() {
-                    parts.safety[from[0] as usize..safety as usize].iter().for_each(|s| see(row, s.index));
-                    parts.complexity[from[1] as usize..complexity as usize]
+                for (row, &[safety, complexity]) in nonlinear.ends.iter().enumerate() {
+                    nonlinear.safety[from[0] as usize..safety as usize]
+                        .iter()
+                        .for_each(|s| see(row, s.index));
+                    nonlinear.complexity[from[1] as usize..complexity as usize]
                         .iter()
                         .for_each(|c| see(row, c.0));
                     from = [safety, complexity];
@@ -92,8 +88,8 @@ impl Traces {
     }
 }
 
-/// Numbers the features by how often they count, in the space and in both parts of the data: what counts often then
-/// lies together, in weights, gradients and matrices. What never counts is dropped.
+/// Renumbers features by frequency, so that frequent ones are adjacent in weights, gradients and matrices,
+/// and drops features that never count.
 pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
     let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
     let mut order: Vec<usize> =
@@ -104,12 +100,12 @@ pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation:
     validation.renumber(&numbers);
 }
 
-/// Gathers traces, slab by slab.
-pub struct Gather<'a, T: Tracer> {
+/// Collects traces slab by slab.
+pub struct TraceCollector<'a, T: Tracer> {
     tracer: &'a T,
     model: &'a Model,
     space: &'a Space,
-    /// Values of all features, for those that are folded away.
+    /// Start values of all features, for folding.
     start: Vec<[f64; 2]>,
     chunk: usize,
     seed: u64,
@@ -118,12 +114,18 @@ pub struct Gather<'a, T: Tracer> {
     traces: Traces,
 }
 
-impl<'a, T: Tracer> Gather<'a, T> {
-    /// `chunk` is the number of positions in a chunk, at most [`CHUNK`]; `seed` that of the order.
-    pub fn new(tracer: &'a T, model: &'a Model, space: &'a Space, chunk: usize, seed: u64) -> Gather<'a, T> {
+impl<'a, T: Tracer> TraceCollector<'a, T> {
+    /// `chunk` is the number of positions per chunk, at most [`CHUNK_POSITIONS`].
+    pub fn new(
+        tracer: &'a T,
+        model: &'a Model,
+        space: &'a Space,
+        chunk: usize,
+        seed: u64,
+    ) -> TraceCollector<'a, T> {
         let start = model.pairs(&model.start());
-        let chunk = chunk.clamp(1, CHUNK);
-        Gather {
+        let chunk = chunk.clamp(1, CHUNK_POSITIONS);
+        TraceCollector {
             tracer,
             model,
             space,
@@ -136,19 +138,11 @@ impl<'a, T: Tracer> Gather<'a, T> {
         }
     }
 
-    /// Adds a position.
-    ///
-    /// # Errors
-    /// If a position of a slab that is full now cannot be traced.
     pub fn push(&mut self, item: T::Item) -> Result<()> {
         self.slab.push(item);
         if self.slab.len() == SLAB { self.flush() } else { Ok(()) }
     }
 
-    /// All traces.
-    ///
-    /// # Errors
-    /// If a position cannot be traced.
     pub fn finish(mut self) -> Result<Traces> {
         self.flush()?;
         Ok(self.traces)
@@ -159,7 +153,8 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Rng::new(rng::mix(self.seed, self.slabs)).shuffle(&mut slab);
         self.slabs += 1;
         let this = &*self;
-        let chunks: Result<Vec<Chunk>> = slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
+        let chunks: Result<Vec<TraceChunk>> =
+            slab.par_chunks(self.chunk).map(|items| this.trace(items)).collect();
         self.traces.chunks.extend(chunks?);
         self.traces.positions += slab.len();
         slab.clear();
@@ -167,21 +162,21 @@ impl<'a, T: Tracer> Gather<'a, T> {
         Ok(())
     }
 
-    fn trace(&self, items: &[T::Item]) -> Result<Chunk> {
-        let mut builder = Builder::default();
+    fn trace(&self, items: &[T::Item]) -> Result<TraceChunk> {
+        let mut builder = ChunkBuilder::default();
         let (mut scratch, mut counts, mut kept) =
-            (T::Scratch::default(), Counts::default(), Counts::default());
+            (T::Scratch::default(), FeatureCounts::default(), FeatureCounts::default());
         for item in items {
             counts.clear();
-            let mut facts = self.tracer.count(item, &mut scratch, &mut counts)?;
-            self.keep(&counts, &mut facts, &mut kept);
-            builder.push(facts, &kept);
+            let mut info = self.tracer.count(item, &mut scratch, &mut counts)?;
+            self.keep(&counts, &mut info, &mut kept);
+            builder.push(info, &kept);
         }
         Ok(builder.finish())
     }
 
-    /// Numbers the features anew, and folds those that cannot change into the constant.
-    fn keep(&self, counts: &Counts, facts: &mut Facts, kept: &mut Counts) {
+    /// Renumbers the features and folds fixed ones into the constant.
+    fn keep(&self, counts: &FeatureCounts, info: &mut TraceInfo, kept: &mut FeatureCounts) {
         kept.clear();
         let mut folded = [0.0; 2];
         for &(feature, count) in &counts.linear {
@@ -195,36 +190,71 @@ impl<'a, T: Tracer> Gather<'a, T> {
                 }
             }
         }
-        let factors = [facts.phase, (1.0 - facts.phase) * facts.scale].map(f64::from);
-        facts.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
-        // Evaluations with these parts keep every feature under its own number.
+        let factors = [info.phase, (1.0 - info.phase) * info.scale].map(f64::from);
+        info.constant += (factors[0] * folded[0] + factors[1] * folded[1]) as f32;
+        // Models with non-linear terms keep every feature under its own number.
         debug_assert!(counts.safety.is_empty() || !self.model.is_linear());
         kept.safety.extend_from_slice(&counts.safety);
         kept.complexity.extend_from_slice(&counts.complexity);
     }
 }
 
-/// Counts that another engine has made.
-pub struct Traced;
+/// Traces of one seed, split by game, with the features that they keep.
+pub struct SplitTraces {
+    pub space: Space,
+    pub train: Traces,
+    pub validation: Traces,
+}
 
-impl Tracer for Traced {
-    type Item = (Facts, Counts);
+impl SplitTraces {
+    /// Collects the positions that `fill` pushes, each with whether it is held out, and returns the result of `fill`
+    /// beside them. `chunk` and `seed`: see [`TraceCollector::new`].
+    pub fn collect<T: Tracer, R>(
+        tracer: &T,
+        model: &Model,
+        chunk: usize,
+        seed: u64,
+        fill: impl FnOnce(&mut dyn FnMut(T::Item, bool) -> Result<()>) -> Result<R>,
+    ) -> Result<(SplitTraces, R)> {
+        let mut space = Space::new(model);
+        let mut train = TraceCollector::new(tracer, model, &space, chunk, seed);
+        let mut validation = TraceCollector::new(tracer, model, &space, chunk, seed);
+        let filled = fill(&mut |item, held_out| {
+            let side = if held_out { &mut validation } else { &mut train };
+            side.push(item)
+        })?;
+        let (mut train, mut validation) = (train.finish()?, validation.finish()?);
+        arrange(model, &mut space, &mut train, &mut validation);
+        Ok((SplitTraces { space, train, validation }, filled))
+    }
+}
+
+/// Takes counts made by another engine.
+pub struct ExternalTracer;
+
+impl Tracer for ExternalTracer {
+    type Item = (TraceInfo, FeatureCounts);
     type Scratch = ();
 
-    fn count(&self, item: &(Facts, Counts), (): &mut (), counts: &mut Counts) -> Result<Facts> {
+    fn count(
+        &self,
+        item: &(TraceInfo, FeatureCounts),
+        (): &mut (),
+        counts: &mut FeatureCounts,
+    ) -> Result<TraceInfo> {
         counts.clone_from(&item.1);
         Ok(item.0)
     }
 }
 
-/// The part of the evaluation that a feature belongs to decides the list that its count goes to.
-pub fn add(counts: &mut Counts, part: Part, index: u16, white: f32, black: f32) {
+/// Adds a feature's count to the list of its term kind.
+pub fn add(counts: &mut FeatureCounts, part: EvalPart, index: u16, white: f32, black: f32) {
     match part {
-        Part::Linear if white != black => counts.linear.push((index, white - black)),
-        Part::Safety if white != 0.0 || black != 0.0 => {
+        EvalPart::Linear if white != black => counts.linear.push((index, white - black)),
+        EvalPart::Safety if white != 0.0 || black != 0.0 => {
             counts.safety.push(super::chunk::BothSides { index, white, black });
         }
-        Part::Complexity if white != 0.0 => counts.complexity.push((index, white)),
+        EvalPart::Complexity if white != 0.0 => counts.complexity.push((index, white)),
         _ => {}
     }
 }

@@ -1,35 +1,31 @@
-//! Expected against actual results by score: whether a sigmoid fits, at a glance.
-//!
-//! In: K and pairs of score and result. Out: one row a range of scores.
+//! Actual and expected results by score, to judge a fitted K at a glance.
 
 use serde::Serialize;
 
-use super::sigmoid::sigmoid;
+use patzer_chess::score::expected_score;
 
-/// One range of scores.
+/// A range of scores in centipawns from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
-    /// Lowest score in it, in centipawns from White's side; `None` for no limit.
+    /// `None` without limit.
     pub from: Option<i32>,
-    /// First score beyond it; `None` for no limit.
+    /// First score beyond the range.
     pub to: Option<i32>,
-    /// How many positions it holds.
     pub positions: usize,
-    /// Their mean result, from 0 to 1.
+    /// Mean result, 0 to 1.
     pub actual: f64,
-    /// Their mean expected result.
+    /// Mean expected result.
     pub expected: f64,
 }
 
-/// The limits between the ranges.
 const LIMITS: [i32; 14] = [-800, -500, -300, -200, -150, -100, -50, 50, 100, 150, 200, 300, 500, 800];
 
-/// The table, without ranges that hold nothing.
+/// One row per non-empty range.
 pub fn buckets(k: f64, pairs: &[(f32, f32)]) -> Vec<Bucket> {
     let mut sums = [(0usize, 0.0, 0.0); LIMITS.len() + 1];
     for &(cp, result) in pairs {
         let sum = &mut sums[LIMITS.partition_point(|limit| *limit as f32 <= cp)];
-        *sum = (sum.0 + 1, sum.1 + f64::from(result), sum.2 + sigmoid(k, f64::from(cp)));
+        *sum = (sum.0 + 1, sum.1 + f64::from(result), sum.2 + expected_score(f64::from(cp), k));
     }
     let row = |(i, (positions, actual, expected)): (usize, (usize, f64, f64))| Bucket {
         from: i.checked_sub(1).map(|i| LIMITS[i]),

@@ -1,58 +1,52 @@
-//! The model of greatest likelihood.
+//! Maximum-likelihood fit of the win/draw/loss model.
 //!
-//! In: a [`Table`]. Out: the [`Model`], its mean negative log-likelihood, and each row's own a and b. a and b are
-//! written in Chebyshev polynomials of the rows' range mapped to ±1, in which the eight coefficients hardly depend on
-//! one another; in powers of material / 58 the problem is so ill-conditioned that a search without derivatives
-//! stops on the way. Newton's method with exact derivatives, damped as by Levenberg and Marquardt, then takes
-//! about ten passes from any start.
+//! a and b are expanded in Chebyshev polynomials over the range of rows mapped to ±1, where the eight
+//! coefficients are nearly independent; in powers of material / 58 the problem is so ill-conditioned that
+//! derivative-free searches stop early. Damped Newton steps (Levenberg, Marquardt) with exact derivatives
+//! take about ten passes from any start.
 
 use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
-use super::model::Model;
-use super::table::{By, Row, Table};
+use super::model::WdlModel;
+use super::table::{By, Row, WdlTable};
 use crate::optim::Cholesky;
 use patzer_io::error::{Error, Result};
 
-/// Coefficients of a and of b.
+/// Coefficients of a, and of b.
 const TERMS: usize = 4;
 
-/// All coefficients.
 const ALL: usize = 2 * TERMS;
 
-/// Passes after which the fit is given up; from the worst starts a hundred are enough.
+/// Give up after this many passes; the worst starts need about a hundred.
 const MOST_PASSES: u32 = 2_000;
 
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
-    /// The model.
-    pub model: Model,
-    /// Mean negative logarithm of the likelihood of a position's result, in nats.
+pub struct FittedModel {
+    pub model: WdlModel,
+    /// Mean negative log-likelihood per position, in nats.
     pub objective: f64,
-    /// Passes over the table that it took.
+    /// Passes over the table.
     pub passes: u32,
-    /// a and b, in centipawns, of each row fitted alone, where it has wins, draws and losses enough.
+    /// (row, a, b) of rows fitted alone, in centipawns, where there are enough wins, draws and losses.
     pub local: Vec<(u16, f64, f64)>,
-    /// Whether a and b are above 0 over the whole range of rows, so that engines may use them there.
+    /// a and b are above 0 in every row, so engines may use them there.
     pub valid: bool,
 }
 
-/// Fits a model to a table, from a start of its own or from `start`. `target`: see [`Model`].
-///
-/// # Errors
-/// If the table has no wins, draws or losses, or no finite model is the most likely.
-pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> {
+/// Fits a model, starting from `start` or else from constant a and b. `target`: see [`WdlModel`].
+pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<FittedModel> {
     let by = match table.bounds.by {
         By::Material => "material",
         By::Move => "moves",
     };
     if table.positions() == 0 {
-        return Err(Error::usage("there are no scored positions within the bounds to fit a model to"));
+        return Err(Error::input("there are no scored positions within the bounds to fit a model to"));
     }
     if table.counts[1] == 0 || table.counts[0] + table.counts[2] == 0 {
         let [w, d, l] = table.counts;
         let reason =
             format!("a model needs draws and decided games; there are {w} wins, {d} draws, {l} losses");
-        return Err(Error::usage(reason));
+        return Err(Error::input(reason));
     }
     let basis = Basis::new(table);
     let start = match start {
@@ -68,51 +62,49 @@ pub fn fit(table: &Table, target: f64, start: Option<&Model>) -> Result<Fitted> 
     if !model.a.iter().chain(&model.b).all(|c| c.is_finite()) {
         return Err(Error::internal(format!("the fit over {by} ended without finite coefficients")));
     }
-    Ok(Fitted { model, objective, passes, local: local(table), valid })
+    Ok(FittedModel { model, objective, passes, local: local(table), valid })
 }
 
-/// Coefficients of a, then of b, each from the lowest Chebyshev polynomial up, in [`UNIT`]s.
+/// Coefficients of a, then of b, lowest Chebyshev polynomial first, in [`UNIT`]s.
 type Coefficients = [f64; ALL];
 
-/// Chebyshev polynomials over a range of rows.
+/// Chebyshev polynomials over the range of rows.
 #[derive(Debug, Clone, Copy)]
 struct Basis {
     middle: f64,
     half: f64,
-    /// Polynomials in use: no more than rows with data.
+    /// Number of polynomials used: at most the number of rows.
     used: usize,
 }
 
 impl Basis {
-    fn new(table: &Table) -> Basis {
+    fn new(table: &WdlTable) -> Basis {
         let (low, high) = (f64::from(*table.bounds.rows().start()), f64::from(*table.bounds.rows().end()));
         let half = ((high - low) / 2.0).max(0.5);
         Basis { middle: (low + high) / 2.0, half, used: table.rows.len().min(TERMS) }
     }
 
-    /// The values of the polynomials at a row; 0 for those not in use.
+    /// Polynomial values at a row; 0 for unused ones.
     fn values(&self, row: u16) -> [f64; TERMS] {
         let u = (f64::from(row) - self.middle) / self.half;
         let all = [1.0, u, 2.0 * u * u - 1.0, (4.0 * u * u - 3.0) * u];
         std::array::from_fn(|i| if i < self.used { all[i] } else { 0.0 })
     }
 
-    /// a and b at a row.
     fn at(&self, coefficients: &Coefficients, row: u16) -> (f64, f64) {
         let values = self.values(row);
         let sum = |c: &[f64]| (0..TERMS).map(|i| c[i] * values[i]).sum::<f64>();
         (sum(&coefficients[..TERMS]), sum(&coefficients[TERMS..]))
     }
 
-    /// The same a and b in every row.
     fn flat(&self, (a, b): (f64, f64)) -> Coefficients {
         let mut flat = [0.0; ALL];
         (flat[0], flat[TERMS]) = (a, b);
         flat
     }
 
-    /// A model as coefficients, raised where needed so that a and b are above 0 in all rows of the table.
-    fn coefficients_of(self, table: &Table, model: &Model) -> Coefficients {
+    /// Coefficients of a model, raised where needed so that a and b are above 0 in all rows.
+    fn coefficients_of(self, table: &WdlTable, model: &WdlModel) -> Coefficients {
         let mut coefficients = [0.0; ALL];
         for (part, cubic) in [&model.a, &model.b].into_iter().enumerate() {
             // Powers of m = (middle + half·u) / target, expanded in u, then turned into Chebyshev polynomials.
@@ -136,8 +128,8 @@ impl Basis {
         coefficients
     }
 
-    /// Coefficients as a model: the reverse of [`Basis::coefficients_of`].
-    fn to_model(self, coefficients: &Coefficients, target: f64) -> Model {
+    /// The inverse of [`Basis::coefficients_of`].
+    fn to_model(self, coefficients: &Coefficients, target: f64) -> WdlModel {
         let cubic = |c: &[f64]| {
             let powers = [c[0] - c[2], c[1] - 3.0 * c[3], 2.0 * c[2], 4.0 * c[3]];
             // u = s·m − r with m = row / target.
@@ -151,19 +143,19 @@ impl Basis {
             ]
             .map(|c| c * UNIT)
         };
-        Model { a: cubic(&coefficients[..TERMS]), b: cubic(&coefficients[TERMS..]), target }
+        WdlModel { a: cubic(&coefficients[..TERMS]), b: cubic(&coefficients[TERMS..]), target }
     }
 }
 
-/// The mean negative log-likelihood of a table, with derivatives by the coefficients.
+/// Mean negative log-likelihood and its derivatives by the coefficients.
 struct Expansion {
     value: f64,
     gradient: Coefficients,
     hessian: [[f64; ALL]; ALL],
 }
 
-/// `None` where a or b is not above 0 in a row, or the value is not finite.
-fn expand(table: &Table, basis: &Basis, coefficients: &Coefficients) -> Option<Expansion> {
+/// `None` where a or b is not above 0, or the value is not finite.
+fn expand(table: &WdlTable, basis: &Basis, coefficients: &Coefficients) -> Option<Expansion> {
     let mut sum = Expansion { value: 0.0, gradient: [0.0; ALL], hessian: [[0.0; ALL]; ALL] };
     let scale = -1.0 / table.positions() as f64;
     for row in &table.rows {
@@ -183,19 +175,19 @@ fn expand(table: &Table, basis: &Basis, coefficients: &Coefficients) -> Option<E
             }
         }
     }
-    // Polynomials not in use stand still.
+    // Unused polynomials stay 0.
     for i in (0..ALL).filter(|i| i % TERMS >= basis.used) {
         sum.hessian[i][i] = 1.0;
     }
     sum.value.is_finite().then_some(sum)
 }
 
-/// Damped Newton steps until a step promises less than what rounding takes away. Gives coefficients, value and passes.
-fn newton(table: &Table, basis: &Basis, start: Coefficients) -> Result<(Coefficients, f64, u32)> {
+/// Damped Newton steps until rounding outweighs the predicted gain. Returns coefficients, value and passes.
+fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coefficients, f64, u32)> {
     const PROMISE: f64 = 1e-17;
     let mut at = start;
     let mut here = expand(table, basis, &at)
-        .ok_or_else(|| Error::usage("the fit cannot begin: its start has no finite likelihood"))?;
+        .ok_or_else(|| Error::input("the fit cannot begin: its start has no finite likelihood"))?;
     let mut damping = 1e-3;
     for pass in 1..=MOST_PASSES {
         let Some(step) = solve(&here, damping) else {
@@ -214,15 +206,15 @@ fn newton(table: &Table, basis: &Basis, start: Coefficients) -> Result<(Coeffici
                 (at, here) = (next, there);
                 damping *= 0.1;
             }
-            // A step that gains nothing although it is short: rounding has the last word.
+            // No gain from a short step: rounding decides.
             None if promised < 1e-14 => return Ok((at, here.value, pass)),
             None => damping = f64::max(damping * 4.0, 1e-12),
         }
     }
-    Err(Error::usage("no finite model is the most likely: the scores predict every result, or none"))
+    Err(Error::input("no finite model is the most likely: the scores predict every result, or none"))
 }
 
-/// The step of the damped Newton equation; `None` where the matrix is not positive definite.
+/// The damped Newton step; `None` if the matrix is not positive definite.
 fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
     let mut matrix = at.hessian;
     for (i, row) in matrix.iter_mut().enumerate() {
@@ -232,8 +224,8 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
     step.try_into().ok().filter(|step: &Coefficients| step.iter().all(|v| v.is_finite()))
 }
 
-/// a and b of all rows as one: the start.
-fn flat_start(table: &Table) -> Result<(f64, f64)> {
+/// Constant a and b over all rows, as a start.
+fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
         let sum =
@@ -244,12 +236,12 @@ fn flat_start(table: &Table) -> Result<(f64, f64)> {
     }
     let row = Row { at: 0, cells: cells.into_values().collect() };
     fit_row(&row).ok_or_else(|| {
-        Error::usage("no finite model is the most likely: the scores predict every result, or none")
+        Error::input("no finite model is the most likely: the scores predict every result, or none")
     })
 }
 
-/// The rows' own a and b, in centipawns. Rows with fewer than 10 wins or losses, or draws, say too little.
-fn local(table: &Table) -> Vec<(u16, f64, f64)> {
+/// a and b of each row, in centipawns; rows with fewer than 10 decided games or draws are skipped.
+fn local(table: &WdlTable) -> Vec<(u16, f64, f64)> {
     let enough = |row: &&Row| {
         let [wins, draws, losses] = row.counts();
         wins + losses >= 10 && draws >= 10
@@ -258,7 +250,7 @@ fn local(table: &Table) -> Vec<(u16, f64, f64)> {
     table.rows.iter().filter(enough).filter_map(fitted).collect()
 }
 
-/// a and b of one row, in [`UNIT`]s: a concave problem of two variables.
+/// a and b of one row in [`UNIT`]s: a concave problem in two variables.
 fn fit_row(row: &Row) -> Option<(f64, f64)> {
     let total = row.counts().iter().sum::<u64>() as f64;
     let (mut alpha, mut t) = (1.0, 1.0);
@@ -302,10 +294,11 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    const TRUTH: Model = Model { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
+    const TRUTH: WdlModel =
+        WdlModel { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 
-    /// Results drawn from a model, at scores and materials over the whole range.
-    fn drawn(model: &Model, count: usize, seed: u64) -> Table {
+    /// Results drawn from a model over the whole range of scores and materials.
+    fn drawn(model: &WdlModel, count: usize, seed: u64) -> WdlTable {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::default();
         for _ in 0..count {
@@ -316,7 +309,7 @@ mod tests {
             let result = if u < win { 1 } else { -i8::from(u >= win + draw) };
             histogram.add(Observation::new(result, 30, material, score, false, Bin::default()), 1);
         }
-        Table::new(&histogram, Bounds::default())
+        WdlTable::new(&histogram, Bounds::default())
     }
 
     #[test]
@@ -383,7 +376,7 @@ mod tests {
                 }
             }
         }
-        let fitted = fit(&Table::new(&histogram, Bounds::default()), 58.0, None).unwrap().model;
+        let fitted = fit(&WdlTable::new(&histogram, Bounds::default()), 58.0, None).unwrap().model;
         for (got, want) in fitted.a.iter().chain(&fitted.b).zip(TRUTH.a.iter().chain(&TRUTH.b)) {
             assert!((got - want).abs() < 1e-4, "{got} {want}");
         }
@@ -396,7 +389,7 @@ mod tests {
         let mut rng = Rng::new(5);
         for _ in 0..40 {
             let mut wild = |size: f64| size * 10f64.powf(3.0 * rng.unit() - 2.0) * (rng.unit() - 0.3);
-            let start = Model {
+            let start = WdlModel {
                 a: std::array::from_fn(|_| wild(1_000.0)),
                 b: std::array::from_fn(|_| wild(1_000.0)),
                 target: 58.0,
@@ -431,7 +424,7 @@ mod tests {
             for &(result, score) in counts {
                 histogram.add(Observation::new(result, 30, 50, score, false, Bin::default()), 20);
             }
-            fit(&Table::new(&histogram, Bounds::default()), 58.0, None).unwrap_err().to_string()
+            fit(&WdlTable::new(&histogram, Bounds::default()), 58.0, None).unwrap_err().to_string()
         };
         assert!(table(&[]).contains("no scored positions"));
         assert!(table(&[(1, 100), (-1, -100)]).contains("draws"));

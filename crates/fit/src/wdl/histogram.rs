@@ -1,8 +1,5 @@
-//! Counts of equal observations: result, move number, material and score.
-//!
-//! In: observations, one a scored position, or files of such counts. Out: counts that add up over any split of the
-//! input, and their file. The file is the JSON of Stockfish's `scoreWDLstat`, one entry an observation,
-//! `"('W', 12, 78, 35)": 4`, so that each program reads what the other has counted.
+//! Histogram of scored positions by result, move number, material and score, in the JSON of Stockfish's
+//! `scoreWDLstat`: `"('W', 12, 78, 35)": 4`. Histograms of parts of the input add up.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,43 +15,39 @@ use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 use shakmaty::Role;
 
-/// Scores are counted up to this many centipawns; beyond, they count as this many.
+/// Scores are capped at this many centipawns.
 pub const SCORE_CAP: i32 = 1_000;
 
-/// The score under which forced mates are counted, with the sign of who gives it.
+/// Score of forced mates, with the sign of the mating side.
 pub const MATE_CODE: i32 = SCORE_CAP + 1;
 
-/// How a game ended for the side to move.
+/// Game result for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// It won.
     Win,
-    /// Nobody won.
     Draw,
-    /// It lost.
     Loss,
 }
 
-/// What is counted about one scored position.
+/// A scored position, reduced to what the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Observation {
-    /// How the game ended for the side to move.
     pub outcome: Outcome,
-    /// Move number as in a FEN, at most 1,023.
+    /// Full-move number, at most 1,023.
     pub number: u16,
     /// Material of both sides: queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
     pub material: u8,
-    /// Centipawns from the side to move, binned, within ±[`SCORE_CAP`]; mates are ±[`MATE_CODE`].
+    /// Centipawns for the side to move, binned, within ±[`SCORE_CAP`]; mates are ±[`MATE_CODE`].
     pub score: i16,
 }
 
-/// How scores are rounded before they are counted.
+/// Rounding of scores before counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
-    /// To multiples of this many centipawns, halves away from zero; 0 means 1.
+    /// Bin width in centipawns, halves rounded away from zero; 0 means 1.
     pub width: u16,
-    /// First as `scoreWDLstat` does: pawns times 100 in single precision, cut to a whole number. That takes 0.53
-    /// for 52 and 1.18 for 117 centipawns, and is here for comparisons.
+    /// Truncate as `scoreWDLstat` does (pawns times 100 in single precision), which takes 0.53 for 52 and
+    /// 1.18 for 117 centipawns; for comparisons.
     pub single_precision: bool,
 }
 
@@ -76,8 +69,7 @@ impl Bin {
 }
 
 impl Observation {
-    /// An observation. `result` and `score` are from the side to move; a score beyond [`SCORE_CAP`] counts as
-    /// that. `mate`: the score is one.
+    /// `result` and `score` are for the side to move.
     pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
         let outcome = match result {
             1.. => Outcome::Win,
@@ -88,7 +80,7 @@ impl Observation {
         Observation { outcome, number: number.min(1_023), material, score: score as i16 }
     }
 
-    /// As one number: 2 bits outcome, 10 bits move number, 8 bits material, 11 bits score.
+    /// Packs into 2 bits outcome, 10 bits move number, 8 bits material, 11 bits score.
     fn pack(self) -> u32 {
         let score = (i32::from(self.score) + 1_024) as u32;
         (self.outcome as u32) << 29 | u32::from(self.number) << 19 | u32::from(self.material) << 11 | score
@@ -101,7 +93,7 @@ impl Observation {
     }
 }
 
-/// Material of both sides, queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
+/// Material of both sides: queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
 pub fn material(board: &PackedBoard) -> u8 {
     let worth = |role| match role {
         Role::Queen => 9,
@@ -113,7 +105,7 @@ pub fn material(board: &PackedBoard) -> u8 {
     board.pieces().map(|(_, piece)| worth(piece.role)).sum::<u32>().min(255) as u8
 }
 
-/// Spreads packed observations over a table; they are not an attacker's choice.
+/// Multiplicative hash of packed observations, which no attacker chooses.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Spread(u64);
 
@@ -132,19 +124,17 @@ impl Hasher for Spread {
     }
 }
 
-/// How often each observation was made.
+/// Counts by observation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram(HashMap<u32, u64, BuildHasherDefault<Spread>>);
 
 impl Histogram {
-    /// Counts an observation `count` times.
     #[inline]
     pub fn add(&mut self, observation: Observation, count: u64) {
         let total = self.0.entry(observation.pack()).or_default();
         *total = total.saturating_add(count);
     }
 
-    /// Adds the counts of another one.
     pub fn merge(&mut self, other: &Histogram) {
         for (&key, &count) in &other.0 {
             let total = self.0.entry(key).or_default();
@@ -152,22 +142,19 @@ impl Histogram {
         }
     }
 
-    /// All observations with their counts, in a fixed order.
+    /// Observations and counts in a fixed order.
     pub fn sorted(&self) -> Vec<(Observation, u64)> {
         let mut counts: Vec<(u32, u64)> = self.0.iter().map(|(&key, &count)| (key, count)).collect();
         counts.sort_unstable();
         counts.into_iter().map(|(key, count)| (Observation::unpack(key), count)).collect()
     }
 
-    /// How many observations were made.
+    /// Number of observations.
     pub fn total(&self) -> u64 {
         self.0.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
-    /// Adds the counts of a file of this module or of `scoreWDLstat`, compressed or not.
-    ///
-    /// # Errors
-    /// If the file cannot be read or holds anything else.
+    /// Adds the counts of a file of [`Histogram::save`] or `scoreWDLstat`, compressed or not.
     pub fn merge_file(&mut self, path: &Path) -> Result<()> {
         let text = patzer_io::open(path)?;
         let mut reader = serde_json::Deserializer::from_reader(text);
@@ -181,10 +168,7 @@ impl Histogram {
         Ok(())
     }
 
-    /// Writes the counts.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
+    /// Writes the counts in the JSON of `scoreWDLstat`.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut out = Output::create(path)?;
         let mut before = "{";
@@ -204,7 +188,7 @@ impl Histogram {
     }
 }
 
-/// Reads the entries of a file one by one.
+/// Streams the entries of a file into a histogram.
 struct Entries(Histogram);
 
 impl<'de> Visitor<'de> for Entries {
@@ -223,7 +207,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// Reads `('W', 12, 78, 35)`.
+/// Parses `('W', 12, 78, 35)`.
 fn parse(key: &str) -> Option<Observation> {
     let mut parts = key.strip_prefix('(')?.strip_suffix(')')?.split(',').map(str::trim);
     let outcome = match parts.next()? {

@@ -1,17 +1,16 @@
-//! How likely the results of one row are, with exact first and second derivatives.
+//! Log-likelihood of a row's results with exact first and second derivatives.
 //!
-//! In: counts by score, and a and b. Out: the logarithm of the likelihood and its derivatives. In the terms
-//! α = 1/b and t = a/b the chances are those of an ordered logit: with p = αx − t and q = −αx − t, win is σ(p),
-//! loss is σ(q), and draw is (1 − e^(−2t)) σ(−p) σ(−q), a form that loses no digits. Its logarithm is concave in
-//! (α, t) (Burridge, "A note on maximum likelihood estimation for regression models using grouped data", 1981;
-//! Pratt, "Concavity of the log likelihood", 1981), so the fit of one row has one optimum.
+//! With α = 1/b and t = a/b the results follow an ordered logit: for p = αx − t and q = −αx − t, P(win) =
+//! σ(p), P(loss) = σ(q) and P(draw) = (1 − e^(−2t)) σ(−p) σ(−q), a form without cancellation. Its logarithm
+//! is concave in (α, t) (Burridge, "A note on maximum likelihood estimation for regression models using
+//! grouped data", 1981; Pratt, "Concavity of the log likelihood", 1981), so a row has one optimum.
 
 use super::table::Cell;
 
-/// Scores are taken in this many centipawns, which keeps all numbers near 1.
+/// Scale of scores in centipawns, which keeps all numbers near 1.
 pub(super) const UNIT: f64 = 100.0;
 
-/// A function of two variables to the second order: its value, gradient, and the second derivatives 00, 01, 11.
+/// A function of two variables to second order; the second derivatives are 00, 01, 11.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Quadratic {
     pub value: f64,
@@ -27,7 +26,7 @@ fn softplus(x: f64) -> (f64, f64) {
     (x.max(0.0) + e.ln_1p(), if x > 0.0 { 1.0 - small } else { small })
 }
 
-/// The logarithm of the likelihood of a row's cells in terms of α (per [`UNIT`]) and t, both above 0.
+/// Log-likelihood of cells by α (per [`UNIT`]) and t, both above 0.
 pub(super) fn in_alpha_t(cells: &[Cell], alpha: f64, t: f64) -> Quadratic {
     let mut sum = Quadratic::default();
     let mut draws = 0.0;
@@ -56,7 +55,7 @@ pub(super) fn in_alpha_t(cells: &[Cell], alpha: f64, t: f64) -> Quadratic {
     sum
 }
 
-/// The same in terms of a and b, both in [`UNIT`]s and above 0.
+/// Log-likelihood of cells by a and b, in [`UNIT`]s and above 0.
 pub(super) fn in_a_b(cells: &[Cell], a: f64, b: f64) -> Quadratic {
     let f = in_alpha_t(cells, 1.0 / b, a / b);
     let ([fa, ft], [faa, fat, ftt]) = (f.gradient, f.hessian);

@@ -1,22 +1,22 @@
-//! Chances of win, draw and loss by score and material, or by score and move number.
-//!
-//! In: eight coefficients. Out: chances, and the numbers that engines write into their source. The side to move
-//! with a score of x wins with W(x) = 1 / (1 + exp((a − x) / b)) and loses with L(x) = W(−x); a and b are cubic in
-//! material / target or move number / target. a is the score that wins half of the games. Source: Stockfish,
-//! `win_rate_model` and the fitting scripts in official-stockfish/WDL_model.
+//! Win/draw/loss model: the side to move with score x wins with W(x) = 1 / (1 + exp((a − x) / b)) and loses
+//! with L(x) = W(−x); a and b are cubic in material / target or move number / target, and a is the score that
+//! wins half of the games. Source: Stockfish's `win_rate_model` and the fitting scripts in
+//! official-stockfish/WDL_model.
 
-/// A win/draw/loss model.
+use patzer_chess::score::logistic;
+
+/// Win/draw/loss model by score and material or move number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Model {
+pub struct WdlModel {
     /// Coefficients of a, in centipawns, highest power first.
     pub a: [f64; 4],
     /// Coefficients of b, in centipawns, highest power first.
     pub b: [f64; 4],
-    /// The material or move number at which a and b are the sums of their coefficients; above 0.
+    /// Material or move number at which a and b are the sums of their coefficients; above 0.
     pub target: f64,
 }
 
-impl Model {
+impl WdlModel {
     /// a and b at a material or move number, in centipawns.
     pub fn at(&self, row: f64) -> (f64, f64) {
         let m = row / self.target;
@@ -24,32 +24,32 @@ impl Model {
         (cubic(&self.a), cubic(&self.b))
     }
 
-    /// Chances of win, draw and loss of the side to move with a score of `cp`.
+    /// Probabilities of win, draw and loss for the side to move at a score of `cp`.
     pub fn chances(&self, row: f64, cp: f64) -> [f64; 3] {
         let (a, b) = self.at(row);
         chances(a, b, cp)
     }
 
-    /// The score at the target that wins half of the games: a there, in centipawns.
+    /// a at the target, in centipawns: Stockfish's `NormalizeToPawnValue`.
     pub fn normalize_to_pawn_value(&self) -> f64 {
         self.a.iter().sum()
     }
 
-    /// b at the target, in centipawns: how far the score has to move to change the odds by a factor of e.
+    /// b at the target, in centipawns.
     pub fn spread(&self) -> f64 {
         self.b.iter().sum()
     }
 
-    /// The chance of a draw at the target with a score of 0.
+    /// Probability of a draw at the target and score 0.
     pub fn draw_rate(&self) -> f64 {
         self.chances(self.target, 0.0)[1]
     }
 }
 
-/// Chances of win, draw and loss at a score of `cp`, for b above 0.
+/// Probabilities of win, draw and loss at a score of `cp`, for b above 0.
 pub fn chances(a: f64, b: f64, cp: f64) -> [f64; 3] {
-    let win = 1.0 / (1.0 + ((a - cp) / b).exp());
-    let loss = 1.0 / (1.0 + ((a + cp) / b).exp());
+    let win = logistic((cp - a) / b);
+    let loss = logistic((-cp - a) / b);
     [win, (1.0 - win - loss).max(0.0), loss]
 }
 
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn the_model_has_its_known_values() {
-        let model = Model { a: [-40.0, 120.0, -130.0, 400.0], b: [90.0, -140.0, 70.0, 50.0], target: 58.0 };
+        let model =
+            WdlModel { a: [-40.0, 120.0, -130.0, 400.0], b: [90.0, -140.0, 70.0, 50.0], target: 58.0 };
         assert_eq!((model.normalize_to_pawn_value(), model.spread()), (350.0, 70.0));
         assert_eq!(model.at(58.0), (350.0, 70.0));
         let (a, b) = model.at(29.0);

@@ -1,39 +1,32 @@
-//! What the model is fitted to: counts of wins, draws and losses by score, one row a material or move number.
-//!
-//! In: a [`Histogram`] and the [`Bounds`] of what may take part. Out: rows in a fixed order, and how many positions
-//! stayed outside, by reason.
+//! Data of the win/draw/loss model: results by score, one row per material or move number.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
-use super::model::Model;
+use super::model::WdlModel;
 
-/// What the model's a and b depend on.
+/// What a and b depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Material of both sides: 9Q + 5R + 3(B + N) + P.
     Material,
-    /// Move number.
     Move,
 }
 
-/// What takes part in the fit.
+/// Which positions take part in the fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// What rows are.
     pub by: By,
     /// Largest score of either sign, in centipawns.
     pub score: u16,
-    /// Move numbers.
     pub moves: RangeInclusive<u16>,
-    /// Material.
     pub material: RangeInclusive<u16>,
     /// Rows with fewer positions are left out.
     pub least: u64,
-    /// The model by which the engine had normalised its scores, to be undone: with it `score` stays in normalised
-    /// centipawns, and everything else is in the engine's own units.
-    pub undo: Option<Model>,
+    /// The model by which the engine normalised its scores, to undo; `score` then is in normalised
+    /// centipawns, everything else in the engine's units.
+    pub undo: Option<WdlModel>,
 }
 
 impl Default for Bounds {
@@ -43,7 +36,6 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// The range of what rows are.
     pub fn rows(&self) -> &RangeInclusive<u16> {
         match self.by {
             By::Material => &self.material,
@@ -51,7 +43,7 @@ impl Bounds {
         }
     }
 
-    /// The score in the engine's own units; `Err` has the reason why the observation stays outside.
+    /// The score in the engine's units, or the reason for leaving the observation out.
     fn admit(&self, o: &Observation) -> Result<i32, &'static str> {
         let (score, material) = (i32::from(o.score), u16::from(o.material));
         if score.abs() >= MATE_CODE {
@@ -76,16 +68,13 @@ impl Bounds {
     }
 }
 
-/// Positions of one score in one row.
+/// Results of positions with one score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// Centipawns from the side to move.
+    /// Centipawns for the side to move.
     pub score: i32,
-    /// Positions of the side to move that led to its win.
     pub wins: u64,
-    /// To a draw.
     pub draws: u64,
-    /// To its loss.
     pub losses: u64,
 }
 
@@ -94,34 +83,32 @@ pub struct Cell {
 pub struct Row {
     /// The material or move number.
     pub at: u16,
-    /// By score, ascending.
+    /// Ascending by score.
     pub cells: Vec<Cell>,
 }
 
 impl Row {
-    /// Wins, draws and losses of all cells.
+    /// Wins, draws and losses.
     pub fn counts(&self) -> [u64; 3] {
         let add = |sum: [u64; 3], c: &Cell| [sum[0] + c.wins, sum[1] + c.draws, sum[2] + c.losses];
         self.cells.iter().fold([0; 3], add)
     }
 }
 
-/// What the model is fitted to.
+/// Counts that the model is fitted to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// The bounds that it was made with.
+pub struct WdlTable {
     pub bounds: Bounds,
-    /// In ascending order, none of them empty.
+    /// Ascending, none empty.
     pub rows: Vec<Row>,
     /// Wins, draws and losses for the side to move.
     pub counts: [u64; 3],
-    /// Positions that stayed outside, by reason: `mate`, `move`, `material`, `score`, `few`.
+    /// Positions left out, by reason: `mate`, `move`, `material`, `score`, `few`.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-impl Table {
-    /// Sorts the counts of a histogram into rows.
-    pub fn new(histogram: &Histogram, bounds: Bounds) -> Table {
+impl WdlTable {
+    pub fn new(histogram: &Histogram, bounds: Bounds) -> WdlTable {
         let mut rows: BTreeMap<u16, BTreeMap<i32, [u64; 3]>> = BTreeMap::new();
         let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
         for (o, count) in histogram.sorted() {
@@ -158,10 +145,9 @@ impl Table {
             let counts = row.counts();
             std::array::from_fn(|i| sum[i] + counts[i])
         };
-        Table { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
+        WdlTable { counts: rows.iter().fold([0; 3], add), rows, bounds, dropped }
     }
 
-    /// Positions in it.
     pub fn positions(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -184,7 +170,7 @@ mod tests {
 
     #[test]
     fn every_position_is_in_a_row_or_has_a_reason() {
-        let table = Table::new(
+        let table = WdlTable::new(
             &histogram(&[
                 (1, 1, 17, 400, false, 2),
                 (1, 120, 78, -400, false, 3),
@@ -209,7 +195,7 @@ mod tests {
     #[test]
     fn rows_with_too_few_positions_are_left_out_by_name() {
         let counts = histogram(&[(1, 5, 40, 10, false, 9), (0, 6, 50, 10, false, 1)]);
-        let table = Table::new(&counts, Bounds { least: 2, by: By::Move, ..Bounds::default() });
+        let table = WdlTable::new(&counts, Bounds { least: 2, by: By::Move, ..Bounds::default() });
         assert_eq!((table.rows.len(), table.rows[0].at, table.counts), (1, 5, [9, 0, 0]));
         assert_eq!(table.dropped, [("few", 1)].into());
     }
@@ -217,10 +203,10 @@ mod tests {
     #[test]
     fn a_normalisation_can_be_undone() {
         // 200 normalised centipawns of an engine whose pawn is 350 units everywhere are 700 units.
-        let undo = Some(Model { a: [0.0, 0.0, 0.0, 350.0], b: [0.0; 4], target: 58.0 });
+        let undo = Some(WdlModel { a: [0.0, 0.0, 0.0, 350.0], b: [0.0; 4], target: 58.0 });
         let counts =
             histogram(&[(1, 5, 40, 200, false, 1), (1, 5, 40, 400, false, 1), (1, 5, 40, 401, false, 1)]);
-        let table = Table::new(&counts, Bounds { undo, ..Bounds::default() });
+        let table = WdlTable::new(&counts, Bounds { undo, ..Bounds::default() });
         assert_eq!(table.rows[0].cells.iter().map(|c| c.score).collect::<Vec<_>>(), [700, 1_400]);
         assert_eq!(table.dropped, [("score", 1)].into());
     }

@@ -1,96 +1,78 @@
-//! The sigmoid that turns centipawns into an expected result, and the fit of its one constant, K.
-//!
-//! In: scores in centipawns from White's side, each with the result of its game. Out: K with its standard error,
-//! the loss there, and a table of expected against actual results. The convention everywhere in patzer:
-//! expected result = 1 / (1 + exp(−K · s / 400)). Source: Österlund, "Texel's Tuning Method" (2014), with the
-//! natural exponential in place of the power of ten.
+//! KFit of K, the constant of [`expected_score`].
 
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use rayon::prelude::*;
 
+use patzer_chess::score::expected_score;
 use patzer_io::error::{Error, Result};
-
-/// The expected result of the side whose score is `cp` centipawns, from 0 to 1.
-#[inline]
-pub fn sigmoid(k: f64, cp: f64) -> f64 {
-    1.0 / (1.0 + (-k * cp / 400.0).exp())
-}
 
 /// A fitted K.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fit {
-    /// The K of least loss.
+pub struct KFit {
     pub k: f64,
-    /// Standard error of K, see [`fit_k_by_game`].
+    /// See [`fit_k_by_game`].
     pub k_error: f64,
-    /// Mean squared difference between result and expected result at K.
+    /// Mean squared difference between result and expected result.
     pub loss: f64,
 }
 
-/// The range in which K is looked for. Outside it scores say nothing about results, or everything.
+/// Search range of K: outside it scores say nothing about results, or everything.
 const RANGE: (f64, f64) = (0.01, 100.0);
 
-/// Points of the first coarse look over the range, equally spaced in the logarithm of K.
+/// Points of the coarse grid, equally spaced in ln K.
 const GRID: usize = 20;
 
-/// Pairs summed at a time, fixed so that sums do not depend on the number of threads.
+/// Pairs per partial sum; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 8192;
 
-/// Fits K to pairs of a score in centipawns and a result from 0 to 1, both from White's side. The standard error
-/// takes the pairs as independent; where several come from one game, use [`fit_k_by_game`].
-///
-/// # Errors
-/// If there are no pairs, all results are equal, or no K within reason has the least loss.
-pub fn fit_k(pairs: &[(f32, f32)]) -> Result<Fit> {
+/// Fits K to (centipawns, result from 0 to 1) pairs from White's side. The standard error takes the pairs as
+/// independent; [`fit_k_by_game`] does not.
+pub fn fit_k(pairs: &[(f32, f32)]) -> Result<KFit> {
     fit(pairs, |index| index as u32)
 }
 
-/// Fits K as [`fit_k`] does, with a standard error that knows which pairs share a game: `games` has the number of
-/// the game of each pair. Positions of one game have one result, so they say less than as many independent ones
-/// would. The error is the sandwich estimate with one cluster a game (Liang and Zeger, 1986).
-///
-/// # Errors
-/// As [`fit_k`], and if the lists are of different lengths.
-pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<Fit> {
+/// Fits K with one cluster per game for the standard error: `games[i]` is the game of `pairs[i]`. Positions
+/// of a game share its result, so they carry less information than as many independent ones (sandwich
+/// estimate of Liang and Zeger, 1986).
+pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<KFit> {
     if pairs.len() != games.len() {
         return Err(Error::internal(format!("{} scores of {} games", pairs.len(), games.len())));
     }
     fit(pairs, |index| games[index])
 }
 
-/// Mean squared difference between results and expected results at a given K; 0 for no pairs.
+/// Mean squared error of expected results; 0 for no pairs.
 pub fn loss(k: f64, pairs: &[(f32, f32)]) -> f64 {
-    let [sum] = sum(pairs, |cp, result| [(result - sigmoid(k, cp)).powi(2)]);
+    let [sum] = sum(pairs, |cp, result| [(result - expected_score(cp, k)).powi(2)]);
     sum / pairs.len().max(1) as f64
 }
 
-fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<Fit> {
+fn fit(pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> Result<KFit> {
     let Some((_, first)) = pairs.first() else {
-        return Err(Error::usage("there are no scored positions to fit K to"));
+        return Err(Error::input("there are no scored positions to fit K to"));
     };
     if pairs.iter().any(|(cp, result)| !cp.is_finite() || !(0.0..=1.0).contains(result)) {
-        return Err(Error::usage("K needs finite scores and results from 0 to 1"));
+        return Err(Error::input("K needs finite scores and results from 0 to 1"));
     }
     if pairs.iter().all(|(_, result)| result == first) {
-        return Err(Error::usage("all results are equal, so they say nothing about K"));
+        return Err(Error::input("all results are equal, so they say nothing about K"));
     }
     let (low, high) = bracket(pairs)?;
     let k = minimise(pairs, low, high)?;
-    Ok(Fit { k, k_error: standard_error(k, pairs, group), loss: loss(k, pairs) })
+    Ok(KFit { k, k_error: standard_error(k, pairs, group), loss: loss(k, pairs) })
 }
 
-/// The two points of the coarse grid, as ln K, between which the least loss lies. The loss may have more than one
-/// minimum on odd data, so a bracket is looked for rather than assumed.
+/// Brackets the minimum in ln K by a coarse grid, since odd data may have several minima.
 fn bracket(pairs: &[(f32, f32)]) -> Result<(f64, f64)> {
     let step = (RANGE.1.ln() - RANGE.0.ln()) / (GRID - 1) as f64;
     let at = |i: usize| RANGE.0.ln() + step * i as f64;
     let losses: Vec<f64> = (0..GRID).map(|i| loss(at(i).exp(), pairs)).collect();
     let best = (0..GRID).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
     match best {
-        0 => Err(Error::usage("the scores do not predict the results: no K above 0.01 helps")),
+        0 => Err(Error::input("the scores do not predict the results: no K above 0.01 helps")),
         best if best == GRID - 1 => {
-            Err(Error::usage("the scores predict every result, so K grows without end (above 100)"))
+            Err(Error::input("the scores predict every result, so K grows without end (above 100)"))
         }
         best => Ok((at(best - 1), at(best + 1))),
     }
@@ -116,14 +98,14 @@ fn minimise(pairs: &[(f32, f32)], low: f64, high: f64) -> Result<f64> {
     Ok(ln_k.exp())
 }
 
-/// The sandwich estimate: the spread of the groups' summed slopes over the curvature.
+/// Sandwich estimate: spread of the clusters' summed slopes over the curvature.
 fn standard_error(k: f64, pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) -> f64 {
     let slope = |cp: f64, result: f64| {
-        let p = sigmoid(k, cp);
+        let p = expected_score(cp, k);
         2.0 * (p - result) * p * (1.0 - p) * cp / 400.0
     };
     let [curvature] = sum(pairs, |cp, result| {
-        let p = sigmoid(k, cp);
+        let p = expected_score(cp, k);
         let variance = p * (1.0 - p);
         [2.0 * (cp / 400.0).powi(2) * variance * (variance + (p - result) * (1.0 - 2.0 * p))]
     });
@@ -136,7 +118,7 @@ fn standard_error(k: f64, pairs: &[(f32, f32)], group: impl Fn(usize) -> u32) ->
     spread.sqrt() / curvature
 }
 
-/// Sums values over all pairs, in chunks on all threads, added up in the order of the chunks.
+/// Parallel sum in fixed chunks, added in order.
 fn sum<const N: usize>(pairs: &[(f32, f32)], value: impl Fn(f64, f64) -> [f64; N] + Sync) -> [f64; N] {
     let add = |mut a: [f64; N], b: [f64; N]| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
@@ -154,29 +136,22 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// Results drawn from the sigmoid with K = 1.5, for scores spread over ±600.
+    /// Results drawn with K = 1.5 for scores within ±600.
     fn drawn(n: usize, seed: u64) -> Vec<(f32, f32)> {
         let mut rng = Rng::new(seed);
         let draw = |_| {
             let cp = (rng.unit() * 1200.0 - 600.0) as f32;
-            let won = rng.unit() < 1.0 / (1.0 + (-1.5 * f64::from(cp) / 400.0).exp());
+            let won = rng.unit() < expected_score(f64::from(cp), 1.5);
             (cp, f32::from(u8::from(won)))
         };
         (0..n).map(draw).collect()
     }
 
     #[test]
-    fn the_sigmoid_has_its_known_values() {
-        assert_eq!(sigmoid(1.3, 0.0), 0.5);
-        // K = ln 10 is the Elo curve: 400 centipawns are 10 to 1.
-        assert!((sigmoid(std::f64::consts::LN_10, 400.0) - 10.0 / 11.0).abs() < 1e-12);
-        assert!((sigmoid(2.0, 123.0) + sigmoid(2.0, -123.0) - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn exact_probabilities_give_their_k_back() {
-        let pairs: Vec<_> =
-            (-50..=50).map(|i| (i as f32 * 10.0, sigmoid(1.8125, f64::from(i) * 10.0) as f32)).collect();
+        let pairs: Vec<_> = (-50..=50)
+            .map(|i| (i as f32 * 10.0, expected_score(f64::from(i) * 10.0, 1.8125) as f32))
+            .collect();
         let fit = fit_k(&pairs).unwrap();
         assert!((fit.k - 1.8125).abs() < 1e-6, "{fit:?}");
         assert!(fit.loss < 1e-12);
@@ -184,7 +159,7 @@ mod tests {
 
     #[test]
     fn drawn_results_give_k_within_its_error() {
-        let fits: Vec<Fit> = (0..40).map(|seed| fit_k(&drawn(2_000, seed)).unwrap()).collect();
+        let fits: Vec<KFit> = (0..40).map(|seed| fit_k(&drawn(2_000, seed)).unwrap()).collect();
         let mean = fits.iter().map(|fit| fit.k).sum::<f64>() / 40.0;
         let spread = (fits.iter().map(|fit| (fit.k - mean).powi(2)).sum::<f64>() / 39.0).sqrt();
         let error = fits.iter().map(|fit| fit.k_error).sum::<f64>() / 40.0;

@@ -1,22 +1,21 @@
-//! Directions in which a matrix of second derivatives is flat: what data cannot tell apart.
+//! Nullspace of a matrix of second derivatives: parameter combinations that the data cannot identify.
 //!
-//! In: a symmetric matrix without negative eigenvalues. Out: for each row that follows from the rows before it, the
-//! combination that is nothing. It is the Cholesky factorisation, scaled to a diagonal of ones, in which a row whose
-//! pivot vanishes is passed over (Golub and Van Loan, 2013, section 4.2.8).
+//! A Cholesky factorisation scaled to a unit diagonal skips rows whose pivot vanishes; each skipped row gives
+//! one combination (Golub and Van Loan, 2013, section 4.2.8).
 
 use super::Cholesky;
 
-/// A row counts as dependent when what is left of its diagonal is below this share of it.
+/// A row is dependent when less than this share of its diagonal is left.
 const TOLERANCE: f64 = 1e-8;
 
-/// Components smaller than this share of the largest are left out of a direction.
+/// Components below this share of the largest are dropped.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// A direction: the parameters that move, with how far, the largest by 1.
-pub type Direction = Vec<(usize, f64)>;
+/// Parameters and their coefficients, the largest scaled to 1.
+pub type NullVector = Vec<(usize, f64)>;
 
-/// Every flat direction, and the parameters of which the matrix knows nothing at all, which are not among them.
-pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
+/// Nullspace of a positive semidefinite matrix, and apart from it the parameters whose diagonal is 0.
+pub fn nullspace(matrix: &[f64], size: usize) -> (Vec<NullVector>, Vec<usize>) {
     let scale = |i: usize| matrix[i * size + i].max(0.0).sqrt();
     let (known, unknown): (Vec<usize>, Vec<usize>) = (0..size).partition(|&i| scale(i) > 0.0);
     let scales: Vec<f64> = known.iter().map(|&i| scale(i)).collect();
@@ -37,8 +36,8 @@ pub fn directions(matrix: &[f64], size: usize) -> (Vec<Direction>, Vec<usize>) {
     (passed.iter().map(direction).collect(), unknown)
 }
 
-/// Scales the largest part to 1 and drops negligible ones.
-fn tidy(mut parts: Direction) -> Direction {
+/// Scales the largest component to 1 and drops negligible ones.
+fn tidy(mut parts: NullVector) -> NullVector {
     let largest = parts.iter().map(|(_, part)| part.abs()).fold(0.0, f64::max);
     parts.retain(|(_, part)| part.abs() > NEGLIGIBLE * largest);
     parts.iter_mut().for_each(|(_, part)| *part /= largest);
@@ -70,7 +69,7 @@ mod tests {
                 row
             })
             .collect();
-        let (found, unknown) = directions(&normal(&rows), 6);
+        let (found, unknown) = nullspace(&normal(&rows), 6);
         assert_eq!((found.len(), unknown), (2, vec![4]));
         assert_eq!(found[0].iter().map(|part| part.0).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(found[0].iter().all(|(_, part)| (part - 1.0).abs() < 1e-6), "{found:?}");

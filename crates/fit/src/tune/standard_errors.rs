@@ -1,40 +1,36 @@
-//! How well the data know each value.
+//! Standard errors of tuned values, and what the data cannot identify.
 //!
-//! In: the objective at its optimum. Out: a standard error for every free value, the values that no position counts,
-//! and the combinations that no position can tell apart.
-//!
-//! The errors are the sandwich estimate H⁻¹ V H⁻¹ (White, "Maximum likelihood estimation of misspecified models",
-//! 1982), V from the slopes summed over groups of games (Liang and Zeger, 1986): positions of one game share its
-//! result, so they say less than as many independent ones would. H is the Gauss-Newton matrix. Combinations that are
-//! not known stay where they start, and the errors leave them out.
+//! The errors are the sandwich estimate H⁻¹ V H⁻¹ (White, "Maximum likelihood estimation of misspecified
+//! models", 1982), with V from slopes summed over clusters of games (Liang and Zeger, 1986), since positions
+//! of one game share its result. H is the Gauss-Newton matrix. Unidentified combinations stay at their start,
+//! and the errors leave them out.
 
 use std::collections::BTreeMap;
 
 use super::model::{Model, Space};
 use super::normal::Curvature;
 use super::objective::{GROUPS, Objective};
-use crate::optim::{Cholesky, directions};
+use crate::optim::{Cholesky, nullspace};
 
-/// Damping of directions that the data do not know, as a share of the diagonal.
+/// Damping of unidentified nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
 
-/// What is known of each value.
+/// Standard errors and unidentified values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Precision {
-    /// Standard error of each slot in centipawns; `None` where it is fixed or never counted.
+pub struct StandardErrors {
+    /// By slot, in centipawns; `None` if fixed or never counted.
     pub errors: Vec<Option<f64>>,
     /// Free slots that no position counts.
     pub dead: Vec<usize>,
-    /// Combinations of slots that change no score, each with its shares, the largest by 1.
-    pub flat: Vec<Vec<(usize, f64)>>,
+    /// Combinations of slots that change no score.
+    pub nullspace: Vec<Vec<(usize, f64)>>,
 }
 
-/// Standard errors and what cannot be known, at the given parameters.
-pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
+pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> StandardErrors {
     let (space, size) = (objective.space, objective.space.parameters());
-    let unpulled = Objective { l2: 0.0, ..*objective };
-    let mut matrix = unpulled.normal(parameters, Curvature::GaussNewton);
-    let (flat, unknown) = directions(&matrix, size);
+    let without_prior = Objective { l2: 0.0, ..*objective };
+    let mut matrix = without_prior.normal(parameters, Curvature::GaussNewton);
+    let (null_vectors, unknown) = nullspace(&matrix, size);
     for i in 0..size {
         let diagonal = &mut matrix[i * size + i];
         *diagonal =
@@ -56,14 +52,14 @@ pub fn precision(objective: &Objective<'_>, parameters: &[f64]) -> Precision {
     let to_slots = |direction: Vec<(usize, f64)>| {
         direction.into_iter().map(|(parameter, share)| (space.free[parameter], share)).collect()
     };
-    Precision {
+    StandardErrors {
         errors,
         dead: unknown.iter().map(|&i| space.free[i]).collect(),
-        flat: flat.into_iter().map(to_slots).collect(),
+        nullspace: null_vectors.into_iter().map(to_slots).collect(),
     }
 }
 
-/// A flat direction in words: which weights, and whether they move together.
+/// Describes a combination: which weights, and whether they move together.
 pub fn describe(model: &Model, direction: &[(usize, f64)]) -> String {
     let mut tables: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for &(slot, share) in direction {
@@ -89,7 +85,7 @@ fn table(name: &str) -> String {
     }
 }
 
-/// In how many positions each slot counts.
+/// Number of positions in which each slot counts.
 pub fn seen(model: &Model, space: &Space, by_feature: &[u64]) -> Vec<u64> {
     let mut seen = vec![0; model.slots.len()];
     for (&feature, &count) in space.kept.iter().zip(by_feature) {

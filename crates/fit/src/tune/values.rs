@@ -1,21 +1,20 @@
-//! The values before and after: a table for people, a row a value for programs.
-//!
-//! In: values by slot, with their standard errors and counts. Out: text.
+//! Values before and after tuning, as CSV and as a table for people.
 
 use std::fmt::Write;
 
-use patzer_fit::tune::model::Model;
+use super::model::Model;
 
-/// Values by slot, in centipawns.
-pub(super) struct Table {
-    pub(super) before: Vec<f64>,
-    pub(super) after: Vec<f64>,
-    /// Standard errors, where they were worked out and exist.
-    pub(super) errors: Option<Vec<Option<f64>>>,
+/// Values by slot in centipawns, with their errors and counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TunedValues {
+    pub before: Vec<f64>,
+    pub after: Vec<f64>,
+    /// Standard errors, where known.
+    pub errors: Option<Vec<Option<f64>>>,
     /// Standard deviation over seeds.
-    pub(super) spread: Option<Vec<f64>>,
-    /// In how many positions a value counts.
-    pub(super) seen: Vec<u64>,
+    pub spread: Option<Vec<f64>>,
+    /// Number of positions in which a value counts.
+    pub seen: Vec<u64>,
 }
 
 /// Terms of one name: `psqt.knight` for its 64 midgame and 64 endgame values.
@@ -25,9 +24,9 @@ struct Group<'a> {
     halves: [Vec<usize>; 2],
 }
 
-impl Table {
-    /// One row a value.
-    pub(super) fn csv(&self, model: &Model) -> String {
+impl TunedValues {
+    /// One row per value.
+    pub fn csv(&self, model: &Model) -> String {
         let mut text = String::from("name,before,after,rounded,standard_error,spread,positions,fixed\n");
         for (i, slot) in model.slots.iter().enumerate() {
             let error = self.errors.as_ref().and_then(|errors| errors[i]);
@@ -44,8 +43,8 @@ impl Table {
         text
     }
 
-    /// A row a term that was tuned: the mean of its values before and after, and a typical standard error.
-    pub(super) fn text(&self, model: &Model) -> String {
+    /// One row per tuned term: mean values before and after, and the median standard error.
+    pub fn text(&self, model: &Model) -> String {
         let mut text =
             format!("{:<28} {:>5}  {:>22}  {:>22}\n", "mean of", "", "midgame ± error", "endgame ± error");
         for group in groups(model) {

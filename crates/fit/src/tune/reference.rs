@@ -1,44 +1,45 @@
-//! The evaluation of traces written for reading: every part, linear or not, in 64-bit floats.
+//! Reference implementation of trace evaluation in f64, for linear and non-linear terms.
 //!
-//! In: a row of a chunk, weights, how the non-linear parts work. Out: its score and the derivative of the score by
-//! every weight that counts in it. The passes of `kernel` and `normal` over linear evaluations are tested against
-//! this; evaluations with non-linear parts are tuned with it. The parts are those of Grant, "Evaluation & Tuning
-//! in Chess Engines" (2020), sections on king safety and complexity:
+//! The fast passes of `kernel` and `normal` are tested against it, and evaluations with non-linear terms are
+//! tuned with it. Terms follow Grant, "Evaluation & Tuning in Chess Engines" (2020), sections on king safety
+//! and complexity:
 //!
 //! - Linear: M, E = Σ weight · (White's count − Black's).
-//! - Safety: for each side the danger to its king, D = Σ weight · count. It takes D · max(D, 0) / divisor off that
-//!   side's midgame value, and max(D, 0) / divisor off its endgame value.
-//! - Complexity: C = Σ endgame weight · count pulls the endgame value towards or away from 0, and never past it:
+//! - Safety: each side's king has a danger D = Σ weight · count, which takes D · max(D, 0) / divisor off that
+//!   side's midgame value and max(D, 0) / divisor off its endgame value.
+//! - Complexity: C = Σ endgame weight · count moves the endgame value towards or away from 0, never past it:
 //!   E' = E + sign(E) · max(C, −|E|).
 //!
 //! The score is phase · M + (1 − phase) · scale · E' + constant.
 
-use super::chunk::{BothSides, Chunk, Entries};
+use patzer_chess::score::logistic;
 
-/// How the non-linear parts work.
+use super::chunk::{BothSides, Entries, TraceChunk};
+
+/// How non-linear terms work.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
-    /// What the square of the midgame danger and the endgame danger are divided by.
+pub struct NonlinearForm {
+    /// Divisors of the squared midgame danger and of the endgame danger.
     pub safety_divisors: [f64; 2],
 }
 
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape { safety_divisors: [720.0, 20.0] }
+impl Default for NonlinearForm {
+    fn default() -> NonlinearForm {
+        NonlinearForm { safety_divisors: [720.0, 20.0] }
     }
 }
 
-/// The derivative of a score by the midgame and endgame value of a weight.
+/// Derivative of a score by the midgame and endgame value of a weight.
 pub type Slope = (u16, [f64; 2]);
 
-/// The score of a row in centipawns from White's side. `slopes` gets the derivatives; a weight may come several
-/// times.
+/// Score of a row in centipawns from White's side; `slopes` receives the derivatives, possibly several per
+/// weight.
 pub fn score(
-    chunk: &Chunk,
+    chunk: &TraceChunk,
     row: usize,
     entries: Entries<'_>,
     weights: &[[f64; 2]],
-    shape: &Shape,
+    form: &NonlinearForm,
     slopes: &mut Vec<Slope>,
 ) -> f64 {
     slopes.clear();
@@ -50,7 +51,7 @@ pub fn score(
         slopes.push((index, [count; 2]));
     }
     for (side, sign) in [(true, -1.0), (false, 1.0)] {
-        let [taken, rates] = danger(safety, side, weights, shape);
+        let [taken, rates] = danger(safety, side, weights, form);
         sums = [sums[0] + sign * taken[0], sums[1] + sign * taken[1]];
         let of_side = |entry: &BothSides| f64::from(if side { entry.white } else { entry.black });
         slopes
@@ -68,7 +69,6 @@ pub fn score(
     f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg
 }
 
-/// Every linear count of a row.
 fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     let plus = entries.plus.iter().map(|&index| (index, 1.0));
     let minus = entries.minus.iter().map(|&index| (index, -1.0));
@@ -76,19 +76,20 @@ fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
 }
 
-/// The safety and complexity counts of a row.
-fn nonlinear(chunk: &Chunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
-    let Some(parts) = &chunk.parts else { return (&[], &[]) };
-    let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { parts.ends[row - 1] };
-    let [to_safety, to_complexity] = parts.ends[row];
+/// Safety and complexity counts of a row.
+fn nonlinear(chunk: &TraceChunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
+    let Some(nonlinear) = &chunk.nonlinear else { return (&[], &[]) };
+    let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { nonlinear.ends[row - 1] };
+    let [to_safety, to_complexity] = nonlinear.ends[row];
     (
-        &parts.safety[from_safety as usize..to_safety as usize],
-        &parts.complexity[from_complexity as usize..to_complexity as usize],
+        &nonlinear.safety[from_safety as usize..to_safety as usize],
+        &nonlinear.complexity[from_complexity as usize..to_complexity as usize],
     )
 }
 
-/// What the danger to a side's king takes off its midgame and endgame value, and the derivatives by the danger.
-fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], shape: &Shape) -> [[f64; 2]; 2] {
+/// What the danger to a side's king takes off its midgame and endgame values, and the derivatives by the
+/// danger.
+fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], form: &NonlinearForm) -> [[f64; 2]; 2] {
     let mut sums = [0.0f64; 2];
     for entry in safety {
         let count = f64::from(if white { entry.white } else { entry.black });
@@ -96,7 +97,7 @@ fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], shape: &Shape
         sums = [sums[0] + count * mg, sums[1] + count * eg];
     }
     let [mg, eg] = sums.map(|sum| sum.max(0.0));
-    let [mg_divisor, eg_divisor] = shape.safety_divisors;
+    let [mg_divisor, eg_divisor] = form.safety_divisors;
     let by_eg = if sums[1] > 0.0 { 1.0 / eg_divisor } else { 0.0 };
     [[mg * mg / mg_divisor, eg / eg_divisor], [2.0 * mg / mg_divisor, by_eg]]
 }
@@ -106,38 +107,40 @@ fn complex(eg: f64, complexity: &[(u16, f32)], weights: &[[f64; 2]]) -> (f64, f6
     if complexity.is_empty() || eg == 0.0 {
         return (eg, 1.0, 0.0);
     }
-    let pull: f64 =
+    let shift: f64 =
         complexity.iter().map(|&(index, count)| f64::from(count) * weights[usize::from(index)][1]).sum();
-    if pull > -eg.abs() { (eg + eg.signum() * pull, 1.0, eg.signum()) } else { (0.0, 0.0, 0.0) }
+    if shift > -eg.abs() { (eg + eg.signum() * shift, 1.0, eg.signum()) } else { (0.0, 0.0, 0.0) }
 }
 
-/// Visits every row with its score and slopes.
-pub fn each(chunk: &Chunk, weights: &[[f64; 2]], shape: &Shape, mut visit: impl FnMut(usize, f64, &[Slope])) {
+pub fn each(
+    chunk: &TraceChunk,
+    weights: &[[f64; 2]],
+    form: &NonlinearForm,
+    mut visit: impl FnMut(usize, f64, &[Slope]),
+) {
     let mut slopes = Vec::new();
     chunk.each(|row, entries| {
-        let score = score(chunk, row, entries, weights, shape, &mut slopes);
+        let score = score(chunk, row, entries, weights, form, &mut slopes);
         visit(row, score, &slopes);
     });
 }
 
-/// Error, slope and curvatures of the loss of a row by its score, weighted.
+/// Weighted loss of a row and its derivatives by the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowLoss {
-    /// Weighted squared error.
     pub loss: f64,
-    /// Derivative of the loss by the score.
     pub slope: f64,
-    /// The part of the second derivative that does not need the error: never negative (Gauss and Newton).
+    /// Second derivative without the error term: never negative (Gauss-Newton).
     pub curvature: f64,
-    /// The whole second derivative.
+    /// Exact second derivative.
     pub exact_curvature: f64,
 }
 
-/// The loss of a row whose score is `score`.
 #[inline(always)]
-pub fn row_loss(chunk: &Chunk, row: usize, score: f64, k: f64) -> RowLoss {
+pub fn row_loss(chunk: &TraceChunk, row: usize, score: f64, k: f64) -> RowLoss {
+    // As in `expected_score`, whose argument is scale · score.
     let (scale, weight) = (k / 400.0, f64::from(chunk.weight(row)));
-    let expected = 1.0 / (1.0 + (-scale * score).exp());
+    let expected = logistic(scale * score);
     let error = expected - f64::from(chunk.rows[row].target);
     let spread = expected * (1.0 - expected);
     let (first, second) = (spread * scale, spread * scale * scale * (1.0 - 2.0 * expected));
@@ -149,17 +152,21 @@ pub fn row_loss(chunk: &Chunk, row: usize, score: f64, k: f64) -> RowLoss {
     }
 }
 
-/// Sum of weighted squared errors of a chunk.
-pub fn loss(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> f64 {
+/// Sum of weighted squared errors.
+pub fn loss(chunk: &TraceChunk, weights: &[[f64; 2]], k: f64, form: &NonlinearForm) -> f64 {
     let mut sum = 0.0;
-    each(chunk, weights, shape, |row, score, _| sum += row_loss(chunk, row, score, k).loss);
+    each(chunk, weights, form, |row, score, _| sum += row_loss(chunk, row, score, k).loss);
     sum
 }
 
-/// Sum of weighted squared errors of a chunk and its derivatives.
-pub fn gradient(chunk: &Chunk, weights: &[[f64; 2]], k: f64, shape: &Shape) -> (f64, Vec<[f64; 2]>) {
+pub fn gradient(
+    chunk: &TraceChunk,
+    weights: &[[f64; 2]],
+    k: f64,
+    form: &NonlinearForm,
+) -> (f64, Vec<[f64; 2]>) {
     let (mut sum, mut gradient) = (0.0, vec![[0.0; 2]; weights.len()]);
-    each(chunk, weights, shape, |row, score, slopes| {
+    each(chunk, weights, form, |row, score, slopes| {
         let row = row_loss(chunk, row, score, k);
         sum += row.loss;
         for &(index, [mg, eg]) in slopes {

@@ -1,0 +1,34 @@
+//! Scores by static evaluation, for fitting K to an evaluation.
+
+use rayon::prelude::*;
+
+use super::source::Scored;
+use patzer_chess::packed::NO_EP;
+use patzer_data::Record;
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_label::leaf::judged;
+
+/// Static evaluations of the positions, or of their leaves if the dataset is `resolved`; leaves at which the game is over
+/// have none.
+pub fn evaluated(records: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
+    match evaluation {
+        Evaluation::Hce(weights) => evaluated_by(records, &Hce::new(weights.clone()), resolved),
+        Evaluation::Nnue(network) => evaluated_by(records, &Nnue::new(network.clone()), resolved),
+    }
+}
+
+fn evaluated_by<E: Evaluator + Sync>(records: &[Record], evaluator: &E, resolved: bool) -> Vec<Scored> {
+    const CHUNK: usize = 4096;
+    let of_chunk = |chunk: &[Record]| -> Vec<Scored> {
+        let mut evaluator = evaluator.clone();
+        let evaluate = |record: &Record| {
+            let (board, turn) = judged(record, resolved).ok()?;
+            let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
+            Scored::of(record, turn, score)
+        };
+        chunk.iter().filter_map(evaluate).collect()
+    };
+    records.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+}
