@@ -8,7 +8,7 @@ use patzer_data::Record;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
-use patzer_label::leaf::judged;
+use patzer_label::leaf::fit_target;
 
 /// Static evaluations of the positions, or of their leaves if the dataset is `resolved`; leaves at which the game is over
 /// have none.
@@ -24,7 +24,7 @@ fn evaluated_by<E: Evaluator + Sync>(records: &[Record], evaluator: &E, resolved
     let of_chunk = |chunk: &[Record]| -> Vec<Scored> {
         let mut evaluator = evaluator.clone();
         let evaluate = |record: &Record| {
-            let (board, turn) = judged(record, resolved).ok()?;
+            let (board, turn) = fit_target(record, resolved).ok()?;
             let score = evaluator.evaluate(&board.unpack(turn, NO_EP, 0, 1)?, 0);
             Scored::of(record, turn, score)
         };
