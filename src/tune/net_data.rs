@@ -17,7 +17,7 @@ use patzer_chess::score::is_mate;
 use patzer_data::{Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_train::successors::{self, Triple};
+use patzer_train::pqr::{self, Triple};
 use patzer_train::{LossKind, Played, Settings, TrainItem, WIN, returns};
 
 /// The positions of a run: all in memory, or a first look at those that are read again and again.
@@ -124,7 +124,7 @@ fn triples(args: &TuneArgs, split: Split, settings: &Settings, ui: &Ui) -> Resul
     })?;
     let mut left_out = 0;
     let mut items = groups.map(|part| {
-        let (items, few) = successors::items(&part, settings.legal_quantile);
+        let (items, few) = pqr::items(&part, settings.legal_quantile);
         left_out += few;
         items
     });

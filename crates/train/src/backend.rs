@@ -1,7 +1,7 @@
 //! What holds a network while it is trained, and takes steps: a seam behind which devices of different kinds stand.
 //!
 //! In: batches with a loss, a target and a learning rate. Out: losses, and the weights. Losses, loaders, schedules and
-//! checkpoints know nothing else of how it is done. [`Host`](super::host::Host) and [`Gpu`](super::gpu::Gpu) stand behind
+//! checkpoints know nothing else of how it is done. [`Host`](super::cpu_backend::Host) and [`Gpu`](super::gpu::Gpu) stand behind
 //! it; the state of either goes on in the other.
 
 use super::TrainItem;

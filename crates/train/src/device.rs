@@ -6,8 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::backend::Backend;
+use super::cpu_backend::Host;
 use super::gpu::{self, Driver, Gpu};
-use super::host::Host;
 use super::model::Model;
 use super::{Settings, TrainItem};
 use patzer_io::error::{Error, Result};

@@ -13,26 +13,26 @@
 
 mod backend;
 mod checkpoint;
-mod cpu;
+mod cpu_backend;
+mod cpu_gradient;
 mod device;
-mod export;
 mod extract;
+mod feature_table;
 mod gpu;
-mod head;
-mod host;
-mod kernel;
+mod learning_rate;
+mod loader;
 mod loss;
+mod micro_batch;
 mod model;
 mod optimiser;
+mod output_layers;
+mod param_layout;
 pub mod permutation;
-mod rate;
-mod returns;
+pub mod pqr;
 mod run;
+mod safetensors;
 mod settings;
-mod shape;
-mod source;
-pub mod successors;
-mod table;
+mod td_lambda;
 #[cfg(test)]
 mod tests;
 
@@ -43,12 +43,12 @@ use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
 pub use device::{Compute, Device};
+pub use learning_rate::Phase;
+pub use loader::{Cut, Feeder, Memory, Source, Stream};
 pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
-pub use rate::Phase;
-pub use returns::{Played, returns};
 pub use settings::{Forward, RECIPES, Settings};
-pub use source::{Cut, Feeder, Memory, Source, Stream};
+pub use td_lambda::{Played, returns};
 
 use self::model::Model;
 use self::run::Run;
@@ -116,7 +116,7 @@ pub struct Outcome {
 impl Outcome {
     /// The best epoch's weights in floats, as the bytes of a safetensors file.
     pub fn safetensors(&self) -> Vec<u8> {
-        export::safetensors(&self.model, &self.network.about().description)
+        safetensors::safetensors(&self.model, &self.network.about().description)
     }
 
     /// The best epoch itself.
@@ -243,7 +243,7 @@ pub fn fit_from(
     let network = model.quantise(about)?;
     let record = if validation.is_empty() { source.record() } else { validation };
     let record = &record[..record.len().min(QUANTISATION_SAMPLE)];
-    let quantisation = compare(&cpu::centipawns(&model, record), &network, record);
+    let quantisation = compare(&cpu_gradient::centipawns(&model, record), &network, record);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })

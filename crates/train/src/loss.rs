@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
-use super::successors::GROUP;
+use super::pqr::GROUP;
 
 /// The kinds of losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]

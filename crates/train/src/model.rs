@@ -2,7 +2,7 @@
 //!
 //! In: an architecture and a seed. Out: first weights, and after training the quantised [`Network`].
 
-use super::shape::Shape;
+use super::param_layout::Shape;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
 use patzer_eval::nnue::{About, Activation, Architecture, Network, material};
@@ -327,7 +327,7 @@ fn rounded(value: f32, scale: i32) -> Result<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::LIMIT;
+    use crate::param_layout::LIMIT;
 
     fn plain(hidden: usize) -> Architecture {
         Architecture::plain(hidden)

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind};
 use super::optimiser::OptimiserKind;
-use super::rate::Phase;
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
 use patzer_fit::optim::Decay;

@@ -2,10 +2,10 @@
 
 use shakmaty::{Chess, Color, Position};
 
-use super::cpu::Cpu;
+use super::cpu_gradient::Cpu;
 use super::loss::Target;
 use super::model::Model;
-use super::shape::Shape;
+use super::param_layout::Shape;
 use super::{Epoch, OptimiserKind, Settings, TrainItem, WIN, Watcher, fit};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;

@@ -7,7 +7,7 @@
 
 use super::Gpu;
 use crate::backend::{Backend, Step};
-use crate::cpu::Cpu;
+use crate::cpu_gradient::Cpu;
 use crate::loss::Target;
 use crate::model::Model;
 use crate::optimiser::Optimiser;

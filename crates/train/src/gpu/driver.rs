@@ -3,7 +3,7 @@
 //! In: kernels by name with their parameters, and bytes. Out: bytes. Behind it stand CUDA, and for tests an emulation of
 //! the same kernels on the CPU. A device of another make would be a third.
 
-use super::net::{Layer, LossNumbers, Net, Order, StepNumbers, Windows};
+use super::kernel_args::{Layer, LossNumbers, Net, Order, StepNumbers, Windows};
 use patzer_io::error::Result;
 
 /// A place in the device's memory; 0 is none.

@@ -3,9 +3,9 @@
 //! In: a plan. Out: addresses; those of parts that a network lacks are none.
 
 use super::driver::{Address, Driver};
-use super::plan::{Plan, SQUARES_CHUNK};
+use super::launch::BLOCK;
+use super::memory_plan::{Plan, SQUARES_CHUNK};
 use super::records::RECORD;
-use super::work::BLOCK;
 use patzer_io::error::Result;
 
 /// Blocks of features, and the largest bias behind them, in `largest` of table.cu.

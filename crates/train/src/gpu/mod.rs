@@ -11,22 +11,22 @@
 //! Sums of floats are taken in an order that follows from the batch and the network alone, so two runs give the same bytes
 //! on the same device. They are not those of the CPU, where the order is another: losses agree to within rounding.
 
+mod backward;
 mod check;
 mod cuda;
 mod driver;
 #[cfg(test)]
 mod emulation;
-mod gradient;
 mod graph;
+mod kernel_args;
+mod launch;
 mod memory;
-mod net;
-mod plan;
+mod memory_plan;
 #[cfg(test)]
 mod ptx;
 mod records;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use std::collections::VecDeque;
 
@@ -35,10 +35,10 @@ pub use cuda::open;
 pub use driver::Driver;
 
 use self::driver::Address;
-use self::net::StepNumbers;
-use self::plan::Plan;
+use self::kernel_args::StepNumbers;
+use self::launch::{Work, bytes};
+use self::memory_plan::Plan;
 use self::records::RECORD;
-use self::work::{Work, bytes};
 use super::backend::{Backend, State, Step, kept};
 use super::loss::{Loss, Target};
 use super::model::Model;
@@ -70,7 +70,7 @@ impl Gpu {
     /// If it does not fit, where the message says what would, or has features that no kernel knows.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.shape.architecture.features.sets();
-        if let Some(block) = blocks.iter().find(|block| !net::BLOCKS.contains(&block.name)) {
+        if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
             let name = block.name;
             return Err(Error::usage(format!(
                 "no kernel finds features of `{name}` on a GPU yet; use --device cpu"

@@ -7,7 +7,7 @@ use super::emulation;
 use super::memory::START;
 use super::records::{self, RECORD};
 use super::*;
-use crate::cpu::Cpu;
+use crate::cpu_gradient::Cpu;
 use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
 use crate::tests::{Keeper, OPTIMISERS, items, shapes};

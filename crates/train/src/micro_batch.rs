@@ -13,10 +13,10 @@
 
 use super::TrainItem;
 use super::extract::Extractor;
-use super::head::{self, Layers};
+use super::feature_table::{ABREAST, Table, Tile};
 use super::loss::Loss;
 use super::model::Model;
-use super::table::{ABREAST, Table, Tile};
+use super::output_layers::{self, Layers};
 use patzer_eval::nnue::Activation;
 
 /// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
@@ -133,7 +133,7 @@ impl Micro {
 
     #[inline(always)]
     fn run_portable(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
-        use head::{CRELU, PAIRWISE, RELU, SCRELU};
+        use output_layers::{CRELU, PAIRWISE, RELU, SCRELU};
         match (model.shape.tile, model.shape.architecture.activation) {
             (32, Activation::Relu) => self.run_tiled::<RELU, 32>(model, table, task),
             (32, Activation::Crelu) => self.run_tiled::<CRELU, 32>(model, table, task),
@@ -208,7 +208,7 @@ impl Micro {
     fn output<const A: u8, const T: usize>(&mut self, model: &Model, i: usize) -> f32 {
         let (shape, bucket) = (&model.shape, usize::from(self.buckets[i]));
         let views = (self.views, MICRO);
-        let values = head::piece_square::<T>(shape, &self.hidden, views, i, bucket);
+        let values = output_layers::piece_square::<T>(shape, &self.hidden, views, i, bucket);
         if shape.is_flat() {
             let bias = model.parameters[shape.layer(bucket, 0) + shape.head - 1];
             return bias + self.products[i].iter().sum::<f32>() + values;
@@ -239,7 +239,7 @@ impl Micro {
                     hidden[place * size + i * views + view] = *sums;
                     if shape.is_flat() && tile + place < shape.hidden_tiles {
                         let weights = &weights[view * shape.hidden_tiles + tile + place];
-                        head::weigh::<A, T>(sums, weights, &mut self.products[i]);
+                        output_layers::weigh::<A, T>(sums, weights, &mut self.products[i]);
                     }
                 }
             }
@@ -319,19 +319,19 @@ impl Micro {
         for (i, (hidden, &slope)) in hidden.chunks_exact_mut(views).zip(&self.slopes).enumerate() {
             let bucket = usize::from(self.buckets[i]);
             if tile >= shape.hidden_tiles {
-                head::backward_values::<T>(shape, tile, bucket, slope, hidden);
+                output_layers::backward_values::<T>(shape, tile, bucket, slope, hidden);
                 continue;
             }
             let at = bucket * shape.head;
             let weights = &model.parameters[shape.heads + at..];
             for (view, sums) in hidden.iter_mut().enumerate() {
                 let place = view * shape.hidden_tiles + tile;
-                let weights = head::lanes::<T>(weights, place);
-                head::backward_weights::<A, T>(
+                let weights = output_layers::lanes::<T>(weights, place);
+                output_layers::backward_weights::<A, T>(
                     sums,
                     slope,
                     weights,
-                    head::lanes_mut::<T>(&mut heads[at..], place),
+                    output_layers::lanes_mut::<T>(&mut heads[at..], place),
                 );
             }
         }
@@ -370,7 +370,7 @@ pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Floats, Shorts};
+    use crate::feature_table::{Floats, Shorts};
     use crate::tests::{items, shapes};
     use patzer_eval::nnue::Architecture;
 

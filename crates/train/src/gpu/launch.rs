@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use super::driver::{Address, Driver, Kernel, Param};
+use super::kernel_args::{Layer, LossNumbers, Net, Order, Windows, tables};
 use super::memory::{MOST_SETS, Memory};
-use super::net::{Layer, LossNumbers, Net, Order, Windows, tables};
-use super::plan::Plan;
+use super::memory_plan::Plan;
 use crate::loss::{Loss, Target};
 use crate::model::Model;
 use patzer_io::error::Result;

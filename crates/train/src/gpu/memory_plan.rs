@@ -3,9 +3,9 @@
 //! In: the shape of a network, the largest batch, and what the optimiser remembers. Out: sizes. They follow from these alone
 //! and not from the device, so that every device does the same sums in the same order.
 
-use super::net::Windows;
-use super::work::BLOCK;
-use crate::shape::Shape;
+use super::kernel_args::Windows;
+use super::launch::BLOCK;
+use crate::param_layout::Shape;
 use crate::{Forward, OptimiserKind, Settings};
 use patzer_eval::nnue::Architecture;
 

@@ -6,9 +6,9 @@
 //! A network without further layers, the usual one, goes tile by tile, where activation and output are one loop; the
 //! others go position by position, layer by layer.
 
-use super::kernel::LANES;
+use super::micro_batch::LANES;
 use super::model::Model;
-use super::shape::Shape;
+use super::param_layout::Shape;
 use patzer_eval::nnue::Activation;
 
 // Activations as constants, so that every loop is compiled for one.

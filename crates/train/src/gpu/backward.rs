@@ -3,9 +3,9 @@
 //! In: a part whose losses were taken. Out: its gradient, added to the batch's; then weights that have gone a step on.
 
 use super::driver::{Address, Kernel, Param};
-use super::net::StepNumbers;
-use super::plan::{FLAT_CHUNK, SQUARES_CHUNK};
-use super::work::{BLOCK, LONG, SHORT, Work, params};
+use super::kernel_args::StepNumbers;
+use super::launch::{BLOCK, LONG, SHORT, Work, params};
+use super::memory_plan::{FLAT_CHUNK, SQUARES_CHUNK};
 use patzer_io::error::Result;
 
 /// Threads of a block that has a window for itself, and blocks of that size that any device can take.

@@ -5,7 +5,7 @@
 
 use super::driver::Address;
 use crate::loss::{Loss, LossKind};
-use crate::shape::Shape;
+use crate::param_layout::Shape;
 use patzer_eval::nnue::{Activation, Architecture, OutputBy};
 use patzer_fit::optim::Step;
 

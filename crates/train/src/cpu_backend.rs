@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use rayon::prelude::*;
 
 use super::backend::{Backend, State, Step, kept};
-use super::cpu::Cpu;
+use super::cpu_gradient::Cpu;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::Optimiser;

@@ -7,11 +7,11 @@
 use rayon::prelude::*;
 
 use super::TrainItem;
-use super::kernel::{MICRO, Micro};
+use super::feature_table::{Floats, Shorts, Table};
 use super::loss::{Loss, Target};
+use super::micro_batch::{MICRO, Micro};
 use super::model::Model;
-use super::shape::Shape;
-use super::table::{Floats, Shorts, Table};
+use super::param_layout::Shape;
 
 /// Positions for each part of a batch: enough to make the sum of the parts cheap.
 const PART: usize = 2048;

@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::kernel::add;
-use super::shape::Shape;
+use super::micro_batch::add;
+use super::param_layout::Shape;
 
 /// Either form, with what input buckets share already added.
 #[derive(Clone, Copy)]
