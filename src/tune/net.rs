@@ -10,7 +10,7 @@ use crate::run_folder::{Log, write_settings};
 use patzer_eval::nnue::features::Features;
 use patzer_io::error::{Error, Result};
 use patzer_train as train;
-use patzer_train::{Compute, Device, Epoch, Memory, Settings, Watcher};
+use patzer_train::{Compute, Device, Epoch, MemoryLoader, Settings, TrainingCallbacks};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -82,7 +82,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     };
     let outcome = match &data {
         Data::Memory(data) => {
-            let mut source = Memory::new(&data.train, &settings)?;
+            let mut source = MemoryLoader::new(&data.train, &settings)?;
             train::fit_from(&mut source, &data.validation, &settings, compute, &mut run)?
         }
         Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
@@ -138,7 +138,7 @@ pub(super) struct Run {
     ui: Ui,
 }
 
-impl Watcher for Run {
+impl TrainingCallbacks for Run {
     fn epoch(&mut self, epoch: &Epoch) {
         self.bar.inc(self.positions);
         let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
@@ -157,18 +157,18 @@ impl Watcher for Run {
         patzer_io::read(&self.checkpoint).map(Some)
     }
 
-    fn set_aside(&mut self, reason: &Error) {
+    fn gpu_rejected(&mut self, reason: &Error) {
         self.bar.suspend(|| self.ui.warn(format!("the CPU trains: {reason}")));
     }
 
-    fn moved(&mut self, from: &str, to: &str) {
+    fn device_changed(&mut self, from: &str, to: &str) {
         let text = format!(
             "the checkpoint is one of {from}; on {to} the run goes on within rounding, not to the byte"
         );
         self.bar.suspend(|| self.ui.warn(text));
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
+    fn save_checkpoint(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         self.log.save()?;
         patzer_io::write(&self.checkpoint, &state()?)
     }

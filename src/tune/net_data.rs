@@ -17,8 +17,8 @@ use patzer_chess::score::is_mate;
 use patzer_data::{Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_train::pqr::{self, Triple};
-use patzer_train::{LossKind, Played, Settings, TrainItem, WIN, returns};
+use patzer_train::pqr::{self, PqrGroup};
+use patzer_train::{GamePosition, LossKind, Settings, TrainItem, WIN, apply_td_lambda};
 
 /// The positions of a run: all in memory, or a first look at those that are read again and again.
 pub(super) enum Data {
@@ -36,13 +36,13 @@ impl Data {
         if let Some(lambda) = settings.td_lambda {
             let mut games = prepare(&args.data, split, ui, |sample, board, turn| {
                 let (item, ply, to_end) = (item(sample, board, turn)?, sample.ply, sample.to_end);
-                Ok(Played { item, game: sample.game, ply, to_end })
+                Ok(GamePosition { item, game: sample.game, ply, to_end })
             })?;
             let items: Vec<TrainItem> = games.train.iter().map(|played| played.item).collect();
             let k = settings.k.map_or_else(|| fitted_k(&items, ui), Ok)?;
             settings.k = Some(k);
             for part in [&mut games.train, &mut games.validation] {
-                returns(part, lambda, k);
+                apply_td_lambda(part, lambda, k);
             }
             return Ok(Data::Memory(games.map(|part| part.into_iter().map(|played| played.item).collect())));
         }
@@ -120,7 +120,7 @@ fn triples(args: &TuneArgs, split: Split, settings: &Settings, ui: &Ui) -> Resul
         number.set(number.get() + 1);
         let position = sample.position().ok_or("no legal position")?;
         let best = sample.played.unpack(&position).ok_or("no move played")?;
-        Triple::new(&position, best, rng::mix(settings.seed, number.get())).ok_or("no other legal move")
+        PqrGroup::new(&position, best, rng::mix(settings.seed, number.get())).ok_or("no other legal move")
     })?;
     let mut left_out = 0;
     let mut items = groups.map(|part| {

@@ -10,7 +10,7 @@ use crate::Ui;
 use crate::prepare::{Account, DataArgs, Split, interleaved};
 use patzer_io::error::{Error, Result};
 use patzer_train as train;
-use patzer_train::{Compute, Cut, Feeder, Outcome, Settings, Stream, TrainItem};
+use patzer_train::{Compute, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem};
 
 /// The most positions held out that are kept, and the most of the sample.
 const VALIDATION: usize = 1 << 20;
@@ -64,12 +64,12 @@ impl Preview {
         compute: Compute,
         run: &mut Run,
     ) -> Result<Outcome> {
-        let cut = Cut::new(settings.superbatch, settings.buffer, settings.batch);
+        let cut = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
         // The datasets say which games they were made from; the count tells apart what filters leave of them.
         let sources =
             serde_json::to_string(&self.account.sources).map_err(|e| Error::internal(e.to_string()))?;
         let identity = format!("{sources} {}", self.positions);
-        let (feeder, mut stream) = Stream::new(cut, settings.seed, identity, self.sample.clone());
+        let (feeder, mut stream) = StreamLoader::new(cut, settings.seed, identity, self.sample.clone());
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| feed(&args.data, split, feeder));
             let outcome = train::fit_from(&mut stream, &self.validation, settings, compute, run);
@@ -84,7 +84,7 @@ impl Preview {
 }
 
 /// Reads the data again and again until nobody wants more.
-fn feed(args: &DataArgs, split: Split, mut feeder: Feeder) -> Result<()> {
+fn feed(args: &DataArgs, split: Split, mut feeder: StreamSender) -> Result<()> {
     // What there is to say was said in the first pass.
     let ui = Ui::new(false, true);
     loop {

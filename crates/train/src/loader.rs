@@ -1,6 +1,4 @@
-//! Where the positions of a run come from: memory, or a stream that is larger than memory.
-//!
-//! In: positions. Out: for every epoch its batches, in an order that follows from the seed and the data alone.
+//! Training batches from memory or from a stream larger than memory, in an order fixed by seed and data.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -11,37 +9,34 @@ use crate::permutation::permutation;
 use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 
-/// Takes a batch, as indices into items; false ends the epoch.
-pub type Take<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
+/// Receives a batch of indices into items; false ends the epoch.
+pub type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
 
-/// Something that gives batches.
-pub trait Source {
-    /// Positions of an epoch.
+/// DataLoader of training batches.
+pub trait DataLoader {
+    /// Positions per epoch.
     fn positions(&self) -> usize;
 
-    /// PositionReader of an epoch.
+    /// Batches per epoch.
     fn batches(&self) -> usize;
 
     /// Positions of the largest batch.
     fn largest(&self) -> usize;
 
-    /// Adds what identifies the positions to a hash.
+    /// Hashes what identifies the positions.
     fn hash(&self, hash: &mut Sha256);
 
-    /// Goes through an epoch, counted from 1. Epochs come in order, from any one on.
-    ///
-    /// # Errors
-    /// If positions cannot be read, or `take` fails.
-    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()>;
+    /// Runs an epoch, counted from 1. Epochs come in order but may start at any.
+    fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()>;
 
-    /// Some positions, for the error that quantising makes.
-    fn record(&self) -> &[TrainItem];
+    /// Positions to measure the quantisation error on.
+    fn sample(&self) -> &[TrainItem];
 }
 
-/// Positions in memory; an epoch is one pass over them.
-pub struct Memory<'a> {
+/// Positions in memory; an epoch is one pass.
+pub struct MemoryLoader<'a> {
     items: &'a [TrainItem],
-    /// The order of the groups of items that stay together, and the items of a batch if they are more than one.
+    /// OrderArgs of groups, group size, and the expanded indices of a batch of groups.
     order: Vec<u32>,
     group: usize,
     expanded: Vec<u32>,
@@ -49,12 +44,9 @@ pub struct Memory<'a> {
     seed: u64,
 }
 
-impl<'a> Memory<'a> {
-    /// Takes positions.
-    ///
-    /// # Errors
-    /// If there are none, or more than 2^32 − 1.
-    pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<Memory<'a>> {
+impl<'a> MemoryLoader<'a> {
+    /// Fails without positions, or with more than 2^32 − 1.
+    pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<MemoryLoader<'a>> {
         if items.is_empty() {
             return Err(Error::usage("there are no positions to train on"));
         }
@@ -66,11 +58,11 @@ impl<'a> Memory<'a> {
         }
         let order = vec![0; count as usize / group];
         let batch = (settings.batch / group).max(1);
-        Ok(Memory { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
+        Ok(MemoryLoader { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
     }
 }
 
-impl Source for Memory<'_> {
+impl DataLoader for MemoryLoader<'_> {
     fn positions(&self) -> usize {
         self.items.len()
     }
@@ -92,11 +84,11 @@ impl Source for Memory<'_> {
         }
     }
 
-    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()> {
+    fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()> {
         permutation(mix(self.seed, epoch as u64), &mut self.order);
         let (batches, count) = (self.batches(), self.order.len());
         for i in 0..batches {
-            // PositionReader of equal size: a short last one would move the weights as far as a whole one.
+            // Equal batches: a short last one would move the weights as far as a full one.
             let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
             if self.group > 1 {
                 let group = self.group as u32;
@@ -112,120 +104,125 @@ impl Source for Memory<'_> {
         Ok(())
     }
 
-    fn record(&self) -> &[TrainItem] {
+    fn sample(&self) -> &[TrainItem] {
         self.items
     }
 }
 
-/// How a stream is cut: each epoch into portions that are shuffled in memory, each portion into batches.
+/// Division of a streamed epoch into shuffle buffers and batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    /// Positions of a batch.
+pub struct Superbatch {
+    /// Positions per batch.
     pub batch: usize,
-    /// PositionReader of a portion.
+    /// Batches per buffer.
     pub batches: usize,
-    /// Portions of an epoch.
-    pub portions: usize,
+    /// Buffers per epoch.
+    pub buffers: usize,
 }
 
-impl Cut {
-    /// For epochs of about so many positions, of which at most `buffer` are shuffled together.
-    pub fn new(superbatch: usize, buffer: usize, batch: usize) -> Cut {
+impl Superbatch {
+    /// Divides epochs of about `superbatch` positions, shuffled at most `buffer` together.
+    pub fn new(superbatch: usize, buffer: usize, batch: usize) -> Superbatch {
         let batch = batch.min(superbatch).max(1);
-        let portions = superbatch.div_ceil(buffer.max(batch)).max(1);
-        Cut { batch, batches: (superbatch / portions / batch).max(1), portions }
+        let buffers = superbatch.div_ceil(buffer.max(batch)).max(1);
+        Superbatch { batch, batches: (superbatch / buffers / batch).max(1), buffers }
     }
 
-    /// Positions of a portion.
-    pub fn portion(self) -> usize {
+    /// Positions per buffer.
+    pub fn buffer_size(self) -> usize {
         self.batch * self.batches
     }
 }
 
-/// Positions that are trained on together, and their order.
-struct Portion {
+/// A shuffled buffer.
+struct Buffer {
     items: Vec<TrainItem>,
     order: Vec<u32>,
 }
 
-/// What fills a stream: it collects positions, draws their order and hands both over.
-pub struct Feeder {
-    sender: SyncSender<Portion>,
+/// Sending end of a stream: collects positions and shuffles full buffers.
+pub struct StreamSender {
+    sender: SyncSender<Buffer>,
     items: Vec<TrainItem>,
-    portion: usize,
+    buffer_size: usize,
     seed: u64,
     count: u64,
 }
 
-impl Feeder {
-    /// Adds a position; false when nobody wants more.
+impl StreamSender {
+    /// Adds a position; false once the receiver is gone.
     pub fn push(&mut self, item: TrainItem) -> bool {
         self.items.push(item);
-        if self.items.len() < self.portion {
+        if self.items.len() < self.buffer_size {
             return true;
         }
-        let mut order = vec![0; self.portion];
+        let mut order = vec![0; self.buffer_size];
         permutation(mix(self.seed, self.count), &mut order);
         self.count += 1;
-        let next = Vec::with_capacity(self.portion);
-        self.sender.send(Portion { items: std::mem::replace(&mut self.items, next), order }).is_ok()
+        let next = Vec::with_capacity(self.buffer_size);
+        self.sender.send(Buffer { items: std::mem::replace(&mut self.items, next), order }).is_ok()
     }
 }
 
-/// Positions that come from a [`Feeder`] in another thread.
-pub struct Stream {
-    receiver: Receiver<Portion>,
-    cut: Cut,
-    /// What identifies the data.
+/// Receiving end of a stream that a [`StreamSender`] on another thread fills.
+pub struct StreamLoader {
+    receiver: Receiver<Buffer>,
+    superbatch: Superbatch,
+    /// Hashed into the identity of the run.
     identity: String,
-    record: Vec<TrainItem>,
-    /// Epochs that were taken or skipped.
+    sample: Vec<TrainItem>,
+    /// Epochs trained or skipped.
     passed: usize,
 }
 
-impl Stream {
-    /// Both ends of a stream. `record` is some of its positions, `identity` names its data.
-    pub fn new(cut: Cut, seed: u64, identity: String, record: Vec<TrainItem>) -> (Feeder, Stream) {
-        // One portion waits while one is trained on and one is filled.
+impl StreamLoader {
+    /// Creates both ends of a stream. `sample` is some of its positions, `identity` names its data.
+    pub fn new(
+        superbatch: Superbatch,
+        seed: u64,
+        identity: String,
+        sample: Vec<TrainItem>,
+    ) -> (StreamSender, StreamLoader) {
+        // One buffer waits while one is trained on and one is filled.
         let (sender, receiver) = sync_channel(1);
-        let items = Vec::with_capacity(cut.portion());
-        let feeder = Feeder { sender, items, portion: cut.portion(), seed, count: 0 };
-        (feeder, Stream { receiver, cut, identity, record, passed: 0 })
+        let items = Vec::with_capacity(superbatch.buffer_size());
+        let feeder = StreamSender { sender, items, buffer_size: superbatch.buffer_size(), seed, count: 0 };
+        (feeder, StreamLoader { receiver, superbatch, identity, sample, passed: 0 })
     }
 
-    fn portion(&self) -> Result<Portion> {
+    fn buffer_size(&self) -> Result<Buffer> {
         self.receiver.recv().map_err(|_| Error::usage("reading positions ended; see the message before"))
     }
 }
 
-impl Source for Stream {
+impl DataLoader for StreamLoader {
     fn positions(&self) -> usize {
-        self.cut.portion() * self.cut.portions
+        self.superbatch.buffer_size() * self.superbatch.buffers
     }
 
     fn batches(&self) -> usize {
-        self.cut.batches * self.cut.portions
+        self.superbatch.batches * self.superbatch.buffers
     }
 
     fn largest(&self) -> usize {
-        self.cut.batch
+        self.superbatch.batch
     }
 
     fn hash(&self, hash: &mut Sha256) {
         hash.update(&self.identity);
     }
 
-    fn epoch(&mut self, epoch: usize, take: &mut Take<'_>) -> Result<()> {
-        // A run that goes on reads again what it has seen, so that what follows is the same.
+    fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()> {
+        // A resumed run reads again what it has seen, so that the rest is the same.
         while self.passed + 1 < epoch {
-            for _ in 0..self.cut.portions {
-                self.portion()?;
+            for _ in 0..self.superbatch.buffers {
+                self.buffer_size()?;
             }
             self.passed += 1;
         }
-        for _ in 0..self.cut.portions {
-            let Portion { items, order } = self.portion()?;
-            for batch in order.chunks(self.cut.batch) {
+        for _ in 0..self.superbatch.buffers {
+            let Buffer { items, order } = self.buffer_size()?;
+            for batch in order.chunks(self.superbatch.batch) {
                 if !take(&items, batch)? {
                     return Ok(());
                 }
@@ -235,8 +232,8 @@ impl Source for Stream {
         Ok(())
     }
 
-    fn record(&self) -> &[TrainItem] {
-        &self.record
+    fn sample(&self) -> &[TrainItem] {
+        &self.sample
     }
 }
 
@@ -246,8 +243,14 @@ mod tests {
 
     #[test]
     fn epochs_are_cut_into_whole_batches() {
-        assert_eq!(Cut::new(100_000, 1 << 20, 1000), Cut { batch: 1000, batches: 100, portions: 1 });
-        assert_eq!(Cut::new(10_000_000, 4_000_000, 16_384), Cut { batch: 16_384, batches: 203, portions: 3 });
-        assert_eq!(Cut::new(10, 5, 1000), Cut { batch: 10, batches: 1, portions: 1 });
+        assert_eq!(
+            Superbatch::new(100_000, 1 << 20, 1000),
+            Superbatch { batch: 1000, batches: 100, buffers: 1 }
+        );
+        assert_eq!(
+            Superbatch::new(10_000_000, 4_000_000, 16_384),
+            Superbatch { batch: 16_384, batches: 203, buffers: 3 }
+        );
+        assert_eq!(Superbatch::new(10, 5, 1000), Superbatch { batch: 10, batches: 1, buffers: 1 });
     }
 }

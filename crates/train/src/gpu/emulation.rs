@@ -1,8 +1,6 @@
-//! The kernels on the CPU behind the seam, for tests: `emulation.hpp` runs what a C++ compiler makes of the sources.
-//!
-//! In: what is launched. Out: what a GPU would compute, one block after another, forwards or backwards. Parameters are
-//! compared with the PTX, reading or writing past the end of memory is a fault, and memory that was not written holds bytes
-//! that make no number.
+//! Emulated device for tests: the kernels compiled as C++ through `emulation.hpp`, run block by block,
+//! forwards or backwards. Parameters are checked against the PTX, out-of-bounds accesses fault, and fresh
+//! memory holds NaN.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -15,7 +13,6 @@ use super::driver::{Address, Driver, Kernel, Param};
 use super::ptx;
 use patzer_io::error::{Error, Result};
 
-/// What the library exports.
 struct Emulation {
     launch: Launch,
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
@@ -27,7 +24,7 @@ struct Emulation {
 /// Kernel, grid, threads, whether backwards, parameters.
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
-/// Compiles the sources, or finds what was compiled of the same ones before.
+/// Compiles the sources, unless an earlier run compiled the same ones.
 fn compile() -> std::result::Result<PathBuf, String> {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
@@ -54,11 +51,11 @@ fn compile() -> std::result::Result<PathBuf, String> {
     let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
     std::fs::write(&source, text).map_err(|e| e.to_string())?;
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    // Nothing is fused that is not written as fused, as in the PTX; fibers jump between stacks, which fortified libraries
-    // take for a fault.
+    // No fused products, as in the PTX. Fibers jump between stacks, which fortified libraries take for a
+    // fault.
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
-        // A load from where it is not aligned is a fault on a GPU.
+        // Unaligned loads fault on a GPU.
         .args(["-U_FORTIFY_SOURCE", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"])
         .arg("-I")
         .arg(ptx::folder())
@@ -92,37 +89,35 @@ fn emulation() -> std::result::Result<&'static Emulation, String> {
     EMULATION.get_or_init(load).as_ref().map_err(Clone::clone)
 }
 
-/// The machine of the library is one for all.
+/// Serialises launches: the library has one global machine.
 fn machine() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An emulated device.
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
-    /// A kernel that does nothing.
+    /// Kernel that does nothing.
     without: Option<Kernel>,
     free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-/// A device, or why there is none.
 type Opened = std::result::Result<Box<dyn Driver>, String>;
 
-/// A device that runs blocks and threads forwards or backwards; an error where there is no C++ compiler.
+/// Runs blocks and threads forwards or backwards.
 pub fn open(backwards: bool) -> Opened {
     Emulated::with(|device| device.backwards = backwards)
 }
 
-/// A device that says that it has so much memory free.
+/// Reports this much free memory.
 pub fn small(free: u64) -> Opened {
     Emulated::with(|device| device.free = free)
 }
 
-/// A device that leaves out a kernel.
+/// Leaves out a kernel.
 pub fn without(kernel: Kernel) -> Opened {
     Emulated::with(|device| device.without = Some(kernel))
 }
@@ -136,7 +131,7 @@ impl Emulated {
         Ok(Box::new(device))
     }
 
-    /// Whether bytes are within what was allocated.
+    /// Panics unless the bytes are allocated.
     fn check(&self, at: Address, bytes: usize) {
         let within = |(start, size): &(Address, usize)| {
             at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64

@@ -1,4 +1,4 @@
-//! Whether the PTX is that of the sources, and what it says of kernels' parameters.
+//! The PTX against the kernel sources, and kernel signatures read from it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,11 @@ use super::cuda::PTX;
 use super::driver::Kernel;
 use patzer_eval::nnue::file;
 
-/// The folder of the sources.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/kernels")
 }
 
-/// The hash of all sources, as tools/ptx.py makes it: names and contents, in the order of the names.
+/// Hash of the kernel sources, as in the PTX's `Sources` line: names and contents, in the order of names.
 pub fn digest() -> String {
     let mut sources = BTreeMap::new();
     for entry in std::fs::read_dir(folder()).unwrap() {
@@ -36,7 +35,7 @@ pub fn digest() -> String {
     file::hex(&hash.finalize())
 }
 
-/// Bytes of each parameter of a kernel, as the PTX declares them.
+/// Parameter sizes in bytes, as the PTX declares them.
 pub fn sizes(kernel: Kernel) -> Vec<usize> {
     let start = format!(".visible .entry {}(", kernel.name());
     let (_, rest) = PTX.split_once(&start).unwrap_or_else(|| panic!("{} is in the PTX", kernel.name()));
