@@ -5,6 +5,8 @@
 //! 32-bit floats, little-endian, each vector after its length, the device name likewise, and the SHA-256 of
 //! it all.
 
+use std::fmt;
+
 use sha2::{Digest, Sha256};
 
 use super::Epoch;
@@ -24,6 +26,16 @@ pub struct Checkpoint {
     /// Parameters, best parameters, optimiser moments, averaged weights.
     pub vectors: Vec<Vec<f32>>,
     pub device: String,
+}
+
+/// A checkpoint whose bytes are not those that were written.
+#[derive(Debug)]
+pub struct DamagedCheckpoint;
+
+impl fmt::Display for DamagedCheckpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the checkpoint is damaged; delete it to start over")
+    }
 }
 
 impl Checkpoint {
@@ -55,16 +67,16 @@ impl Checkpoint {
         bytes
     }
 
-    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-        let damaged = || "the checkpoint is damaged; delete it to start over".to_string();
-        let body = bytes.len().checked_sub(32).ok_or_else(damaged)?;
+    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, DamagedCheckpoint> {
+        let body = bytes.len().checked_sub(32).ok_or(DamagedCheckpoint)?;
         let (body, digest) = bytes.split_at(body);
         if !body.starts_with(MAGIC) || Sha256::digest(body)[..] != *digest {
-            return Err(damaged());
+            return Err(DamagedCheckpoint);
         }
-        let mut rest = body.get(MAGIC.len()..).ok_or_else(damaged)?;
-        let hash = String::from_utf8_lossy(take(&mut rest, HASH).ok_or_else(damaged)?).trim_end().to_string();
-        read(hash, rest).ok_or_else(damaged)
+        let mut rest = body.get(MAGIC.len()..).ok_or(DamagedCheckpoint)?;
+        let hash =
+            String::from_utf8_lossy(take(&mut rest, HASH).ok_or(DamagedCheckpoint)?).trim_end().to_string();
+        read(hash, rest).ok_or(DamagedCheckpoint)
     }
 }
 

@@ -22,17 +22,37 @@ pub enum Device {
     Gpu(usize),
 }
 
-impl FromStr for Device {
-    type Err = String;
+/// Why a text names no device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParseDeviceError {
+    /// Neither `auto`, `cpu` nor `gpu`.
+    Name,
+    /// The text after `gpu:` is not an index.
+    Number(String),
+}
 
-    fn from_str(text: &str) -> std::result::Result<Device, String> {
-        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number of a GPU"));
+impl fmt::Display for ParseDeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseDeviceError::Name => f.write_str("has to be auto, cpu, gpu or gpu:N"),
+            ParseDeviceError::Number(text) => write!(f, "`{text}` is no number of a GPU"),
+        }
+    }
+}
+
+impl std::error::Error for ParseDeviceError {}
+
+impl FromStr for Device {
+    type Err = ParseDeviceError;
+
+    fn from_str(text: &str) -> std::result::Result<Device, ParseDeviceError> {
+        let number = |text: &str| text.parse().map_err(|_| ParseDeviceError::Number(text.to_string()));
         match text.split_once(':') {
             None if text == "auto" => Ok(Device::Auto),
             None if text == "cpu" => Ok(Device::CpuGradient),
             None if text == "gpu" => Ok(Device::Gpu(0)),
             Some(("gpu", text)) => number(text).map(Device::Gpu),
-            _ => Err("has to be auto, cpu, gpu or gpu:N".to_string()),
+            _ => Err(ParseDeviceError::Name),
         }
     }
 }
@@ -137,6 +157,12 @@ mod tests {
         let error = Compute::open(Device::Gpu(999)).err().expect("no machine has a thousand GPUs");
         assert!(error.to_string().starts_with("--device gpu:999: ") && error.exit_code() == 1, "{error}");
         let auto = Compute::open(Device::Auto).unwrap();
-        assert!(auto.gpu.is_some() || auto.about().starts_with("the CPU ("), "{}", auto.about());
+        match gpu::open(0) {
+            Ok(driver) => assert!(auto.gpu.is_some() && auto.about() == driver.name()),
+            Err(reason) => {
+                assert!(auto.gpu.is_none());
+                assert_eq!(auto.about(), format!("the CPU ({reason})"));
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use device::{Compute, Device};
+pub use device::{Compute, Device, ParseDeviceError};
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
 pub use loss::LossKind;
@@ -221,7 +221,7 @@ pub fn fit_from(
         callbacks.save_checkpoint(&mut || Ok(run.checkpoint(&about.training)?.to_bytes()))?;
     }
     let Some((_, best_epoch, parameters)) = run.best.take() else {
-        return Err(Error::usage("stopped before the first epoch was done; there is no network to keep"));
+        return Err(Error::input("stopped before the first epoch was done; there is no network to keep"));
     };
     let model = Model { parameters, layout: run.layout.clone() };
     let network = model.quantise(about)?;

@@ -48,10 +48,10 @@ impl<'a> MemoryLoader<'a> {
     /// Fails without positions, or with more than 2^32 − 1.
     pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<MemoryLoader<'a>> {
         if items.is_empty() {
-            return Err(Error::usage("there are no positions to train on"));
+            return Err(Error::input("there are no positions to train on"));
         }
         let count = u32::try_from(items.len())
-            .map_err(|_| Error::usage(format!("{} positions are more than 2^32 - 1", items.len())))?;
+            .map_err(|_| Error::input(format!("{} positions are more than 2^32 - 1", items.len())))?;
         let group = settings.loss().group();
         if !items.len().is_multiple_of(group) {
             return Err(Error::internal(format!("{count} positions are not groups of {group}")));
@@ -191,7 +191,7 @@ impl StreamLoader {
     }
 
     fn buffer_size(&self) -> Result<Buffer> {
-        self.receiver.recv().map_err(|_| Error::usage("reading positions ended; see the message before"))
+        self.receiver.recv().map_err(|_| Error::input("reading positions ended; see the message before"))
     }
 }
 

@@ -116,8 +116,8 @@ impl Run {
 
     /// Restores a checkpoint and returns the device that wrote it.
     pub fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
-        let saved = Checkpoint::parse(bytes).map_err(Error::usage)?;
-        let other = || Error::usage("the checkpoint is of a run with other settings or positions");
+        let saved = Checkpoint::parse(bytes).map_err(|error| Error::input(error.to_string()))?;
+        let other = || Error::input("the checkpoint is of a run with other settings or positions");
         let mut vectors = saved.vectors.into_iter();
         let (Some(parameters), Some(best)) = (vectors.next(), vectors.next()) else { return Err(other()) };
         let mut optimiser: Vec<Vec<f32>> = vectors.collect();
@@ -194,7 +194,7 @@ impl EpochLosses {
         let usual = *self.usual.get_or_insert(mean);
         let explodes = positions >= MIN_BATCH && mean > DIVERGED * usual;
         if !mean.is_finite() || explodes {
-            return Err(Error::usage(format!(
+            return Err(Error::input(format!(
                 "the loss of batch {} of epoch {} is {mean}{}; try a lower learning rate",
                 self.batches,
                 self.epoch,

@@ -13,15 +13,8 @@ use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy
 use patzer_fit::optim::Decay;
 use patzer_io::error::{Error, Result};
 
-/// Built-in recipes, by name.
-pub const RECIPES: &[(&str, &str)] = &[
-    ("default", include_str!("../../../recipes/default.toml")),
-    ("small", include_str!("../../../recipes/small.toml")),
-    ("mirrored", include_str!("../../../recipes/mirrored.toml")),
-    ("bucketed", include_str!("../../../recipes/bucketed.toml")),
-    ("thesis", include_str!("../../../recipes/thesis.toml")),
-    ("perspective", include_str!("../../../recipes/perspective.toml")),
-];
+/// Built-in recipes: the name and text of every file in `recipes/`.
+pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 /// Precision of the accumulators in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -246,6 +239,7 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Architecture of the network.
     pub fn architecture(&self) -> Architecture {
         Architecture {
             features: self.features.clone(),

@@ -5,6 +5,7 @@
 //! device still reads.
 
 use std::ffi::CString;
+use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -33,7 +34,7 @@ struct Cuda {
     graphs: Option<Vec<Graph>>,
     memory: Vec<CUdeviceptr>,
     slots: Vec<Slot>,
-    /// The context drops last.
+    /// Streams drop before their context.
     compute: Arc<CudaStream>,
     copies: Arc<CudaStream>,
     context: Arc<CudaContext>,
@@ -50,36 +51,63 @@ struct Slot {
     done: CudaEvent,
 }
 
+/// Why a GPU cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    NoDriver,
+    Driver(DriverError),
+    NoGpu,
+    /// Index asked for, and the last one.
+    NoSuchGpu(usize, i32),
+    TooOld(String, (i32, i32)),
+    DriverTooOld(String),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::NoDriver => f.write_str("no NVIDIA driver is installed"),
+            OpenError::Driver(error) => write!(f, "the NVIDIA driver says: {}", said(*error)),
+            OpenError::NoGpu => f.write_str("there is no NVIDIA GPU"),
+            OpenError::NoSuchGpu(ordinal, last) => write!(f, "there is no GPU {ordinal}: the last is {last}"),
+            OpenError::TooOld(name, (major, minor)) => {
+                write!(f, "{name} is of compute capability {major}.{minor}, older than 7.0")
+            }
+            OpenError::DriverTooOld(name) => {
+                write!(f, "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
 /// Opens a GPU by index.
-pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, String> {
+pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, OpenError> {
     // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
-        return Err("no NVIDIA driver is installed".to_string());
+        return Err(OpenError::NoDriver);
     }
-    let because = |error: DriverError| format!("the NVIDIA driver says: {}", said(error));
-    let count = CudaContext::device_count().map_err(because)?;
+    let count = CudaContext::device_count().map_err(OpenError::Driver)?;
     if ordinal >= count.max(0) as usize {
         return Err(match count {
-            0 => "there is no NVIDIA GPU".to_string(),
-            _ => format!("there is no GPU {ordinal}: the last is {}", count - 1),
+            0 => OpenError::NoGpu,
+            _ => OpenError::NoSuchGpu(ordinal, count - 1),
         });
     }
-    let context = CudaContext::new(ordinal).map_err(because)?;
-    let name = context.name().map_err(because)?;
-    let attribute = |which| context.attribute(which).map_err(because);
+    let context = CudaContext::new(ordinal).map_err(OpenError::Driver)?;
+    let name = context.name().map_err(OpenError::Driver)?;
+    let attribute = |which| context.attribute(which).map_err(OpenError::Driver);
     let major = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     if (major, minor) < OLDEST {
-        return Err(format!("{name} is of compute capability {major}.{minor}, older than 7.0"));
+        return Err(OpenError::TooOld(name, (major, minor)));
     }
-    Cuda::new(context, format!("{name} (GPU {ordinal})"))
-        .map(|cuda| Box::new(cuda) as Box<dyn Driver>)
-        .map_err(|error| match error.0 {
-            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
-                format!("the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
-            }
-            _ => because(error),
-        })
+    match Cuda::new(context, format!("{name} (GPU {ordinal})")) {
+        Ok(cuda) => Ok(Box::new(cuda)),
+        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(OpenError::DriverTooOld(name)),
+        Err(error) => Err(OpenError::Driver(error)),
+    }
 }
 
 fn said(error: DriverError) -> String {
@@ -118,7 +146,7 @@ impl Cuda {
 
     fn fault(&self, error: DriverError) -> Error {
         match error.0 {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::usage(format!(
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::input(format!(
                 "{}: out of memory; another program may be using it, or a smaller hidden layer would fit",
                 self.name
             )),

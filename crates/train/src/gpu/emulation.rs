@@ -25,7 +25,7 @@ struct Emulation {
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
 /// Compiles the sources, unless an earlier run compiled the same ones.
-fn compile() -> std::result::Result<PathBuf, String> {
+fn compile() -> PathBuf {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
     let entries: String = Kernel::ALL.iter().map(entry).collect();
@@ -39,17 +39,17 @@ fn compile() -> std::result::Result<PathBuf, String> {
          emulation::run({{grid[0], grid[1], grid[2]}}, threads, to, params);\n    return 0;\n}}\n",
         header.display()
     );
-    let known = std::fs::read_to_string(&header).map_err(|e| e.to_string())? + &text + &ptx::digest();
+    let known = std::fs::read_to_string(&header).unwrap() + &text + &ptx::digest();
     let name = patzer_eval::nnue::file::hex(&<sha2::Sha256 as sha2::Digest>::digest(known)[..8]);
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let folder = program.parent().ok_or("the test has no folder")?;
+    let program = std::env::current_exe().unwrap();
+    let folder = program.parent().unwrap();
     let library = folder.join(format!("emulation-{name}.so"));
     if library.exists() {
-        return Ok(library);
+        return library;
     }
-    let work = tempfile::tempdir_in(folder).map_err(|e| e.to_string())?;
+    let work = tempfile::tempdir_in(folder).unwrap();
     let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
-    std::fs::write(&source, text).map_err(|e| e.to_string())?;
+    std::fs::write(&source, text).unwrap();
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     // No fused products, as in the PTX. Fibers jump between stacks, which fortified libraries take for a
     // fault.
@@ -63,30 +63,27 @@ fn compile() -> std::result::Result<PathBuf, String> {
         .arg("-o")
         .arg(&made)
         .output()
-        .map_err(|e| format!("no C++ compiler: {}: {e}", compiler.display()))?;
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    std::fs::rename(&made, &library).map_err(|e| e.to_string())?;
-    Ok(library)
+    std::fs::rename(&made, &library).unwrap();
+    library
 }
 
-fn emulation() -> std::result::Result<&'static Emulation, String> {
-    static EMULATION: OnceLock<std::result::Result<Emulation, String>> = OnceLock::new();
-    let load = || {
-        let path = compile()?;
-        // SAFETY: the library is the one that was compiled above; its symbols have the types that are given here, and it
-        // is never unloaded.
+fn emulation() -> &'static Emulation {
+    static EMULATION: OnceLock<Emulation> = OnceLock::new();
+    EMULATION.get_or_init(|| {
+        let path = compile();
+        // SAFETY: the library was compiled above, exports these symbols with these types, and is never unloaded.
         unsafe {
-            let library: &'static Library =
-                Box::leak(Box::new(Library::new(path).map_err(|e| e.to_string())?));
-            Ok(Emulation {
-                launch: *library.get(b"emulation_launch").map_err(|e| e.to_string())?,
-                allocate: *library.get(b"emulation_allocate").map_err(|e| e.to_string())?,
-                release: *library.get(b"emulation_release").map_err(|e| e.to_string())?,
+            let library: &'static Library = Box::leak(Box::new(Library::new(path).unwrap()));
+            Emulation {
+                launch: *library.get(b"emulation_launch").unwrap(),
+                allocate: *library.get(b"emulation_allocate").unwrap(),
+                release: *library.get(b"emulation_release").unwrap(),
                 sizes: Kernel::ALL.iter().map(|kernel| ptx::sizes(*kernel)).collect(),
-            })
+            }
         }
-    };
-    EMULATION.get_or_init(load).as_ref().map_err(Clone::clone)
+    })
 }
 
 /// Serialises launches: the library has one global machine.
@@ -105,30 +102,28 @@ pub struct Emulated {
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-type Opened = std::result::Result<Box<dyn Driver>, String>;
-
 /// Runs blocks and threads forwards or backwards.
-pub fn open(backwards: bool) -> Opened {
+pub fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
 /// Reports this much free memory.
-pub fn small(free: u64) -> Opened {
+pub fn small(free: u64) -> Box<dyn Driver> {
     Emulated::with(|device| device.free = free)
 }
 
 /// Leaves out a kernel.
-pub fn without(kernel: Kernel) -> Opened {
+pub fn without(kernel: Kernel) -> Box<dyn Driver> {
     Emulated::with(|device| device.without = Some(kernel))
 }
 
 impl Emulated {
-    fn with(change: impl FnOnce(&mut Emulated)) -> Opened {
-        let (emulation, free) = (emulation()?, 1 << 40);
+    fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
+        let (emulation, free) = (emulation(), 1 << 40);
         let (memory, slots) = (Vec::new(), Vec::new());
         let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };
         change(&mut device);
-        Ok(Box::new(device))
+        Box::new(device)
     }
 
     /// Panics unless the bytes are allocated.

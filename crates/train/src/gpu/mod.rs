@@ -73,7 +73,7 @@ impl Gpu {
         let plan = MemoryPlan::new(&model.layout, settings, batch);
         let free = driver.free()?;
         if plan.bytes() as u64 > free {
-            return Err(Error::usage(plan.too_large(free, settings)));
+            return Err(Error::input(plan.too_large(free, settings)));
         }
         let name = driver.name().to_string();
         let work = Launcher::new(driver, plan, model)?;

@@ -1,7 +1,5 @@
 //! Every kernel against the CPU: on the emulation, and on a GPU where there is one.
 
-use std::io::Write;
-
 use super::driver::{Driver, Kernel};
 use super::emulation;
 use super::memory::START;
@@ -15,27 +13,15 @@ use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::{Architecture, KingBuckets};
 
-pub fn skipped(what: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {what}");
-}
+type Open = fn() -> Box<dyn Driver>;
 
-type Open = fn() -> std::result::Result<Box<dyn Driver>, String>;
-
+/// The emulation, and a GPU if there is one.
 fn devices() -> Vec<Open> {
-    let all: [(&str, Open); 2] = [("a GPU", || super::open(0)), ("the emulation", || emulation::open(false))];
-    let there = |(name, open): (&str, Open)| match open() {
-        Ok(_) => Some(open),
-        Err(reason) => {
-            static SAID: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
-            let mut said = SAID.lock().unwrap();
-            if !said.iter().any(|other| other == name) {
-                skipped(&format!("the trainer's kernels on {name} ({reason})"));
-                said.push(name.to_string());
-            }
-            None
-        }
-    };
-    all.into_iter().filter_map(there).collect()
+    let mut devices: Vec<Open> = vec![|| emulation::open(false)];
+    if super::open(0).is_ok() {
+        devices.push(|| super::open(0).unwrap());
+    }
+    devices
 }
 
 /// Models of every architecture, with a factoriser where there are king buckets.
@@ -62,6 +48,7 @@ fn distance(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
     let kinds = [
         Settings { power: 2.5, ..settings(Forward::F32) },
@@ -91,7 +78,7 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mut batch: Vec<u32> = (0..items.len() as u32).collect();
     Rng::new(3).shuffle(&mut batch);
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
-    let mut gpu = Gpu::new(open().unwrap(), model, settings, items.len()).unwrap();
+    let mut gpu = Gpu::new(open(), model, settings, items.len()).unwrap();
     let about = format!("{} {:?} {:?}", layout.architecture, settings.forward, loss.kind);
     let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
     let (expected, exact) = cpu.gradient(model, loss, target, &items, &batch);
@@ -106,6 +93,7 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn rows_and_buckets_are_those_of_the_cpu() {
     let halfka = KingBuckets::parse("halfka").unwrap();
     let whole = Architecture { king_buckets: halfka, mirror: true, ..Architecture::plain(8) };
@@ -117,8 +105,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             // Damaged boards: a code of no piece, and no pieces at all.
             positions[3].board.0[8] = 0xff;
             positions[5].board.0 = [0; 24];
-            let mut gpu =
-                Gpu::new(open().unwrap(), &model, &settings(Forward::F32), positions.len()).unwrap();
+            let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
             records::copy(gpu.work.driver.slot(0).unwrap(), &positions);
             let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
             let target = Target { wdl: 0.3, k: 1.1 };
@@ -180,6 +167,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_batch_in_parts_is_the_whole_batch() {
     for open in devices() {
         // With and without further layers, piece-square values and buckets.
@@ -188,7 +176,7 @@ fn a_batch_in_parts_is_the_whole_batch() {
             let settings = settings(Forward::I16);
             let (target, loss) = (Target { wdl: 0.4, k: 1.2 }, settings.loss());
             let batch: Vec<u32> = (0..items.len() as u32).collect();
-            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, items.len()).unwrap();
+            let mut gpu = Gpu::new(open(), &model, &settings, items.len()).unwrap();
             let (whole, expected) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
             gpu.work.plan.sub_batch = 96;
             let (parts, found) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
@@ -206,6 +194,7 @@ fn optimisers() -> Vec<Settings> {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn steps_of_every_optimiser_are_those_of_the_cpu() {
     for open in devices() {
         for settings in optimisers() {
@@ -215,7 +204,7 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
                 let count = model.layout.len;
                 let mut optimiser = Optimiser::new(&settings, model.layout.limits());
                 let mut weights = model.parameters.clone();
-                let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 1).unwrap();
+                let mut gpu = Gpu::new(open(), &model, &settings, 1).unwrap();
                 let mut rng = Rng::new(4);
                 for number in 1..=14 {
                     let mut gradient: Vec<f32> = (0..count).map(|_| rng.normal() as f32).collect();
@@ -285,10 +274,11 @@ fn runs() -> Vec<Settings> {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
     for open in devices() {
         for settings in runs() {
-            let on = |open: Open| run(Compute::of(open().unwrap(), false), &settings, None);
+            let on = |open: Open| run(Compute::of(open(), false), &settings, None);
             let (expected, _) = run(Compute::cpu(), &settings, None);
             let (first, states) = on(open);
             let (again, others) = on(open);
@@ -308,6 +298,7 @@ fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn no_sum_depends_on_who_comes_first() {
     let layout = shapes().pop().unwrap();
     for (architecture, count) in [(Architecture::plain(16), 700), (layout, 400)] {
@@ -315,23 +306,22 @@ fn no_sum_depends_on_who_comes_first() {
         let (items, settings) = (items(count, 5), settings(Forward::I16));
         let batch: Vec<u32> = (0..count as u32).collect();
         let on = |backwards| {
-            let driver = emulation::open(backwards).ok()?;
-            let mut gpu = Gpu::new(driver, &model, &settings, count).unwrap();
-            Some(gpu.gradient_of(&items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }).unwrap())
+            let mut gpu = Gpu::new(emulation::open(backwards), &model, &settings, count).unwrap();
+            gpu.gradient_of(&items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }).unwrap()
         };
         // Many items per row and positions per bucket, with bit-equal sums.
-        let Some((loss, forwards)) = on(false) else { return skipped("the order of sums (no emulation)") };
-        let (again, backwards) = on(true).unwrap();
+        let ((loss, forwards), (again, backwards)) = (on(false), on(true));
         assert_eq!(loss.to_bits(), again.to_bits());
         assert!(forwards.iter().zip(&backwards).all(|(a, b)| a.to_bits() == b.to_bits()), "{architecture}");
     }
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_run_goes_on_on_the_other_device_and_on_the_same() {
     for open in devices() {
         for settings in runs() {
-            let gpu = || Compute::of(open().unwrap(), false);
+            let gpu = || Compute::of(open(), false);
             let (on_cpu, cpu_states) = run(Compute::cpu(), &settings, None);
             let (on_gpu, gpu_states) = run(gpu(), &settings, None);
             let state = |keeper: &Checkpoints| Some(keeper.average_decay[0].clone());
@@ -351,11 +341,12 @@ fn a_run_goes_on_on_the_other_device_and_on_the_same() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
     for open in devices() {
         for settings in runs().into_iter().chain(optimisers()) {
             let model = Model::start(&settings.architecture(), settings.factorised(), 1);
-            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 90).unwrap();
+            let mut gpu = Gpu::new(open(), &model, &settings, 90).unwrap();
             let before = gpu.save().unwrap();
             check(&mut gpu, &model, &settings, &items(150, 3)).unwrap();
             assert_eq!(gpu.save().unwrap(), before);
@@ -364,6 +355,7 @@ fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_device_that_leaves_something_out_is_not_trusted() {
     let whole = runs().pop().unwrap();
     let flat = Settings { layers: Vec::new(), optimiser: OptimiserKind::AdamW, ..whole.clone() };
@@ -377,8 +369,7 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     for settings in [whole, flat, wide, sgd] {
         let model = Model::start(&settings.architecture(), settings.factorised(), 1);
         for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
-            let Ok(driver) = emulation::without(*kernel) else { return skipped("faults (no emulation)") };
-            let mut gpu = Gpu::new(driver, &model, &settings, 300).unwrap();
+            let mut gpu = Gpu::new(emulation::without(*kernel), &model, &settings, 300).unwrap();
             if let Err(error) = check(&mut gpu, &model, &settings, &items(300, 3)) {
                 assert!(error.to_string().contains("emulation computes "), "{error}");
                 assert_eq!(error.exit_code(), 2);
@@ -394,24 +385,25 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn the_cpu_takes_over_from_a_device_that_is_not_trusted_if_it_may() {
     let settings = Settings { hidden: 16, ..settings(Forward::I16) };
     let with = |or_cpu| {
-        let driver = emulation::without(Kernel::ScatterWindows).ok()?;
+        let driver = emulation::without(Kernel::ScatterWindows);
         let items = items(480, 4);
         let mut loader = MemoryLoader::new(&items, &settings).unwrap();
         let mut keeper = Checkpoints::default();
         let compute = Compute::of(driver, or_cpu);
-        Some(fit_from(&mut loader, &[], &settings, compute, &mut keeper).map(|outcome| (outcome, keeper)))
+        fit_from(&mut loader, &[], &settings, compute, &mut keeper).map(|outcome| (outcome, keeper))
     };
-    let Some(instead) = with(true) else { return skipped("another device instead (no emulation)") };
-    let (outcome, keeper) = instead.unwrap();
+    let (outcome, keeper) = with(true).unwrap();
     assert_eq!(outcome.device, "cpu");
     assert!(keeper.gpu_rejected.unwrap().contains("feature weights' gradients that are off by"));
-    assert!(with(false).unwrap().is_err());
+    assert!(with(false).is_err());
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_weight_that_is_no_number_shows_in_the_loss() {
     for open in devices() {
         for forward in [Forward::F32, Forward::I16] {
@@ -419,7 +411,7 @@ fn a_weight_that_is_no_number_shows_in_the_loss() {
             let bias = model.layout.bias;
             model.parameters[bias] = f32::NAN;
             let settings = settings(forward);
-            let mut gpu = Gpu::new(open().unwrap(), &model, &settings, 8).unwrap();
+            let mut gpu = Gpu::new(open(), &model, &settings, 8).unwrap();
             let (items, batch) = (items(4, 1), [0, 1, 2, 3]);
             let target = Target { wdl: 0.3, k: 1.0 };
             assert!(gpu.gradient_of(&items, &batch, settings.loss(), target).unwrap().0.is_nan());
@@ -429,6 +421,7 @@ fn a_weight_that_is_no_number_shows_in_the_loss() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn what_does_not_fit_is_an_error_that_says_what_would() {
     let plan = |hidden| {
         let settings = Settings { hidden, ..settings(Forward::I16) };
@@ -436,8 +429,7 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
         (MemoryPlan::new(&model.layout, &settings, 300).bytes() as u64, settings, model)
     };
     let ((free, ..), (_, settings, model)) = (plan(64), plan(512));
-    let Ok(small) = emulation::small(free) else { return skipped("too little memory (no emulation)") };
-    let error = Gpu::new(small, &model, &settings, 300).err().expect("it is too large");
+    let error = Gpu::new(emulation::small(free), &model, &settings, 300).err().expect("it is too large");
     assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
     assert_eq!(error.exit_code(), 1);
 }
