@@ -21,7 +21,6 @@ mod prepare;
 mod puzzles;
 mod rate;
 mod report;
-mod run_folder;
 mod selfplay;
 mod show;
 mod sprt;

@@ -68,7 +68,7 @@ pub fn export(
         let score = offer
             .sample
             .score
-            .map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+            .map(|score| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg())));
         // Fits every language's numbers.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;

@@ -7,7 +7,6 @@ use std::path::Path;
 use super::TuneArgs;
 use super::values::Table;
 use crate::Ui;
-use crate::run_folder::Log;
 use patzer_chess::score::is_mate;
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::{Model, Space};
@@ -18,6 +17,7 @@ use patzer_fit::tune::{self, Optimizer, Outcome, Settings};
 use patzer_fit::wdl;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
+use patzer_io::run_folder::Log;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]

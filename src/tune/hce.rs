@@ -7,8 +7,7 @@ use super::traces::export;
 use super::{TuneArgs, TuneResult};
 use crate::Ui;
 use crate::evaluation::load;
-use crate::prepare::{Account, Offer, Split, stream};
-use crate::run_folder::write_settings;
+use crate::prepare::{Account, Offer, Split, stream, write_settings};
 use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
@@ -100,7 +99,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 
 fn seen(offer: &Offer<'_>) -> Seen {
     let white =
-        offer.sample.score.map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+        offer.record.score.map(|score| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg())));
     (offer.result, white, offer.group)
 }
 

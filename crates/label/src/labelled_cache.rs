@@ -1,56 +1,86 @@
-//! The labelled twin of a dataset: made where a fit needs resolved positions, and taken again while it is current.
-//!
-//! In: a dataset's path. Out: the dataset, or its twin beside it.
+//! The labelled cache of a dataset: a resolved copy beside it, made once and read while it is current.
 
 use std::path::{Path, PathBuf};
 
-use super::modified;
-use crate::Ui;
-use crate::label::label_file;
-use patzer_data::AnyReader;
+use crate::leaf::{Method, Settings, label};
+use crate::prepare::{Event, Report, modified};
+use patzer_data::{AnyReader, Metadata, Writer};
 use patzer_eval::Evaluation;
-use patzer_io::error::Result;
-use patzer_label::leaf::{Method, Settings};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
-/// The bundled engine's own quiescence search.
-pub(super) fn qsearch() -> Settings {
+/// Counts of a labelled dataset.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelCounts {
+    /// Positions labelled.
+    pub positions: u64,
+    /// Positions that were not quiet: their leaf is another position.
+    pub resolved_elsewhere: u64,
+}
+
+/// Labels positions of any format, batch by batch, into a new dataset. On interruption nothing is written.
+pub fn label_file(
+    mut data: AnyReader,
+    output: &Path,
+    settings: &Settings,
+    report: &Report<'_>,
+) -> Result<LabelCounts> {
+    interrupt::listen();
+    let mut metadata = Metadata::clone(data.metadata());
+    metadata.resolved = Some(settings.describe());
+    let mut writer = Writer::create(output, metadata)?;
+    report(Event::Started("labelling", data.rows().unwrap_or(0)));
+    let (mut resolved_elsewhere, mut records) = (0, Vec::new());
+    while data.next_batch(&mut records)? {
+        let advance = |n: usize| report(Event::Advanced(n as u64));
+        if !label(&mut records, settings, interrupt::flag(), &advance)? {
+            return Err(Error::Interrupted("nothing was written"));
+        }
+        let elsewhere = records.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board));
+        resolved_elsewhere += elsewhere.count() as u64;
+        writer.write(&records)?;
+    }
+    report(Event::Finished);
+    Ok(LabelCounts { positions: writer.finish()?, resolved_elsewhere })
+}
+
+/// Labels of the bundled engine's own quiescence search.
+pub(crate) fn qsearch() -> Settings {
     let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
     Settings { method: Method::Quiescence, rescore: false, evaluation, name }
 }
 
-/// The dataset itself if it is resolved or need not be, else its labelled twin, made now if it is not there.
-pub(super) fn resolved(path: &Path, as_it_is: bool, ui: &Ui) -> Result<AnyReader> {
+/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, which is made first where it is
+/// missing or outdated.
+pub fn open(path: &Path, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
     let data = AnyReader::open(path, None)?;
-    if as_it_is || data.metadata().resolved.is_some() {
+    if !resolve || data.metadata().resolved.is_some() {
         return Ok(data);
     }
-    let twin = twin(path);
-    if let Some(labelled) = current_twin(&data, &twin) {
-        let how = labelled.metadata().resolved.as_deref().unwrap_or_default();
-        let (path, twin) = (path.display(), twin.display());
-        ui.note(format!("{path} is not resolved; taking {twin}, made from it ({how})"));
+    let cache = cache_path(path);
+    if let Some(labelled) = current(&data, &cache) {
+        let method = labelled.metadata().resolved.as_deref().unwrap_or_default();
+        report(Event::CacheFound { data: path, cache: &cache, method });
         return Ok(labelled);
     }
-    let output = twin.display();
-    ui.note(format!("{} is not resolved; labelling it by qsearch → {output}", path.display()));
-    label_file(data, &twin, &qsearch(), ui)?;
-    AnyReader::open(&twin, None)
+    report(Event::CacheMissing { data: path, cache: &cache });
+    label_file(data, &cache, &qsearch(), report)?;
+    AnyReader::open(&cache, None)
 }
 
-/// Where the labelled form of a dataset lies.
-fn twin(path: &Path) -> PathBuf {
+fn cache_path(path: &Path) -> PathBuf {
     match path.file_stem().and_then(|stem| stem.to_str()) {
         Some("positions") | None => path.with_file_name("labelled.parquet"),
         Some(stem) => path.with_file_name(format!("{stem}.labelled.parquet")),
     }
 }
 
-/// The twin, if it was made from this very dataset: newer, and saying the same of itself.
-fn current_twin(data: &AnyReader, twin: &Path) -> Option<AnyReader> {
-    if modified(twin)? < modified(data.path())? {
+/// The cache, if it was made from this dataset: not older, and with the same metadata and number of rows.
+fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
+    if modified(cache)? < modified(data.path())? {
         return None;
     }
-    let labelled = AnyReader::open(twin, None).ok()?;
+    let labelled = AnyReader::open(cache, None).ok()?;
     let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
     ours.resolved.clone_from(&theirs.resolved);
     (&ours == theirs

@@ -17,7 +17,7 @@ pub enum Device {
     #[default]
     Auto,
     /// The CPU.
-    CpuGradient,
+    Cpu,
     /// GPU by index.
     Gpu(usize),
 }
@@ -49,7 +49,7 @@ impl FromStr for Device {
         let number = |text: &str| text.parse().map_err(|_| ParseDeviceError::Number(text.to_string()));
         match text.split_once(':') {
             None if text == "auto" => Ok(Device::Auto),
-            None if text == "cpu" => Ok(Device::CpuGradient),
+            None if text == "cpu" => Ok(Device::Cpu),
             None if text == "gpu" => Ok(Device::Gpu(0)),
             Some(("gpu", text)) => number(text).map(Device::Gpu),
             _ => Err(ParseDeviceError::Name),
@@ -61,7 +61,7 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Device::Auto => f.write_str("auto"),
-            Device::CpuGradient => f.write_str("cpu"),
+            Device::Cpu => f.write_str("cpu"),
             Device::Gpu(number) => write!(f, "gpu:{number}"),
         }
     }
@@ -84,7 +84,7 @@ impl Compute {
     /// Opens the requested device.
     pub fn open(device: Device) -> Result<Compute> {
         let number = match device {
-            Device::CpuGradient => return Ok(Compute::cpu()),
+            Device::Cpu => return Ok(Compute::cpu()),
             Device::Auto => 0,
             Device::Gpu(number) => number,
         };
@@ -139,7 +139,7 @@ mod tests {
     fn devices_have_names_and_nothing_else_is_one() {
         for (text, device) in [
             ("auto", Device::Auto),
-            ("cpu", Device::CpuGradient),
+            ("cpu", Device::Cpu),
             ("gpu:0", Device::Gpu(0)),
             ("gpu:3", Device::Gpu(3)),
         ] {

@@ -30,9 +30,11 @@ pub mod pqr;
 mod run;
 mod safetensors;
 mod settings;
+mod streaming;
 mod td_lambda;
 #[cfg(test)]
 mod tests;
+mod training_data;
 
 use std::time::Instant;
 
@@ -47,6 +49,7 @@ pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use settings::{Forward, RECIPES, Settings};
 pub use td_lambda::{GamePosition, apply_td_lambda};
+pub use training_data::{FittedK, TrainingData};
 
 use self::model::Model;
 use self::run::Run;

@@ -1,23 +1,21 @@
-//! `patzer tune` on data larger than memory: positions are read again and again while the network learns.
-//!
-//! In: the data arguments. Out: first a look at all of it, which gives the positions that are held out, a sample to fit K
-//! to, and the account; then a stream of the others, shuffled in portions.
+//! Training on data larger than memory: one pass to count, hold out and sample, then passes on a thread of their own while
+//! the network trains.
 
-use super::TuneArgs;
-use super::net::Run;
-use super::net_data::item;
-use crate::Ui;
-use crate::prepare::{Account, DataArgs, Split, interleaved};
+use super::training_data::train_item;
+use super::{
+    Compute, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainingCallbacks,
+    fit_from,
+};
 use patzer_io::error::{Error, Result};
-use patzer_train as train;
-use patzer_train::{Compute, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem};
+use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
-/// The most positions held out that are kept, and the most of the sample.
+/// Most validation positions kept.
 const VALIDATION: usize = 1 << 20;
+/// Most sampled positions, to fit K and measure the quantisation error on.
 const SAMPLE: usize = 1 << 20;
 
-/// What a first pass over the data finds.
-pub(super) struct Preview {
+/// Findings of the first pass over the data.
+pub struct Preview {
     pub account: Account,
     /// Positions to train on.
     pub positions: usize,
@@ -26,11 +24,10 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    /// Goes through the data once.
-    pub fn new(args: &TuneArgs, split: Split, ui: &Ui) -> Result<Preview> {
+    pub fn new(data: &DataSelection, split: Split, report: &Report<'_>) -> Result<Preview> {
         let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
-        let account = interleaved(&args.data, split, ui, &mut |offer| {
-            let item = match item(offer.sample, offer.board, offer.turn) {
+        let account = interleaved(data, split, report, &mut |offer| {
+            let item = match train_item(offer.record, offer.board, offer.turn) {
                 Ok(item) => item,
                 Err(reason) => return Ok(Some(reason)),
             };
@@ -47,10 +44,8 @@ impl Preview {
             Ok(None)
         })?;
         if positions == 0 {
-            return Err(Error::usage(format!(
-                "no positions are left to learn from: {}",
-                account.summary(0, validation.len())
-            )));
+            let summary = account.summary(0, validation.len());
+            return Err(Error::input(format!("no positions are left to learn from: {summary}")));
         }
         Ok(Preview { account, positions, validation, sample })
     }
@@ -58,23 +53,24 @@ impl Preview {
     /// Trains while another thread reads.
     pub fn fit(
         &self,
-        args: &TuneArgs,
+        data: &DataSelection,
         split: Split,
         settings: &Settings,
         compute: Compute,
-        run: &mut Run,
+        callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Outcome> {
-        let cut = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
-        // The datasets say which games they were made from; the count tells apart what filters leave of them.
+        let superbatch = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
+        // Metadata names the games behind a dataset; the count tells filters apart.
         let sources =
             serde_json::to_string(&self.account.sources).map_err(|e| Error::internal(e.to_string()))?;
         let identity = format!("{sources} {}", self.positions);
-        let (feeder, mut stream) = StreamLoader::new(cut, settings.seed, identity, self.sample.clone());
+        let (sender, mut loader) =
+            StreamLoader::new(superbatch, settings.seed, identity, self.sample.clone());
         std::thread::scope(|scope| {
-            let reader = scope.spawn(|| feed(&args.data, split, feeder));
-            let outcome = train::fit_from(&mut stream, &self.validation, settings, compute, run);
-            // Then the reader finds nobody who wants more.
-            drop(stream);
+            let reader = scope.spawn(|| send(data, split, sender));
+            let outcome = fit_from(&mut loader, &self.validation, settings, compute, callbacks);
+            // The reader stops once the receiver is gone.
+            drop(loader);
             match (outcome, reader.join()) {
                 (Err(_), Ok(Err(reason))) => Err(reason),
                 (outcome, _) => outcome,
@@ -83,21 +79,20 @@ impl Preview {
     }
 }
 
-/// Reads the data again and again until nobody wants more.
-fn feed(args: &DataArgs, split: Split, mut feeder: StreamSender) -> Result<()> {
-    // What there is to say was said in the first pass.
-    let ui = Ui::new(false, true);
+/// Reads the data again and again until the receiver is gone.
+fn send(data: &DataSelection, split: Split, mut sender: StreamSender) -> Result<()> {
     loop {
         let (mut wanted, mut count) = (true, 0u64);
-        let pass = interleaved(args, split, &ui, &mut |offer| {
+        // The first pass has reported everything.
+        let pass = interleaved(data, split, &|_| (), &mut |offer| {
             if offer.held_out {
                 return Ok(None);
             }
-            match item(offer.sample, offer.board, offer.turn) {
+            match train_item(offer.record, offer.board, offer.turn) {
                 Ok(item) => {
                     count += 1;
-                    wanted = feeder.push(item);
-                    if wanted { Ok(None) } else { Err(Error::internal("nobody wants more")) }
+                    wanted = sender.push(item);
+                    if wanted { Ok(None) } else { Err(Error::internal("the receiver is gone")) }
                 }
                 Err(reason) => Ok(Some(reason)),
             }
@@ -107,7 +102,7 @@ fn feed(args: &DataArgs, split: Split, mut feeder: StreamSender) -> Result<()> {
         }
         pass?;
         if count == 0 {
-            return Err(Error::usage("the data changed while it was read"));
+            return Err(Error::input("the data changed while it was read"));
         }
     }
 }

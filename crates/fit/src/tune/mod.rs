@@ -8,13 +8,13 @@
 
 pub mod chunk;
 pub mod columns;
-pub mod epd;
+pub use patzer_data::fast_epd as epd;
 mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
 mod lbfgs;
-pub mod lines;
+pub use patzer_data::lines;
 pub mod model;
 mod normal;
 pub mod objective;

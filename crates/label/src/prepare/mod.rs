@@ -1,10 +1,7 @@
-//! From dataset files to what a fit takes: which file, resolved or not, filtered, split by game.
-//!
-//! In: the data arguments of a command. Out: training and validation items in memory, and an account of every
-//! position that was left out.
+//! From dataset files to items to fit: resolved where needed, filtered, split by game, with every dropped position
+//! counted.
 
 mod stream;
-mod twin;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,44 +10,87 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-pub use self::stream::{Account, Offer, interleaved, stream, warn_of_bad_lines};
-use crate::Ui;
+pub use self::stream::{Account, Offer, interleaved, stream};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
+use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
 
-/// Where the data comes from and what is kept of it: arguments that several commands share.
-#[derive(Debug, clap::Args)]
-pub struct DataArgs {
-    /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
-    #[arg(value_name = "DATA")]
-    pub data: Vec<PathBuf>,
-
-    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
-    /// lists them [default: none]
-    #[arg(long, value_name = "NAME|FILE")]
-    pub filter: Vec<String>,
-
-    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
+/// The positions to read.
+#[derive(Debug, Clone, Default)]
+pub struct DataSelection {
+    /// Files in any format; without any, [`default_dataset`].
+    pub files: Vec<PathBuf>,
+    /// Filter presets by name, or TOML files.
+    pub filters: Vec<String>,
+    /// Filter parameters, `KEY=VALUE`.
     pub filter_set: Vec<String>,
-
-    /// Take positions as they are; without it, a dataset that is not resolved is labelled first
-    #[arg(long)]
-    pub no_resolve: bool,
-
-    /// Stop at the first line of text that is bad; without it, bad lines are counted and named
-    #[arg(long)]
+    /// Label datasets that are not resolved.
+    pub resolve: bool,
+    /// Fail at the first malformed line of text instead of counting them.
     pub strict: bool,
 }
 
-/// What to split off for validation, and how; by default nothing.
+impl DataSelection {
+    /// Inputs of a run, for its `run.json`.
+    pub fn inputs<'a>(&'a self, split: Split, sources: &'a [(PathBuf, Metadata)]) -> RunInputs<'a> {
+        RunInputs {
+            patzer: env!("CARGO_PKG_VERSION"),
+            data: sources.iter().map(|(path, made_from)| InputFile { path, made_from }).collect(),
+            filters: &self.filters,
+            filter_set: &self.filter_set,
+            resolved: self.resolve,
+            split,
+        }
+    }
+}
+
+/// Version and data of a run: the files read, with the hashes of the games they were made from, and the split.
+#[derive(Debug, Serialize)]
+pub struct RunInputs<'a> {
+    patzer: &'static str,
+    data: Vec<InputFile<'a>>,
+    filters: &'a [String],
+    filter_set: &'a [String],
+    resolved: bool,
+    split: Split,
+}
+
+#[derive(Debug, Serialize)]
+struct InputFile<'a> {
+    path: &'a Path,
+    made_from: &'a Metadata,
+}
+
+/// Progress of reading.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A current labelled cache is read instead of an unresolved dataset.
+    CacheFound { data: &'a Path, cache: &'a Path, method: &'a str },
+    /// An unresolved dataset is labelled into its cache.
+    CacheMissing { data: &'a Path, cache: &'a Path },
+    /// The lines of a text file are resolved while they are read.
+    ResolvingLines(&'a Path),
+    /// A text file had malformed lines; `first` are some of them.
+    BadLines { path: &'a Path, read: u64, bad: u64, first: &'a [BadLine] },
+    /// A pass begins: its name, and the number of positions, 0 if unknown.
+    Started(&'static str, u64),
+    /// Further positions are done.
+    Advanced(u64),
+    /// The pass is done.
+    Finished,
+}
+
+/// Receives events, from several threads.
+pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
+
+/// Validation split by game; by default nothing is held out.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Split {
     /// Share of the games that go to validation, 0 to 1.
     pub validation: f64,
-    /// Chooses the games.
+    /// Selects the games.
     pub seed: u64,
 }
 
@@ -65,29 +105,29 @@ impl Split {
         }
     }
 
-    /// Whether what belongs together by this number goes to validation.
+    /// True if a group of positions goes to validation.
     fn holds_out(self, group: u64) -> bool {
         rng::unit(rng::mix(self.seed, group)) < self.validation
     }
 }
 
-/// Items ready to fit, and the account of the rest.
+/// Items ready to fit, and counts of the rest.
 #[derive(Debug)]
 pub struct Prepared<T> {
-    /// Items of the games to learn from, in the order of the data.
+    /// Training items, in the order of the data.
     pub train: Vec<T>,
-    /// Items of the games held out.
+    /// Items of games held out.
     pub validation: Vec<T>,
-    /// The datasets that were read, with what they say of themselves.
+    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read from the datasets.
+    /// Positions read.
     pub read: u64,
-    /// Positions left out, by reason.
+    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl<T> Prepared<T> {
-    /// The same with other items.
+    /// Maps training and validation items.
     pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
         Prepared {
             train: items(self.train),
@@ -98,7 +138,7 @@ impl<T> Prepared<T> {
         }
     }
 
-    /// One line for people.
+    /// One line of counts.
     pub fn summary(&self) -> String {
         summary(self.read, &self.dropped, self.train.len(), self.validation.len())
     }
@@ -111,40 +151,32 @@ fn summary(read: u64, dropped: &BTreeMap<&'static str, u64>, train: usize, valid
     format!("{read} positions read, {count} dropped{list}; {train} to train, {validation} to validate")
 }
 
-/// The dataset that a command takes if none is named: the newer of the two default files.
-///
-/// # Errors
-/// If there is neither.
+/// The dataset to read if none is named: the newer of the two default files.
 pub fn default_dataset() -> Result<PathBuf> {
     let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
     let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
     newest.map(|(_, path)| path).ok_or_else(|| {
-        Error::usage(
+        Error::input(
             "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
         )
     })
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
-/// Opens the datasets, resolves those that are not, filters, converts and splits by game.
-///
-/// `item` turns a kept sample, with the board to judge and its side to move, into what the fit takes, or names the
-/// reason why it cannot.
-///
-/// # Errors
-/// If a dataset cannot be read, a filter is unknown, or nothing is left.
+/// Reads all positions into memory. `item` turns a position, with the board to judge and its side to move, into an item,
+/// or gives the reason to drop it. Fails if nothing is left.
 pub fn prepare<T>(
-    args: &DataArgs,
+    data: &DataSelection,
     split: Split,
-    ui: &Ui,
+    report: &Report<'_>,
     item: impl Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str>,
 ) -> Result<Prepared<T>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
-    let account = stream(args, split, ui, &mut |offer| {
-        match item(offer.sample, offer.board, offer.turn) {
+    let account = stream(data, split, report, &mut |offer| {
+        match item(offer.record, offer.board, offer.turn) {
             Ok(item) if offer.held_out => validation.push(item),
             Ok(item) => train.push(item),
             Err(reason) => return Ok(Some(reason)),
@@ -154,7 +186,7 @@ pub fn prepare<T>(
     let Account { sources, read, dropped, .. } = account;
     let out = Prepared { train, validation, sources, read, dropped };
     if out.train.is_empty() {
-        return Err(Error::usage(format!("no positions are left to learn from: {}", out.summary())));
+        return Err(Error::input(format!("no positions are left to learn from: {}", out.summary())));
     }
     Ok(out)
 }

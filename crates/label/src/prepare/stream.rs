@@ -1,6 +1,4 @@
-//! Positions of all files, one after another or in turn, filtered and split by game.
-//!
-//! In: the data arguments of a command, and what takes positions. Out: an account of every position, taken or not.
+//! Positions of all files, one file after another or in turn, filtered and split by game.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -9,107 +7,108 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use shakmaty::Color;
 
-use super::twin::{qsearch, resolved};
-use super::{DataArgs, Split, default_dataset, summary};
-use crate::Ui;
+use super::{DataSelection, Event, Report, Split, default_dataset, summary};
+use crate::labelled_cache::{self, qsearch};
+use crate::leaf::{judged, label};
 use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
 use patzer_data::format::columns::Wanted;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
-use patzer_data::{AnyReader, Metadata, Record};
-use patzer_fit::tune::lines;
+use patzer_data::{AnyReader, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_label::leaf::{judged, label};
 
-/// A position that a fit may take.
+/// A position offered to a fit.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
-    /// The position as the file has it; of a line of EPD only what tuning needs.
-    pub sample: &'a Record,
+    /// The position as in the file; of EPD lines only what tuning needs.
+    pub record: &'a Record,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
     /// The board to judge.
     pub board: PackedBoard,
     /// Its side to move.
     pub turn: Color,
-    /// What positions share that are not independent: the game, or the position itself where none is known.
+    /// Group of dependent positions: the game, or the position itself where the game is unknown.
     pub group: u64,
-    /// Whether it goes to validation.
+    /// True if the group goes to validation.
     pub held_out: bool,
 }
 
-/// What became of all positions.
+/// Counts of all positions read.
 #[derive(Debug, Default)]
 pub struct Account {
-    /// The files that were read, with what they say of themselves.
+    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
     /// Positions read.
     pub read: u64,
     /// Positions taken.
     pub taken: u64,
-    /// Positions left out, by reason.
+    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Account {
-    /// One line for people.
+    /// One line of counts.
     pub fn summary(&self, train: usize, validation: usize) -> String {
         summary(self.read, &self.dropped, train, validation)
     }
 }
 
-/// What takes positions: it gives the reason why it does not take one.
+/// Receives positions; returns the reason if it drops one.
 pub type Take<'a> = dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>> + 'a;
 
-/// Opens files of positions in any format, resolves those that are not, filters, splits by game, and offers what is
-/// left, in order.
-///
-/// # Errors
-/// If a file cannot be read, a filter is unknown, or `take` fails.
-pub fn stream(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Result<Account> {
-    read_files(args, split, ui, take, false)
+/// Offers the positions of all files in order: resolved where needed, filtered, split by game.
+pub fn stream(
+    data: &DataSelection,
+    split: Split,
+    report: &Report<'_>,
+    take: &mut Take<'_>,
+) -> Result<Account> {
+    read_files(data, split, report, take, false)
 }
 
-/// The same with files in turn, a batch of each, so that all come to their ends together: for readers that cannot
-/// shuffle everything. Lines of EPD come first. Where nothing is filtered, samples hold only what training takes.
-///
-/// # Errors
-/// As [`stream`].
-pub fn interleaved(args: &DataArgs, split: Split, ui: &Ui, take: &mut Take<'_>) -> Result<Account> {
-    read_files(args, split, ui, take, true)
+/// Like [`stream`], but reads files in turn, a batch of each, so that all end together: for readers that cannot shuffle
+/// everything. EPD lines come first. Without filters, records hold only what training needs.
+pub fn interleaved(
+    data: &DataSelection,
+    split: Split,
+    report: &Report<'_>,
+    take: &mut Take<'_>,
+) -> Result<Account> {
+    read_files(data, split, report, take, true)
 }
 
 fn read_files(
-    args: &DataArgs,
+    data: &DataSelection,
     split: Split,
-    ui: &Ui,
+    report: &Report<'_>,
     take: &mut Take<'_>,
     interleave: bool,
 ) -> Result<Account> {
     split.check()?;
     let mut stream = Stream {
-        args,
+        data,
         split,
-        ui,
-        pipeline: Pipeline::new(&args.filter, &args.filter_set)?,
+        report,
+        pipeline: Pipeline::new(&data.filters, &data.filter_set)?,
         account: Account::default(),
         take,
     };
-    let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    let paths = if data.files.is_empty() { vec![default_dataset()?] } else { data.files.clone() };
     let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
         match text_lines(path)? {
-            true if args.no_resolve && args.filter.is_empty() => stream.fast_lines(path)?,
+            true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path)?,
             true => stream.lines(path)?,
             false => {
                 open.push(stream.open(path, file)?);
                 if !interleave {
                     stream.batches(&mut open)?;
-                } else if args.filter.is_empty() {
+                } else if data.filters.is_empty() {
                     open.iter_mut().for_each(|open| open.reader.want(Wanted::TRAINING.and(Wanted::GAME)));
                 }
             }
@@ -123,7 +122,7 @@ fn read_files(
     Ok(account)
 }
 
-/// Whether a file is one of EPD lines, which are read here for speed, and because bad ones are counted.
+/// True for files of EPD lines, which are read here for speed and to count malformed lines.
 fn text_lines(path: &Path) -> Result<bool> {
     if path == Path::new("-") || path.extension().is_some_and(|ending| ending == "parquet") {
         return Ok(false);
@@ -134,55 +133,54 @@ fn text_lines(path: &Path) -> Result<bool> {
 }
 
 struct Stream<'a, 't> {
-    args: &'a DataArgs,
+    data: &'a DataSelection,
     split: Split,
-    ui: &'a Ui,
+    report: &'a Report<'a>,
     pipeline: Pipeline,
     account: Account,
     take: &'a mut Take<'t>,
 }
 
-/// A file that is being read.
-struct Open {
+/// An open file.
+struct OpenFile {
     reader: AnyReader,
     file: u64,
-    /// Whether it says which game a position is of.
+    /// The format names the game of a position.
     games: bool,
     read: u64,
 }
 
-impl Open {
-    /// How much of it has been read, as a share; where that is not known, so that files take turns.
+impl OpenFile {
+    /// Share read; an estimate that lets files take turns where the length is unknown.
     fn share(&self) -> f64 {
         self.read as f64 / self.reader.rows().unwrap_or(1 << 40).max(1) as f64
     }
 }
 
-/// Lines of EPD that are resolved together.
+/// EPD lines resolved together.
 const LINES: usize = 1 << 16;
-/// Samples that are looked at together, on all threads.
-const VIEWS: usize = 1 << 15;
+/// Records judged together, on all threads.
+const CHUNK: usize = 1 << 15;
 
-/// What can be said of a sample without those before it.
-struct View {
-    /// Whether the filters that need no others keep it.
+/// Judgement of a record that does not depend on earlier records.
+struct Verdict {
     kept: bool,
-    /// The board to judge and its side to move, or why there is none.
-    verdict: std::result::Result<(PackedBoard, Color), &'static str>,
+    /// Board to judge and side to move, or the reason to drop the record.
+    board: std::result::Result<(PackedBoard, Color), &'static str>,
     group: u64,
     held_out: bool,
 }
 
-impl View {
-    fn new(sample: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
-        let kept = judge.keep(sample);
-        let group = game.unwrap_or_else(|| sample.key() as u64);
-        let verdict = kept.and_then(|()| judged(sample, resolved));
-        View { kept: kept.is_ok(), verdict, group, held_out: split.holds_out(group) }
+impl Verdict {
+    fn new(record: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> Verdict {
+        let kept = judge.keep(record);
+        let group = game.unwrap_or_else(|| record.key() as u64);
+        let board = kept.and_then(|()| judged(record, resolved));
+        Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
     }
 }
 
-/// Counts a position as taken, or under the reason why it was not.
+/// Counts a position as taken, or as dropped by reason.
 fn count(account: &mut Account, reason: Option<&'static str>) {
     match reason {
         Some(reason) => *account.dropped.entry(reason).or_default() += 1,
@@ -191,33 +189,33 @@ fn count(account: &mut Account, reason: Option<&'static str>) {
 }
 
 impl Stream<'_, '_> {
-    /// Filters samples and offers what is left, in their order. `game` names the game of one, where that is known.
+    /// Filters records and offers the rest in order. `game` is the game of a record, where known.
     fn offer(
         &mut self,
-        samples: &[Record],
+        records: &[Record],
         resolved: bool,
         game: impl Fn(&Record) -> Option<u64> + Sync,
     ) -> Result<()> {
-        let mut views = Vec::new();
-        for samples in samples.chunks(VIEWS) {
+        let mut verdicts = Vec::new();
+        for records in records.chunks(CHUNK) {
             let (judge, mut seen) = self.pipeline.halves();
             let split = self.split;
-            let view = |sample| View::new(sample, judge, split, resolved, game(sample));
-            samples.par_iter().with_min_len(VIEWS / 32).map(view).collect_into_vec(&mut views);
-            for (sample, view) in samples.iter().zip(&views) {
+            let verdict = |record| Verdict::new(record, judge, split, resolved, game(record));
+            records.par_iter().with_min_len(CHUNK / 32).map(verdict).collect_into_vec(&mut verdicts);
+            for (record, verdict) in records.iter().zip(&verdicts) {
                 self.account.read += 1;
-                // The first of equal positions stays: that needs their order.
-                let new = !view.kept || seen.as_mut().is_none_or(|seen| seen.insert(sample.key()));
-                let reason = match view.verdict {
+                // The first of equal positions stays, so order matters.
+                let new = !verdict.kept || seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
+                let reason = match verdict.board {
                     _ if !new => Some(DUPLICATES),
                     Err(reason) => Some(reason),
                     Ok((board, turn)) => (self.take)(&Offer {
-                        sample,
-                        result: (sample.outcome() + 1.0) / 2.0,
+                        record,
+                        result: (record.outcome() + 1.0) / 2.0,
                         board,
                         turn,
-                        group: view.group,
-                        held_out: view.held_out,
+                        group: verdict.group,
+                        held_out: verdict.held_out,
                     })?,
                 };
                 count(&mut self.account, reason);
@@ -226,78 +224,75 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// A dataset, or a file of another format than lines of EPD.
-    fn open(&mut self, path: &Path, file: usize) -> Result<Open> {
-        let reader = resolved(path, self.args.no_resolve, self.ui)?;
+    /// Opens a dataset, or a file of another format than EPD.
+    fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
+        let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let games = reader.format().carries.contains(Facts::GAME);
-        Ok(Open { reader, file: file as u64, games, read: 0 })
+        Ok(OpenFile { reader, file: file as u64, games, read: 0 })
     }
 
-    /// Takes batches of open files, always of the one that is furthest from its end, until all are at theirs.
-    fn batches(&mut self, files: &mut Vec<Open>) -> Result<()> {
+    /// Reads open files to their ends, always a batch of the file with the smallest share read.
+    fn batches(&mut self, files: &mut Vec<OpenFile>) -> Result<()> {
         let rows = files.iter().map(|open| open.reader.rows().unwrap_or(0)).sum();
-        let bar = self.ui.progress("reading", rows);
-        let mut samples = Vec::new();
+        (self.report)(Event::Started("reading", rows));
+        let mut records = Vec::new();
         while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
         {
             let open = &mut files[next];
-            if !open.reader.next_batch(&mut samples)? {
+            if !open.reader.next_batch(&mut records)? {
                 files.remove(next);
                 continue;
             }
-            open.read += samples.len() as u64;
+            open.read += records.len() as u64;
             let (file, games) = (open.file, open.games);
-            bar.inc(samples.len() as u64);
-            if self.args.no_resolve {
-                samples.iter_mut().for_each(|sample| sample.leaf = None);
+            (self.report)(Event::Advanced(records.len() as u64));
+            if !self.data.resolve {
+                records.iter_mut().for_each(|record| record.leaf = None);
             }
-            let game = |sample: &Record| games.then(|| file << 32 | u64::from(sample.game));
-            self.offer(&samples, !self.args.no_resolve, game)?;
+            let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
+            self.offer(&records, self.data.resolve, game)?;
         }
-        bar.finish_and_clear();
+        (self.report)(Event::Finished);
         Ok(())
     }
 
-    /// Lines of EPD as they are.
+    /// Reads EPD lines without resolving or filtering.
     fn fast_lines(&mut self, path: &Path) -> Result<()> {
         self.source(path);
-        let parse = |line: &[u8]| patzer_fit::tune::epd::parse(line).map_err(String::from);
-        let account = lines::each(path, self.args.strict, parse, |line| {
+        let parse = |line: &[u8]| fast_epd::parse(line).map_err(String::from);
+        let account = lines::each(path, self.data.strict, parse, |line| {
             self.account.read += 1;
             let score =
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
-            let sample = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
-            let (board, turn, group) = (line.board, line.turn, sample.key() as u64);
+            let record = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
+            let (board, turn, group) = (line.board, line.turn, record.key() as u64);
             let held_out = self.split.holds_out(group);
-            let offer = Offer { sample: &sample, result: line.result, board, turn, group, held_out };
+            let offer = Offer { record: &record, result: line.result, board, turn, group, held_out };
             count(&mut self.account, (self.take)(&offer)?);
             Ok(())
         })?;
-        self.bad_lines(path, &account);
+        self.bad_lines(path, account.read, account.bad, &account.first_bad);
         Ok(())
     }
 
-    /// Lines of EPD, as whole positions, resolved if need be.
+    /// Reads EPD lines as full positions, resolved if asked for.
     fn lines(&mut self, path: &Path) -> Result<()> {
         self.source(path);
-        let resolve = !self.args.no_resolve;
+        let resolve = self.data.resolve;
         if resolve {
-            self.ui.note(format!(
-                "{}: resolving by qsearch; --no-resolve takes positions as they are",
-                path.display()
-            ));
+            (self.report)(Event::ResolvingLines(path));
         }
         let parse =
             |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
         let mut batch = Vec::with_capacity(LINES);
-        let account = lines::each(path, self.args.strict, parse, |sample| {
-            batch.push(sample);
+        let account = lines::each(path, self.data.strict, parse, |record| {
+            batch.push(record);
             if batch.len() == LINES { self.resolve_lines(&mut batch, resolve) } else { Ok(()) }
         })?;
         self.resolve_lines(&mut batch, resolve)?;
-        self.bad_lines(path, &account);
+        self.bad_lines(path, account.read, account.bad, &account.first_bad);
         Ok(())
     }
 
@@ -316,21 +311,11 @@ impl Stream<'_, '_> {
         self.account.sources.push((path.to_path_buf(), Metadata::new(vec![source], Vec::new(), 0)));
     }
 
-    fn bad_lines(&mut self, path: &Path, account: &lines::Account) {
-        warn_of_bad_lines(path, account, self.ui);
-        self.account.read += account.bad;
-        if account.bad > 0 {
-            *self.account.dropped.entry("bad line").or_default() += account.bad;
+    fn bad_lines(&mut self, path: &Path, read: u64, bad: u64, first: &[lines::BadLine]) {
+        (self.report)(Event::BadLines { path, read, bad, first });
+        self.account.read += bad;
+        if bad > 0 {
+            *self.account.dropped.entry("bad line").or_default() += bad;
         }
-    }
-}
-
-/// Names the first bad lines of a file, and says how many there are.
-pub fn warn_of_bad_lines(path: &Path, account: &lines::Account, ui: &Ui) {
-    for bad in &account.first_bad {
-        ui.warn(format!("{}: line {}: {}", path.display(), bad.number, bad.reason));
-    }
-    if account.bad > account.first_bad.len() as u64 {
-        ui.warn(format!("{}: {} of {} lines are bad", path.display(), account.bad, account.read));
     }
 }
