@@ -12,7 +12,7 @@ use patzer_chess::rng::Rng;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_pgn::{GameSplitter, Parser};
 use patzer_train::permutation::permutation;
-use patzer_train::{Cut, Source, Stream, TrainItem, WIN};
+use patzer_train::{DataLoader, StreamLoader, Superbatch, TrainItem, WIN};
 
 fn orders(criterion: &mut Criterion) {
     const COUNT: usize = 1 << 24;
@@ -50,8 +50,8 @@ fn item(record: &Record) -> TrainItem {
 }
 
 /// PositionReader of a file, as a run would take them.
-fn drain(path: &Path, cut: Cut) {
-    let (mut feeder, mut stream) = Stream::new(cut, 1, String::new(), Vec::new());
+fn drain(path: &Path, cut: Superbatch) {
+    let (mut feeder, mut stream) = StreamLoader::new(cut, 1, String::new(), Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let (mut reader, mut batch) = (AnyReader::open(path, None).unwrap(), Vec::new());
@@ -75,9 +75,9 @@ fn streams(criterion: &mut Criterion) {
     let few = records();
     let folder = tempfile::tempdir().unwrap();
     let (times, batch) = (64, 16_384);
-    let cut = Cut::new(times * few.len(), 1 << 20, batch);
+    let cut = Superbatch::new(times * few.len(), 1 << 20, batch);
     let mut group = criterion.benchmark_group("stream");
-    group.sample_size(10).throughput(Throughput::Elements((cut.portion() * cut.portions) as u64));
+    group.sample_size(10).throughput(Throughput::Elements((cut.buffer_size() * cut.buffers) as u64));
     for name in ["positions.parquet", "positions.bullet"] {
         let path = folder.path().join(name);
         let mut writer =

@@ -13,7 +13,9 @@ use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
 use patzer_eval::nnue::Nnue;
-use patzer_train::{Compute, Device, Epoch, Memory, Settings, TrainItem, fit, fit_from, random_network};
+use patzer_train::{
+    Compute, Device, Epoch, MemoryLoader, Settings, TrainItem, fit, fit_from, random_network,
+};
 use shakmaty::{Chess, Position};
 
 /// Games of at most 80 random moves from the start position.
@@ -132,7 +134,7 @@ fn ratio(_: &mut Criterion) {
 /// Positions a second of the median epoch.
 fn rate(device: Device, items: &[TrainItem], settings: &Settings) -> f64 {
     let compute = Compute::open(device).expect("a device that was there before");
-    let mut source = Memory::new(items, settings).expect("some items");
+    let mut source = MemoryLoader::new(items, settings).expect("some items");
     let outcome = fit_from(&mut source, &[], settings, compute, &mut |_: &Epoch| ()).expect("it trains");
     let mut rates: Vec<f64> = outcome.epochs.iter().map(|epoch| epoch.positions_per_second).collect();
     rates.sort_by(f64::total_cmp);

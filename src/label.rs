@@ -1,15 +1,16 @@
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::evaluation::load;
+use crate::prepare::reporter;
 use crate::{Status, Ui};
-use patzer_data::{AnyReader, Metadata, Writer};
+use patzer_data::AnyReader;
 use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
-use patzer_label::leaf::{Method, Settings, label};
+use patzer_label::labelled_cache::label_file;
+use patzer_label::leaf::{Method, Settings};
 
 /// Resolve positions to the quiet leaf of a search
 ///
@@ -77,37 +78,16 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = AnyReader::open(&args.data, None)?;
-    let result = label_file(data, &args.output, &settings, ui)?;
+    let start = Instant::now();
+    let counts = label_file(data, &args.output, &settings, &reporter(ui))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let result = LabelResult {
+        positions: counts.positions,
+        resolved_elsewhere: counts.resolved_elsewhere,
+        seconds,
+        positions_per_second: counts.positions as f64 / seconds,
+        output: args.output.clone(),
+    };
     ui.result_beside(&args.output, &result)?;
     Ok(Status::Done)
-}
-
-/// Labels positions of any format batch by batch into a new dataset.
-pub fn label_file(mut data: AnyReader, output: &Path, settings: &Settings, ui: &Ui) -> Result<LabelResult> {
-    interrupt::listen();
-    let start = Instant::now();
-    let mut metadata = Metadata::clone(data.metadata());
-    metadata.resolved = Some(settings.describe());
-    let mut writer = Writer::create(output, metadata)?;
-    let bar = ui.progress("labelling", data.rows().unwrap_or(0));
-    let (mut elsewhere, mut samples) = (0, Vec::new());
-    while data.next_batch(&mut samples)? {
-        let finished = label(&mut samples, settings, interrupt::flag(), &|n| bar.inc(n as u64))?;
-        if !finished {
-            return Err(Error::Interrupted("nothing was written"));
-        }
-        elsewhere +=
-            samples.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board)).count() as u64;
-        writer.write(&samples)?;
-    }
-    bar.finish_and_clear();
-    let positions = writer.finish()?;
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(LabelResult {
-        positions,
-        resolved_elsewhere: elsewhere,
-        seconds,
-        positions_per_second: positions as f64 / seconds,
-        output: output.to_path_buf(),
-    })
 }

@@ -22,7 +22,6 @@ mod prepare;
 mod puzzles;
 mod rate;
 mod report;
-mod run_folder;
 mod selfplay;
 mod sprt;
 mod tune;

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles the trainer's GPU kernels to PTX.
-
-In: src/train/gpu/kernels/*.cu and *.cuh, and NVRTC, which needs neither a GPU nor a driver:
+"""Compiles a folder of GPU kernels to PTX.
 
     pip install --target /tmp/nvrtc nvidia-cuda-nvrtc-cu12
-    NVRTC=/tmp/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 python3 tools/ptx.py
+    NVRTC=/tmp/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 python3 tools/ptx.py FOLDER [--check]
 
-Out: kernels.ptx beside them, or with --check nothing but an exit code, 1 if the file is not what the sources give.
+FOLDER holds *.cu and *.cuh; all.cu includes the others. NVRTC needs neither a GPU nor a driver. The output is
+kernels.ptx in the folder; --check only compares, with exit code 1 if the file is not what the sources give.
 
 The PTX is for compute_70 alone: no kernel uses what later devices added, and the driver compiles PTX for the device that
 it finds, so a copy for each generation would be the same code again.
@@ -18,13 +17,12 @@ import os
 import pathlib
 import sys
 
-KERNELS = pathlib.Path(__file__).resolve().parent.parent / "src" / "train" / "gpu" / "kernels"
-# Nothing is fused that is not written as fused: see common.cuh.
+# Products and sums are rounded one by one, as on the CPU.
 OPTIONS = ["--gpu-architecture=compute_70", "--std=c++17", "--fmad=false"]
 
 
-def sources():
-    paths = [path for path in KERNELS.iterdir() if path.suffix in (".cu", ".cuh")]
+def sources(folder):
+    paths = [path for path in folder.iterdir() if path.suffix in (".cu", ".cuh")]
     return {path.name: path.read_bytes() for path in sorted(paths, key=lambda path: path.name)}
 
 
@@ -79,13 +77,16 @@ def compile_kernels(files):
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--check"]):
+    check = "--check" in sys.argv[1:]
+    folders = [argument for argument in sys.argv[1:] if argument != "--check"]
+    if len(folders) != 1 or not pathlib.Path(folders[0], "all.cu").is_file():
         sys.exit(__doc__)
-    files = sources()
+    folder = pathlib.Path(folders[0])
+    files = sources(folder)
     head = f"// Made by tools/ptx.py ({' '.join(OPTIONS)}).\n// Sources: {digest(files)}\n"
     text = head + compile_kernels(files)
-    path = KERNELS / "kernels.ptx"
-    if not sys.argv[1:]:
+    path = folder / "kernels.ptx"
+    if not check:
         path.write_text(text)
     elif path.read_text() != text:
         sys.exit(f"{path} is not what the sources give; run tools/ptx.py")

@@ -60,9 +60,9 @@ pub fn export(
         let item =
             TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
         let score = offer
-            .sample
+            .record
             .score
-            .map(|score| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg())));
+            .map(|score| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg())));
         // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;

@@ -103,12 +103,12 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         if cases.len() as u64 >= limit {
             return Ok(Some("beyond the limit"));
         }
-        let score = offer.sample.score.map(i32::from);
+        let score = offer.record.score.map(i32::from);
         cases.push(Case {
             board: offer.board,
             turn: offer.turn,
             result: offer.result,
-            score: score.map(|score| offer.sample.turn.fold_wb(score, -score)),
+            score: score.map(|score| offer.record.turn.fold_wb(score, -score)),
             game: offer.group,
         });
         Ok(None)

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::TuneArgs;
 use crate::Ui;
-use crate::run_folder::Log;
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::traces::SplitTraces;
@@ -13,6 +12,7 @@ use patzer_fit::tune::{
 };
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
+use patzer_io::run_folder::Log;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]

@@ -6,8 +6,7 @@ use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
 use crate::Ui;
 use crate::evaluation::load;
-use crate::prepare::{Account, Offer, Split, stream};
-use crate::run_folder::write_settings;
+use crate::prepare::{Account, Offer, Split, stream, write_settings};
 use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
@@ -98,8 +97,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 }
 
 fn unlabelled(offer: &Offer<'_>) -> Unlabelled {
-    let white = |score: i16| f32::from(offer.sample.turn.fold_wb(score, score.saturating_neg()));
-    Unlabelled { result: offer.result, score: offer.sample.score.map(white), game: offer.group }
+    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
+    Unlabelled { result: offer.result, score: offer.record.score.map(white), game: offer.group }
 }
 
 fn gather(

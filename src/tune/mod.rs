@@ -3,8 +3,6 @@
 mod fitting;
 mod hce;
 mod net;
-mod net_data;
-mod net_stream;
 mod traces;
 
 use std::fmt;
@@ -13,12 +11,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::DataArgs;
-use crate::{Status, Ui, run_folder};
+use crate::{Status, Ui};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
+use patzer_io::run_folder;
 use patzer_train::Quantisation;
 
 /// Fit a network, or the weights of the hand-crafted evaluation

@@ -1,16 +1,14 @@
-//! `patzer tune`: leaves, results and scores in, a network out.
+//! `patzer tune` of a network: arguments, messages and files.
 
 use std::path::PathBuf;
 
-use super::net_data::Data;
 use super::{TuneArgs, TuneResult};
 use crate::Ui;
-use crate::prepare::Split;
-use crate::run_folder::{Log, write_settings};
+use crate::prepare::{Split, reporter, write_settings};
 use patzer_eval::nnue::features::Features;
 use patzer_io::error::{Error, Result};
-use patzer_train as train;
-use patzer_train::{Compute, Device, Epoch, Memory, Settings, Watcher};
+use patzer_io::run_folder::Log;
+use patzer_train::{Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -53,7 +51,7 @@ pub(super) struct NetArgs {
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
-    // A recipe's faults are told before the data is read, the choice between the built-in ones after it.
+    // A bad recipe fails before the data is read; the default recipe depends on the data.
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
     settings.start()?;
@@ -61,7 +59,10 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     args.net_args.floats.as_deref().map_or(Ok(()), patzer_io::check_writable)?;
     let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
     let split = Split { validation: settings.validation, seed: settings.seed };
-    let data = Data::read(args, split, &mut settings, ui)?;
+    let data = TrainingData::read(&args.data.selection(), split, &mut settings, &reporter(ui))?;
+    if let Some(FittedK { k, positions }) = data.fitted_k() {
+        ui.note(format!("K = {k:.4}, fitted to {positions} scores and results"));
+    }
     ui.note(data.summary());
     ui.note(format_args!("training on {}", compute.about()));
     if named.is_none() && data.positions() < FEW {
@@ -80,13 +81,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         resume: args.net_args.resume,
         ui: *ui,
     };
-    let outcome = match &data {
-        Data::Memory(data) => {
-            let mut source = Memory::new(&data.train, &settings)?;
-            train::fit_from(&mut source, &data.validation, &settings, compute, &mut run)?
-        }
-        Data::Stream(preview) => preview.fit(args, split, &settings, compute, &mut run)?,
-    };
+    let outcome = data.fit(&settings, compute, &mut run)?;
     run.bar.finish_and_clear();
     patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
@@ -97,7 +92,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
         positions: data.positions(),
-        validation_positions: data.validation(),
+        validation_positions: data.validation_positions(),
         parameters: outcome.parameters,
         epochs: outcome.epochs.len(),
         best_epoch: outcome.best_epoch,
@@ -125,11 +120,11 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
-/// The state of a run between two epochs, in its folder.
+/// Checkpoint in the folder of a run.
 const CHECKPOINT: &str = "checkpoint.bin";
 
-/// What is done beside training.
-pub(super) struct Run {
+/// Progress bar, log and checkpoint of a run.
+struct Run {
     bar: indicatif::ProgressBar,
     positions: u64,
     log: Log,
@@ -138,11 +133,11 @@ pub(super) struct Run {
     ui: Ui,
 }
 
-impl Watcher for Run {
+impl TrainingCallbacks for Run {
     fn epoch(&mut self, epoch: &Epoch) {
         self.bar.inc(self.positions);
         let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
-        // Overfitting shows where the one falls and the other does not.
+        // Overfitting shows where only the training loss falls.
         let train =
             epoch.validation_loss.map_or(String::new(), |_| format!(", train {:.6}", epoch.train_loss));
         let rate = epoch.positions_per_second / 1e6;
@@ -157,24 +152,24 @@ impl Watcher for Run {
         patzer_io::read(&self.checkpoint).map(Some)
     }
 
-    fn set_aside(&mut self, reason: &Error) {
+    fn gpu_rejected(&mut self, reason: &Error) {
         self.bar.suspend(|| self.ui.warn(format!("the CPU trains: {reason}")));
     }
 
-    fn moved(&mut self, from: &str, to: &str) {
+    fn device_changed(&mut self, from: &str, to: &str) {
         let text = format!(
             "the checkpoint is one of {from}; on {to} the run goes on within rounding, not to the byte"
         );
         self.bar.suspend(|| self.ui.warn(text));
     }
 
-    fn keep(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
+    fn save_checkpoint(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         self.log.save()?;
         patzer_io::write(&self.checkpoint, &state()?)
     }
 }
 
-/// Below so many positions a smaller network learns more.
+/// Fewer positions than this train a smaller network better.
 const FEW: usize = 1_000_000;
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {

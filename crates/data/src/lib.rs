@@ -5,10 +5,12 @@
 
 pub mod dedupe;
 pub mod extract;
+pub mod fast_epd;
 pub mod filter;
 pub mod format;
 pub mod funnel;
 pub mod key_set;
+pub mod lines;
 pub mod memory;
 pub mod merge;
 pub mod outlet;

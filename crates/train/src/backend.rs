@@ -1,84 +1,57 @@
-//! What holds a network while it is trained, and takes steps: a seam behind which devices of different kinds stand.
-//!
-//! In: batches with a loss, a target and a learning rate. Out: losses, and the weights. Losses, loaders, schedules and
-//! checkpoints know nothing else of how it is done. [`Host`](super::host::Host) and [`Gpu`](super::gpu::Gpu) stand behind
-//! it; the state of either goes on in the other.
+//! The seam between a training run and its device. A checkpoint of one backend continues on the other.
 
 use super::TrainItem;
 use super::loss::{Loss, Target};
 use patzer_io::error::Result;
 
-/// What a step is taken with, besides positions.
+/// Parameters of one optimiser step.
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
+pub struct StepParams {
     /// Counted from 1 over the whole run.
     pub number: u64,
-    /// The loss; its scale follows from the batch.
+    /// The scale follows from the batch.
     pub loss: Loss,
-    /// The target.
     pub target: Target,
-    /// The learning rate.
     pub rate: f32,
 }
 
-/// All that a run has to remember between two epochs besides its best weights.
+/// Training state of a device between two epochs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
-    /// The weights.
+pub struct TrainingState {
     pub parameters: Vec<f32>,
-    /// Steps that the optimiser remembers, and one number a weight in each vector.
+    /// Optimiser steps taken.
     pub steps: u64,
-    /// Its vectors.
+    /// Optimiser moments, one number per parameter each.
     pub optimiser: Vec<Vec<f32>>,
-    /// The average of the weights, if one is kept.
     pub average: Option<Vec<f32>>,
 }
 
-/// A network on some device, with its optimiser. What it computes follows from what it is given alone.
+/// A network and its optimiser on one device. Every method fails if the device does.
 pub trait Backend {
-    /// The device, for people.
+    /// Device name for messages.
     fn device(&self) -> &str;
 
-    /// Takes a step on a batch, given as indices into items. It may still be under way afterwards.
-    ///
-    /// # Errors
-    /// If the device fails, as everywhere here.
-    fn step(&mut self, step: &Step, items: &[TrainItem], batch: &[u32]) -> Result<()>;
+    /// Takes a step on a batch of indices into `items`. The step may still be running on return.
+    fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()>;
 
-    /// The sum of the losses of the first step that was not asked for yet; `None` if there is none, or if it is still
-    /// under way and is not to be waited for.
-    ///
-    /// # Errors
-    /// As above.
+    /// Returns the summed loss of the oldest unread step; `None` if no step is unread, or if that step is
+    /// still running and `wait` is false.
     fn loss(&mut self, wait: bool) -> Result<Option<f64>>;
 
-    /// The mean loss over positions, of the weights that are to be judged.
-    ///
-    /// # Errors
-    /// As above.
+    /// Mean loss of the validated weights.
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64>;
 
-    /// The weights that are validated and kept: the averaged ones, if there are any.
-    ///
-    /// # Errors
-    /// As above.
-    fn judged(&mut self) -> Result<Vec<f32>>;
+    /// The weights that are validated and exported: the averaged weights if averaging is on.
+    fn validated_weights(&mut self) -> Result<Vec<f32>>;
 
-    /// The state after the steps so far.
-    ///
-    /// # Errors
-    /// As above.
-    fn save(&mut self) -> Result<State>;
+    fn save(&mut self) -> Result<TrainingState>;
 
-    /// Goes on from a state; false if it is not one of this network and optimiser.
-    ///
-    /// # Errors
-    /// As above.
-    fn restore(&mut self, state: &State) -> Result<bool>;
+    /// Restores a state; false if it belongs to another network or optimiser.
+    fn restore(&mut self, state: &TrainingState) -> Result<bool>;
 }
 
-/// What a step, counted from 1, keeps of averaged weights. The first steps count for more, so that nothing is left of the
-/// weights at the start.
-pub fn kept(keep: f32, step: u64) -> f32 {
+/// Decay of the weight average at a step, counted from 1. It starts low, so that nothing remains of the
+/// initial weights.
+pub fn average_decay(keep: f32, step: u64) -> f32 {
     keep.min(step as f32 / (10 + step) as f32)
 }

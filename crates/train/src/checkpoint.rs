@@ -1,11 +1,11 @@
-//! Checkpoints: the complete state of a run between two epochs.
+//! Checkpoints: the complete state of a run between two epochs. A resumed run gives the bytes of an
+//! uninterrupted one.
 //!
-//! In: a run. Out: bytes, and from bytes the run again. A run that goes on from them gives the same bytes as one that was
-//! never stopped, since all that happens within an epoch follows from the state at its start.
-//!
-//! The layout: `PATZTRAI`, the hash of settings and positions (64 characters), then numbers of 8 bytes and vectors of
-//! 32-bit floats, all little-endian, each vector with its length before it, the name of the device likewise, and last the
-//! SHA-256 of all that.
+//! Layout: `PATZTRAI`, the hash of settings and positions (64 characters), 8-byte numbers and vectors of
+//! 32-bit floats, little-endian, each vector after its length, the device name likewise, and the SHA-256 of
+//! it all.
+
+use std::fmt;
 
 use sha2::{Digest, Sha256};
 
@@ -14,29 +14,31 @@ use super::Epoch;
 const MAGIC: &[u8; 8] = b"PATZTRAI";
 const HASH: usize = 64;
 
-/// What a run needs to go on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// SHA-256 of the settings and the positions, as text.
+    /// SHA-256 of settings and positions, in hexadecimal.
     pub hash: String,
-    /// Steps taken.
     pub step: u64,
-    /// Steps that the optimiser remembers.
     pub optimiser_steps: u64,
-    /// Every epoch so far.
     pub epochs: Vec<Epoch>,
-    /// The best epoch and its loss.
     pub best_epoch: u64,
-    /// Its value.
     pub best_loss: f64,
-    /// The parameters, those of the best epoch, and what the optimiser remembers.
+    /// Parameters, best parameters, optimiser moments, averaged weights.
     pub vectors: Vec<Vec<f32>>,
-    /// The device that the last steps were taken on.
     pub device: String,
 }
 
+/// A checkpoint whose bytes are not those that were written.
+#[derive(Debug)]
+pub struct DamagedCheckpoint;
+
+impl fmt::Display for DamagedCheckpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the checkpoint is damaged; delete it to start over")
+    }
+}
+
 impl Checkpoint {
-    /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(format!("{:HASH$}", self.hash).as_bytes());
@@ -65,20 +67,16 @@ impl Checkpoint {
         bytes
     }
 
-    /// From bytes.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with them.
-    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-        let damaged = || "the checkpoint is damaged; delete it to begin anew".to_string();
-        let body = bytes.len().checked_sub(32).ok_or_else(damaged)?;
+    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, DamagedCheckpoint> {
+        let body = bytes.len().checked_sub(32).ok_or(DamagedCheckpoint)?;
         let (body, digest) = bytes.split_at(body);
         if !body.starts_with(MAGIC) || Sha256::digest(body)[..] != *digest {
-            return Err(damaged());
+            return Err(DamagedCheckpoint);
         }
-        let mut rest = body.get(MAGIC.len()..).ok_or_else(damaged)?;
-        let hash = String::from_utf8_lossy(take(&mut rest, HASH).ok_or_else(damaged)?).trim_end().to_string();
-        read(hash, rest).ok_or_else(damaged)
+        let mut rest = body.get(MAGIC.len()..).ok_or(DamagedCheckpoint)?;
+        let hash =
+            String::from_utf8_lossy(take(&mut rest, HASH).ok_or(DamagedCheckpoint)?).trim_end().to_string();
+        read(hash, rest).ok_or(DamagedCheckpoint)
     }
 }
 
@@ -115,7 +113,7 @@ fn read(hash: String, mut rest: &[u8]) -> Option<Checkpoint> {
         let floats = take(rest, length)?.as_chunks::<4>().0;
         vectors.push(floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
     }
-    // Earlier versions wrote no device, and had none but the processor.
+    // Older versions trained on the CPU only and wrote no device.
     let device = match number(rest) {
         Some(length) => String::from_utf8_lossy(take(rest, usize::try_from(length).ok()?)?).into_owned(),
         None => "cpu".to_string(),

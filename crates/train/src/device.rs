@@ -1,40 +1,58 @@
-//! Which device trains a network.
-//!
-//! In: what the user asked for. Out: a device that is there.
+//! Choice of the training device.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::backend::Backend;
+use super::cpu_backend::CpuBackend;
 use super::gpu::{self, Driver, Gpu};
-use super::host::Host;
 use super::model::Model;
 use super::{Settings, TrainItem};
 use patzer_io::error::{Error, Result};
 
-/// What the user asked for.
+/// Requested training device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// The first GPU that there is and that computes what the CPU does, or else the CPU.
+    /// The first GPU that computes what the CPU does, else the CPU.
     #[default]
     Auto,
     /// The CPU.
     Cpu,
-    /// The GPU of this number.
+    /// GPU by index.
     Gpu(usize),
 }
 
-impl FromStr for Device {
-    type Err = String;
+/// Why a text names no device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParseDeviceError {
+    /// Neither `auto`, `cpu` nor `gpu`.
+    Name,
+    /// The text after `gpu:` is not an index.
+    Number(String),
+}
 
-    fn from_str(text: &str) -> std::result::Result<Device, String> {
-        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number of a GPU"));
+impl fmt::Display for ParseDeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseDeviceError::Name => f.write_str("has to be auto, cpu, gpu or gpu:N"),
+            ParseDeviceError::Number(text) => write!(f, "`{text}` is no number of a GPU"),
+        }
+    }
+}
+
+impl std::error::Error for ParseDeviceError {}
+
+impl FromStr for Device {
+    type Err = ParseDeviceError;
+
+    fn from_str(text: &str) -> std::result::Result<Device, ParseDeviceError> {
+        let number = |text: &str| text.parse().map_err(|_| ParseDeviceError::Number(text.to_string()));
         match text.split_once(':') {
             None if text == "auto" => Ok(Device::Auto),
             None if text == "cpu" => Ok(Device::Cpu),
             None if text == "gpu" => Ok(Device::Gpu(0)),
             Some(("gpu", text)) => number(text).map(Device::Gpu),
-            _ => Err("has to be auto, cpu, gpu or gpu:N".to_string()),
+            _ => Err(ParseDeviceError::Name),
         }
     }
 }
@@ -49,11 +67,11 @@ impl fmt::Display for Device {
     }
 }
 
-/// A device that is there.
+/// An opened training device.
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,
     about: String,
-    /// Whether the CPU will do if the GPU does not.
+    /// Fall back to the CPU if the GPU fails its check.
     or_cpu: bool,
 }
 
@@ -63,10 +81,7 @@ impl Compute {
         Compute { gpu: None, about: "the CPU".to_string(), or_cpu: true }
     }
 
-    /// What the user asked for.
-    ///
-    /// # Errors
-    /// If a GPU was asked for and cannot be used; the message says why.
+    /// Opens the requested device.
     pub fn open(device: Device) -> Result<Compute> {
         let number = match device {
             Device::Cpu => return Ok(Compute::cpu()),
@@ -82,40 +97,37 @@ impl Compute {
         }
     }
 
-    /// A GPU that was opened, and whether the CPU will do instead.
+    /// Wraps an opened GPU; `or_cpu` allows falling back to the CPU.
     pub(super) fn of(driver: Box<dyn Driver>, or_cpu: bool) -> Compute {
         let about = driver.name().to_string();
         Compute { gpu: Some(driver), about, or_cpu }
     }
 
-    /// Which it is, and why it is no GPU, for people.
+    /// Device name for messages; for `auto` on the CPU with the reason.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// Puts a network on it, for batches of at most so many positions. A GPU first shows on some positions that it computes
-    /// what the CPU does; where the CPU will do instead, the reason comes with it.
-    ///
-    /// # Errors
-    /// If the GPU that was asked for cannot be used.
+    /// Loads a network for batches of at most `batch` positions. A GPU is first checked against the CPU on
+    /// `sample`; a fallback to the CPU returns the reason too.
     pub(super) fn backend(
         self,
         model: Model,
         settings: &Settings,
         batch: usize,
-        some: &[TrainItem],
+        sample: &[TrainItem],
     ) -> Result<(Box<dyn Backend>, Option<Error>)> {
-        let mut set_aside = None;
+        let mut gpu_rejected = None;
         if let Some(driver) = self.gpu {
             let gpu = Gpu::new(driver, &model, settings, batch)
-                .and_then(|mut gpu| gpu::check(&mut gpu, &model, settings, some).map(|()| gpu));
+                .and_then(|mut gpu| gpu::check(&mut gpu, &model, settings, sample).map(|()| gpu));
             match gpu {
                 Ok(gpu) => return Ok((Box::new(gpu), None)),
-                Err(reason) if self.or_cpu => set_aside = Some(reason),
+                Err(reason) if self.or_cpu => gpu_rejected = Some(reason),
                 Err(reason) => return Err(reason),
             }
         }
-        Ok((Box::new(Host::new(model, settings, batch)), set_aside))
+        Ok((Box::new(CpuBackend::new(model, settings, batch)), gpu_rejected))
     }
 }
 
@@ -142,9 +154,15 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_and_auto_goes_without() {
-        let error = Compute::open(Device::Gpu(999)).err().expect("no machine has so many");
+        let error = Compute::open(Device::Gpu(999)).err().expect("no machine has a thousand GPUs");
         assert!(error.to_string().starts_with("--device gpu:999: ") && error.exit_code() == 1, "{error}");
         let auto = Compute::open(Device::Auto).unwrap();
-        assert!(auto.gpu.is_some() || auto.about().starts_with("the CPU ("), "{}", auto.about());
+        match gpu::open(0) {
+            Ok(driver) => assert!(auto.gpu.is_some() && auto.about() == driver.name()),
+            Err(reason) => {
+                assert!(auto.gpu.is_none());
+                assert_eq!(auto.about(), format!("the CPU ({reason})"));
+            }
+        }
     }
 }

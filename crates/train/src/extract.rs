@@ -1,7 +1,5 @@
-//! Which rows of the feature table a position adds up.
-//!
-//! In: training items. Out: rows, for the side to move and, with two views, for the other. The sets of features are those
-//! of the engine; where only the squares of the pieces count, they are found without building sets.
+//! Active feature rows of a position, per perspective. The feature sets are the engine's; `all` is read
+//! straight from the packed board.
 
 use shakmaty::{Color, Role};
 
@@ -10,12 +8,12 @@ use patzer_chess::PackedBoard;
 use patzer_eval::nnue::features::{self, all};
 use patzer_eval::nnue::{Architecture, oriented};
 
-/// First feature of each code of a piece as White sees it, and as Black does.
+/// First feature of each piece code, from White's perspective and from Black's.
 const PLANES: [[u16; 16]; 2] = {
     let mut planes = [[0; 16]; 2];
     let mut code = 0;
     while code < 16 {
-        // Role 6 is a rook that may still castle.
+        // Code 6 is a rook with castling rights.
         let role = if code % 8 == 6 { 3 } else { code % 8 };
         let theirs = 384 * (code / 8);
         planes[0][code] = (64 * role + theirs) as u16;
@@ -25,7 +23,7 @@ const PLANES: [[u16; 16]; 2] = {
     planes
 };
 
-/// The codes of a board's pieces, four bits each.
+/// Piece codes of a board, four bits each.
 #[inline]
 fn codes(board: &PackedBoard) -> u128 {
     let mut codes = [0; 16];
@@ -33,14 +31,14 @@ fn codes(board: &PackedBoard) -> u128 {
     u128::from_le_bytes(codes)
 }
 
-/// Whether no code is 7 or 15, which no piece has.
+/// False if a code is 7 or 15, which no piece has.
 #[inline]
 fn is_sound(board: &PackedBoard) -> bool {
     let codes = codes(board);
     codes & codes >> 1 & codes >> 2 & (u128::MAX / 15) == 0
 }
 
-/// Finds rows; holds the memory for it.
+/// Feature extractor with its buffers.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     architecture: Architecture,
@@ -48,12 +46,11 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// For an architecture.
     pub fn new(architecture: &Architecture) -> Extractor {
         Extractor { architecture: architecture.clone(), words: vec![0; architecture.features.words()] }
     }
 
-    /// Adds a position's rows, view by view, and after each view where its rows end.
+    /// Appends a position's rows, one perspective after another, and the end of each perspective's rows.
     #[inline]
     pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         if !self.architecture.features.is_all() || !is_sound(&item.board) {
@@ -65,7 +62,7 @@ impl Extractor {
         self.plain(item, rows, ends);
     }
 
-    /// Squares of pieces alone: every row for the side to move has its twin for the other.
+    /// Piece squares only: each row of the side to move has a counterpart for the opponent.
     #[inline]
     fn plain(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let (mut left, mut codes) = (item.board.occupied().0, codes(&item.board));
@@ -91,7 +88,7 @@ impl Extractor {
         }
     }
 
-    /// Squares of pieces with mirroring or input buckets.
+    /// Piece squares with mirroring or king buckets.
     #[inline]
     fn bucketed(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let mut kings = [0usize; 2];
@@ -112,7 +109,7 @@ impl Extractor {
         }
     }
 
-    /// Any features.
+    /// Any feature set, through bit sets.
     fn sets(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let board = item.board.board();
         for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
@@ -126,7 +123,6 @@ impl Extractor {
         }
     }
 
-    /// The output bucket of a position.
     #[inline]
     pub fn bucket(&self, board: &PackedBoard) -> usize {
         if self.architecture.output_buckets == 1 {

@@ -1,14 +1,13 @@
-//! Losses: how far the network's expected result is from the target.
-//!
-//! In: the network's output (1 is 400 centipawns) and the target, 0 to 1. Out: the loss and its derivative by the output.
+//! EpochLosses between expected result and target, with their derivatives by the network's output (1 is 400
+//! centipawns).
 
 use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
-use super::successors::GROUP;
+use super::pqr::GROUP;
 
-/// The kinds of losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+/// Loss function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// |σ(out) − target|^p; p = 2 is the squared error
@@ -21,40 +20,38 @@ pub enum LossKind {
     Pqr,
 }
 
-/// A loss with all that it needs besides the positions.
+/// Loss function with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Loss {
-    /// Which.
     pub kind: LossKind,
     /// The exponent of [`LossKind::Power`].
     pub power: f32,
     /// κ of [`LossKind::Pqr`].
     pub kappa: f32,
-    /// K of the sigmoid that the output goes through.
+    /// K of the output's sigmoid.
     pub k: f32,
-    /// What the derivative is multiplied with: 1 / positions in the whole batch.
+    /// Factor of the derivative: 1 / groups of the batch.
     pub scale: f32,
 }
 
 impl Loss {
-    /// The squared error.
     #[cfg(test)]
     pub fn squared(k: f32, scale: f32) -> Loss {
         Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
     }
 
-    /// Positions that one loss is of: they stand one after another.
+    /// Consecutive positions that share one loss.
     pub fn group(&self) -> usize {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
 
-    /// The sum of the losses of positions in whole groups; writes their derivatives by each output, scaled.
+    /// Sums the losses of whole groups and writes the scaled derivative by each output.
     pub fn all(&self, outputs: &[f32], targets: &[f32], slopes: &mut Vec<f32>) -> f64 {
         let mut sum = 0.0;
         slopes.clear();
         if self.kind == LossKind::Pqr {
             for group in outputs.as_chunks::<GROUP>().0 {
-                let (value, of_group) = self.of_three(*group);
+                let (value, of_group) = self.pqr(*group);
                 sum += value;
                 slopes.extend(of_group);
             }
@@ -68,8 +65,8 @@ impl Loss {
         sum
     }
 
-    /// The loss of P, Q and R, and its derivatives.
-    fn of_three(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
+    /// PQR loss of a group, and its derivatives.
+    fn pqr(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
         let [p, q, r] = outputs.map(|output| f64::from(2.0 * logistic_f32(self.k * output) - 1.0));
         let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
         let kappa = f64::from(self.kappa);
@@ -83,7 +80,7 @@ impl Loss {
         (value, by.map(|slope| slope as f32 * self.scale))
     }
 
-    /// The loss of one position, and its derivative by the output, scaled. Of a group there is none.
+    /// Loss of one position and its scaled derivative; NaN for losses of groups.
     #[inline]
     pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
         let predicted = logistic_f32(self.k * output);
@@ -113,10 +110,10 @@ impl Loss {
     }
 }
 
-/// How the target follows from a position's labels.
+/// Blend of score and result into a training target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Weight of the game's result.
+    /// Weight of the game result.
     pub wdl: f32,
     /// K of the sigmoid.
     pub k: f32,
@@ -135,7 +132,7 @@ impl Target {
     }
 }
 
-/// The cross-entropy of a target with itself.
+/// Entropy of a target: the least possible cross-entropy.
 fn entropy(t: f64) -> f64 {
     let part = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
     part(t) + part(1.0 - t)
@@ -188,22 +185,22 @@ mod tests {
     fn derivatives_of_three_are_those_of_finite_differences() {
         let loss = Loss { kind: LossKind::Pqr, kappa: 0.7, ..Loss::squared(1.3, 1.0) };
         for outputs in [[0.0, 0.0, 0.0], [0.4, -0.3, 0.9], [-2.0, 1.5, -0.2], [3.0, 2.0, 1.0]] {
-            let (_, found) = loss.of_three(outputs);
+            let (_, found) = loss.pqr(outputs);
             for i in 0..GROUP {
                 let moved = |step: f32| {
                     let mut moved = outputs;
                     moved[i] += step;
-                    loss.of_three(moved).0
+                    loss.pqr(moved).0
                 };
                 let expected = (moved(1e-2) - moved(-1e-2)) / 2e-2;
                 assert!((f64::from(found[i]) - expected).abs() < 1e-4, "{outputs:?} {i}: {}", found[i]);
             }
         }
         // By hand: all values 0, so every logarithm is that of 1/2.
-        let (value, _) = loss.of_three([0.0; 3]);
+        let (value, _) = loss.pqr([0.0; 3]);
         assert!((value - (1.0 + 2.0 * 0.7) * 2f64.ln()).abs() < 1e-6);
         // The best move's successor is bad for its side, and no better than what it came from is good.
-        let (good, bad) = (loss.of_three([1.0, -1.0, 1.0]).0, loss.of_three([1.0, 1.0, -1.0]).0);
+        let (good, bad) = (loss.pqr([1.0, -1.0, 1.0]).0, loss.pqr([1.0, 1.0, -1.0]).0);
         assert!(good < value && value < bad);
     }
 

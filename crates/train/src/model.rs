@@ -1,52 +1,47 @@
-//! The network in 32-bit floats, as the trainer sees it.
-//!
-//! In: an architecture and a seed. Out: first weights, and after training the quantised [`Network`].
+//! The network in 32-bit floats: initialisation, import and quantisation.
 
-use super::shape::Shape;
+use super::param_layout::ParamLayout;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
 use patzer_eval::nnue::{About, Activation, Architecture, Network, material};
 use patzer_io::error::{Error, Result};
 
-/// Centipawns of pawn to king that piece-square values begin with.
+/// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
 
-/// All parameters of a network.
+/// Float parameters with their layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Where they lie.
-    pub shape: Shape,
-    /// The parameters.
+    pub layout: ParamLayout,
     pub parameters: Vec<f32>,
 }
 
 impl Model {
-    /// All zeros.
     pub fn zero(architecture: &Architecture, factoriser: bool) -> Model {
-        let shape = Shape::new(architecture, factoriser);
-        Model { parameters: vec![0.0; shape.len], shape }
+        let layout = ParamLayout::new(architecture, factoriser);
+        Model { parameters: vec![0.0; layout.len], layout }
     }
 
-    /// Random weights to start from: normal; biases are 0. With a factoriser only the shared weights are random.
+    /// Random normal weights and zero biases; with a factoriser only its weights are random.
     ///
-    /// Feature weights begin ten times smaller than the 1/√(active features) that would give sums of the size of 1.
-    /// What a rare feature begins with it largely keeps, as noise: on 300,000 positions of TCEC games with results
-    /// alone, 32 neurons, the best validation loss was 0.0777 with half of 1/√32 and 0.0762 with a tenth.
+    /// Feature weights start at a tenth of 1/√(active features), because rare features keep their initial
+    /// noise: on 300,000 positions of TCEC games with results alone, 32 neurons, the best validation loss was
+    /// 0.0777 with half of 1/√32 and 0.0762 with a tenth.
     pub fn random(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
         let mut model = Model::zero(architecture, factoriser);
-        let shape = &model.shape;
+        let layout = &model.layout;
         let mut rng = Rng::new(seed);
         let active = architecture.features.sets().iter().map(|set| set.most.min(64)).sum::<usize>();
         let spread = 0.1 * (1.0 / active as f64).sqrt();
-        let limits = shape.limits();
+        let limits = layout.limits();
         let mut fill = |at: usize, spread: f64| {
             model.parameters[at] = ((rng.normal() * spread) as f32).clamp(-limits[at], limits[at]);
         };
-        let rows = if factoriser { shape.factor_rows } else { shape.rows };
+        let rows = if factoriser { layout.factor_rows } else { layout.rows };
         for row in 0..rows {
             for neuron in 0..architecture.hidden {
                 let at =
-                    if factoriser { shape.factor_at(row, neuron) } else { shape.feature_at(row, neuron) };
+                    if factoriser { layout.factor_at(row, neuron) } else { layout.feature_at(row, neuron) };
                 fill(at, spread);
             }
         }
@@ -54,25 +49,24 @@ impl Model {
             for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
                 for output in 0..outputs {
                     for input in 0..inputs {
-                        let at = shape.weight_at(bucket, layer, output, input);
+                        let at = layout.weight_at(bucket, layer, output, input);
                         fill(at, (1.0 / inputs as f64).sqrt());
                     }
                 }
             }
         }
-        // Buckets begin alike, as none has seen anything yet.
         for bucket in 1..architecture.output_buckets {
-            let (first, from) = (shape.heads, shape.heads + bucket * shape.head);
-            model.parameters.copy_within(first..first + shape.head, from);
+            let (first, from) = (layout.output_start, layout.output_start + bucket * layout.output_size);
+            model.parameters.copy_within(first..first + layout.output_size, from);
         }
         model
     }
 
-    /// Random weights, except that the network counts material: by its piece-square values if it has them, or else by
-    /// its first neurons as [`material::network`] does, as far as there are enough.
+    /// Random weights plus a material count: in the piece-square values if there are any, else in the first
+    /// neurons as in [`material::network`], if there are enough.
     ///
-    /// Few games hold few positions in which a side is a rook up, and none at all for many squares, so a network
-    /// that starts from nothing never learns what such positions are worth; a search reaches them all the time.
+    /// Few training positions have a side a rook up, but searches reach them all the time, and a network
+    /// started from noise never learns their value.
     pub fn start(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
         let mut model = Model::random(architecture, factoriser, seed);
         if architecture.features.sets()[0].name != "all" {
@@ -87,172 +81,171 @@ impl Model {
         model
     }
 
-    /// Brings every parameter within [`Shape::limits`]. Where several blocks share what 16 bits hold, that of a queen's
-    /// value is a little less than the whole.
+    /// Clamps every parameter to [`ParamLayout::limits`], which with several feature blocks cuts a little off a
+    /// queen's value.
     fn clip(&mut self) {
-        for (weight, limit) in self.parameters.iter_mut().zip(self.shape.limits()) {
+        for (weight, limit) in self.parameters.iter_mut().zip(self.layout.limits()) {
             *weight = weight.clamp(-limit, limit);
         }
     }
 
-    /// The weights of a network in floats. With a factoriser half of the first bucket's are shared.
+    /// Imports a quantised network. With a factoriser, half of the first bucket's weights become factoriser
+    /// weights.
     pub fn of(network: &Network, factoriser: bool) -> Model {
         let (architecture, weights) = (network.architecture(), network.weights());
         let mut model = Model::zero(architecture, factoriser);
-        let (shape, parameters) = (&model.shape, &mut model.parameters);
+        let (layout, parameters) = (&model.layout, &mut model.parameters);
         let [qa, qb] = [QA, QB].map(|unit| unit as f32);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let values = if architecture.psqt { buckets } else { 0 };
-        for row in 0..shape.rows {
+        for row in 0..layout.rows {
             for neuron in 0..hidden {
                 let weight = weights.features[row * hidden + neuron];
-                parameters[shape.feature_at(row, neuron)] = f32::from(weight) / qa;
+                parameters[layout.feature_at(row, neuron)] = f32::from(weight) / qa;
             }
             for bucket in 0..values {
-                parameters[shape.psqt_at(row, bucket)] = f32::from(weights.psqt[row * buckets + bucket]) / qa;
+                parameters[layout.psqt_at(row, bucket)] =
+                    f32::from(weights.psqt[row * buckets + bucket]) / qa;
             }
         }
-        // With a factoriser a part may be half as large as the whole, so half of the first bucket's is shared.
-        for feature in 0..shape.factor_rows {
-            let neurons = (0..hidden).map(|n| (shape.factor_at(feature, n), shape.feature_at(feature, n)));
-            let values = (0..values).map(|b| (shape.psqt_factor_at(feature, b), shape.psqt_at(feature, b)));
+        // Either part is limited to half of the whole, so move half of the first bucket's weight.
+        for feature in 0..layout.factor_rows {
+            let neurons = (0..hidden).map(|n| (layout.factor_at(feature, n), layout.feature_at(feature, n)));
+            let values = (0..values).map(|b| (layout.psqt_factor_at(feature, b), layout.psqt_at(feature, b)));
             for (shared, first) in neurons.chain(values) {
                 let half = parameters[first] / 2.0;
                 parameters[shared] = half;
-                for row in (0..shape.rows).step_by(shape.factor_rows) {
-                    parameters[first + row * shape.tile] -= half;
+                for row in (0..layout.rows).step_by(layout.factor_rows) {
+                    parameters[first + row * layout.tile] -= half;
                 }
             }
         }
         for neuron in 0..hidden {
-            parameters[shape.bias_at(neuron)] = f32::from(weights.bias[neuron]) / qa;
+            parameters[layout.bias_at(neuron)] = f32::from(weights.bias[neuron]) / qa;
         }
         for (bucket, head) in weights.dense.iter().enumerate() {
             for (layer, (dense, [inputs, outputs])) in head.iter().zip(architecture.dense()).enumerate() {
                 for output in 0..outputs {
                     for input in 0..inputs {
                         let weight = f32::from(dense.weights[output * inputs + input]) / qb;
-                        parameters[shape.weight_at(bucket, layer, output, input)] = weight;
+                        parameters[layout.weight_at(bucket, layer, output, input)] = weight;
                     }
                     let bias = f32::from(dense.bias[output]) / (qa * qb);
-                    parameters[shape.dense_bias_at(bucket, layer, output)] = bias;
+                    parameters[layout.dense_bias_at(bucket, layer, output)] = bias;
                 }
             }
         }
-        // Weights of another trainer may be larger than what is safe here.
+        // Other trainers allow larger weights.
         model.clip();
         model
     }
 
-    /// Rows, or shared rows if there are any, of the same feature.
+    /// Rows of a feature in all king buckets, or its factoriser row.
     fn copies(&self, feature: usize) -> impl Iterator<Item = usize> + use<> {
-        let features = self.shape.architecture.features.count();
-        let rows = if self.shape.factor_rows > 0 { features } else { self.shape.rows };
+        let features = self.layout.architecture.features.count();
+        let rows = if self.layout.factor_rows > 0 { features } else { self.layout.rows };
         (feature..rows).step_by(features)
     }
 
     fn start_values(&mut self) {
-        let shape = self.shape.clone();
+        let layout = self.layout.clone();
         for feature in 0..768 {
             let sign = if feature < 384 { 1.0 } else { -1.0 };
             let value = sign * MATERIAL[feature / 64 % 6] / patzer_eval::nnue::network::SCALE as f32;
-            // Half of it is shared where something is, as a queen is more than either part may be.
-            let is_shared = shape.factor_rows > 0;
+            // A queen exceeds the limit of a row or of the factoriser, so split the value.
+            let is_shared = layout.factor_rows > 0;
             let part = if is_shared { value / 2.0 } else { value };
-            for bucket in 0..shape.architecture.output_buckets {
-                for row in (feature..shape.rows).step_by(shape.architecture.features.count()) {
-                    self.parameters[shape.psqt_at(row, bucket)] = part;
+            for bucket in 0..layout.architecture.output_buckets {
+                for row in (feature..layout.rows).step_by(layout.architecture.features.count()) {
+                    self.parameters[layout.psqt_at(row, bucket)] = part;
                 }
                 if is_shared {
-                    self.parameters[shape.psqt_factor_at(feature, bucket)] = part;
+                    self.parameters[layout.psqt_factor_at(feature, bucket)] = part;
                 }
             }
         }
     }
 
-    /// (1/2 + x)² − (1/2 − x)² = (1/2 + x) − (1/2 − x) = 2x, so the same weights count for every activation; the
-    /// second neuron of a pair is 1.
+    /// (1/2 + x)² − (1/2 − x)² = (1/2 + x) − (1/2 − x) = 2x, so the same weights count material for every
+    /// activation; the second neuron of a pair is 1.
     fn start_neurons(&mut self) {
-        let shape = self.shape.clone();
-        let architecture = &shape.architecture;
+        let layout = self.layout.clone();
+        let architecture = &layout.architecture;
         let hidden = architecture.outputs_a_view();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
         for neuron in 0..material::MIN_HIDDEN {
             for feature in 0..768 {
                 for row in self.copies(feature) {
-                    let shared = shape.factor_rows > 0;
+                    let shared = layout.factor_rows > 0;
                     let at =
-                        if shared { shape.factor_at(row, neuron) } else { shape.feature_at(row, neuron) };
+                        if shared { layout.factor_at(row, neuron) } else { layout.feature_at(row, neuron) };
                     self.parameters[at] += f32::from(weights.features[feature * hidden + neuron]) / QA as f32;
                 }
             }
-            self.parameters[shape.bias_at(neuron)] = f32::from(weights.bias[neuron]) / QA as f32;
+            self.parameters[layout.bias_at(neuron)] = f32::from(weights.bias[neuron]) / QA as f32;
             if architecture.activation == Activation::Pairwise {
-                self.parameters[shape.bias_at(hidden + neuron)] = 1.0;
+                self.parameters[layout.bias_at(hidden + neuron)] = 1.0;
             }
             for bucket in 0..architecture.output_buckets {
                 for view in 0..architecture.views {
                     let input = view * hidden + neuron;
                     let weight = f32::from(weights.dense[0][0].weights[input]) / QB as f32;
-                    self.parameters[shape.weight_at(bucket, 0, 0, input)] = weight;
+                    self.parameters[layout.weight_at(bucket, 0, 0, input)] = weight;
                 }
             }
         }
     }
 
-    /// Writes the feature table with the shared weights added, if there are any.
+    /// Writes the feature table with factoriser weights added, if there is a factoriser.
     pub fn whole_table(&self, table: &mut Vec<f32>) {
         use rayon::prelude::*;
 
-        let shape = &self.shape;
-        if shape.factor_rows == 0 {
+        let layout = &self.layout;
+        if layout.factor_rows == 0 {
             return;
         }
-        table.resize(shape.bias, 0.0);
-        let size = shape.factor_rows * shape.tile;
+        table.resize(layout.bias, 0.0);
+        let size = layout.factor_rows * layout.tile;
         table.par_chunks_mut(size).enumerate().for_each(|(i, part)| {
             let own = &self.parameters[i * size..(i + 1) * size];
-            let tile = i * size / (shape.rows * shape.tile);
-            let shared = &self.parameters[shape.factor + tile * size..shape.factor + (tile + 1) * size];
+            let tile = i * size / (layout.rows * layout.tile);
+            let shared = &self.parameters[layout.factor + tile * size..layout.factor + (tile + 1) * size];
             for ((sum, own), shared) in part.iter_mut().zip(own).zip(shared) {
                 *sum = own + shared;
             }
         });
     }
 
-    /// The weight of a row of features for a neuron, with what is shared.
+    /// Feature weight with the factoriser's added.
     pub fn feature(&self, row: usize, neuron: usize) -> f32 {
-        let shape = &self.shape;
-        let own = self.parameters[shape.feature_at(row, neuron)];
-        match shape.factor_rows {
+        let layout = &self.layout;
+        let own = self.parameters[layout.feature_at(row, neuron)];
+        match layout.factor_rows {
             0 => own,
-            rows => own + self.parameters[shape.factor_at(row % rows, neuron)],
+            rows => own + self.parameters[layout.factor_at(row % rows, neuron)],
         }
     }
 
-    /// The piece-square value of a row for an output bucket, with what is shared.
+    /// Piece-square value with the factoriser's added.
     pub fn value(&self, row: usize, bucket: usize) -> f32 {
-        let shape = &self.shape;
-        let own = self.parameters[shape.psqt_at(row, bucket)];
-        match shape.factor_rows {
+        let layout = &self.layout;
+        let own = self.parameters[layout.psqt_at(row, bucket)];
+        match layout.factor_rows {
             0 => own,
-            rows => own + self.parameters[shape.psqt_factor_at(row % rows, bucket)],
+            rows => own + self.parameters[layout.psqt_factor_at(row % rows, bucket)],
         }
     }
 
-    /// The network in whole numbers.
-    ///
-    /// # Errors
-    /// If a weight does not fit 16 bits, or the features that can hold at once may sum to more. After training that
-    /// cannot be, because weights stay within [`Shape::limits`].
+    /// Quantises. Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules
+    /// out after training.
     pub fn quantise(&self, about: About) -> Result<Network> {
-        let (shape, architecture) = (&self.shape, &self.shape.architecture);
+        let (layout, architecture) = (&self.layout, &self.layout.architecture);
         let numbers = |values: &mut dyn Iterator<Item = f32>, scale: i32| -> Result<Vec<i16>> {
             values.map(|value| rounded(value, scale)).collect()
         };
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
-        let rows = || (0..shape.rows).flat_map(move |row| (0..hidden).map(move |neuron| (row, neuron)));
+        let rows = || (0..layout.rows).flat_map(move |row| (0..hidden).map(move |neuron| (row, neuron)));
         let at = |at: usize| self.parameters[at];
         let mut dense = Vec::new();
         for bucket in 0..buckets {
@@ -260,18 +253,18 @@ impl Model {
             for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
                 let places = (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)));
                 let mut weights =
-                    places.map(|(output, input)| at(shape.weight_at(bucket, layer, output, input)));
-                let mut bias = (0..outputs).map(|output| at(shape.dense_bias_at(bucket, layer, output)));
+                    places.map(|(output, input)| at(layout.weight_at(bucket, layer, output, input)));
+                let mut bias = (0..outputs).map(|output| at(layout.dense_bias_at(bucket, layer, output)));
                 layers
                     .push(Dense { weights: numbers(&mut weights, QB)?, bias: numbers(&mut bias, QA * QB)? });
             }
             dense.push(layers);
         }
-        let values = || (0..shape.rows).flat_map(move |row| (0..buckets).map(move |bucket| (row, bucket)));
+        let values = || (0..layout.rows).flat_map(move |row| (0..buckets).map(move |bucket| (row, bucket)));
         let mut psqt = values().map(|(row, bucket)| self.value(row, bucket));
         let weights = Weights {
             features: numbers(&mut rows().map(|(row, neuron)| self.feature(row, neuron)), QA)?,
-            bias: numbers(&mut (0..hidden).map(|neuron| at(shape.bias_at(neuron))), QA)?,
+            bias: numbers(&mut (0..hidden).map(|neuron| at(layout.bias_at(neuron))), QA)?,
             psqt: if architecture.psqt { numbers(&mut psqt, QA)? } else { Vec::new() },
             dense,
         };
@@ -281,7 +274,7 @@ impl Model {
     }
 }
 
-/// Whether the features that can hold at once never sum to more than 16 bits hold.
+/// Checks that no possible accumulator exceeds 16 bits.
 fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
     let features = architecture.features.count();
     let sums = |table: &[i16], columns: usize, column: usize| -> i32 {
@@ -327,7 +320,7 @@ fn rounded(value: f32, scale: i32) -> Result<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::LIMIT;
+    use crate::param_layout::LIMIT;
 
     fn plain(hidden: usize) -> Architecture {
         Architecture::plain(hidden)
@@ -337,7 +330,7 @@ mod tests {
     fn quantising_rounds_to_the_nearest() {
         let mut model = Model::zero(&plain(3), false);
         model.parameters[1] = 1.0 / 255.0 * 2.4;
-        let at = model.shape.feature_at(1, 2);
+        let at = model.layout.feature_at(1, 2);
         model.parameters[at] = -1.98;
         let last = model.parameters.len() - 1;
         model.parameters[last] = 0.5;
@@ -404,11 +397,11 @@ mod tests {
         for architecture in crate::tests::shapes() {
             for factoriser in [false, true] {
                 let mut model = Model::zero(&architecture, factoriser);
-                model.parameters = model.shape.limits().into_iter().map(|limit| -limit).collect();
+                model.parameters = model.layout.limits().into_iter().map(|limit| -limit).collect();
                 model.quantise(About::default()).unwrap();
             }
         }
-        assert!(Shape::new(&plain(8), false).limits().iter().all(|limit| *limit == LIMIT));
+        assert!(ParamLayout::new(&plain(8), false).limits().iter().all(|limit| *limit == LIMIT));
     }
 
     #[test]
@@ -421,13 +414,13 @@ mod tests {
     #[test]
     fn every_parameter_has_one_place() {
         for architecture in crate::tests::shapes() {
-            let shape = Shape::new(&architecture, true);
-            let mut places = crate::tests::places(&shape);
+            let layout = ParamLayout::new(&architecture, true);
+            let mut places = crate::tests::places(&layout);
             let count = places.len();
             places.sort_unstable();
             places.dedup();
             assert_eq!(places.len(), count, "{architecture}");
-            assert!(places.last().is_some_and(|last| *last < shape.len));
+            assert!(places.last().is_some_and(|last| *last < layout.len));
         }
     }
 }

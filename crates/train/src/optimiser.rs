@@ -1,6 +1,4 @@
-//! The optimisers that a recipe may name, and what is done to the gradient before.
-//!
-//! In: parameters and their gradient. Out: the parameters one step on, within their limits.
+//! Optimisers by their recipe name, with L2, gradient clipping and weight limits.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Settings;
 use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 
-/// The kinds of optimisers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+/// Optimiser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimiserKind {
     /// Adam with decoupled weight decay
@@ -25,7 +23,6 @@ pub enum OptimiserKind {
     Sgd,
 }
 
-/// An optimiser with the limits of the parameters.
 pub struct Optimiser {
     stepper: Box<dyn Stepper + Send>,
     limits: Vec<f32>,
@@ -34,7 +31,6 @@ pub struct Optimiser {
 }
 
 impl Optimiser {
-    /// Starts with no memory of any gradient.
     pub fn new(settings: &Settings, limits: Vec<f32>) -> Optimiser {
         let count = limits.len();
         let adam = adam_settings(settings);
@@ -47,7 +43,7 @@ impl Optimiser {
         Optimiser { stepper, limits, l2: settings.l2, clip: settings.clip_gradient }
     }
 
-    /// One step; the gradient may be changed on the way.
+    /// Takes a step; the gradient is scratch space.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &mut [f32], learning_rate: f32) {
         if self.l2 > 0.0 {
             let l2 = self.l2;
@@ -58,7 +54,7 @@ impl Optimiser {
             );
         }
         if self.clip > 0.0 {
-            shorten(gradient, self.clip);
+            clip_norm(gradient, self.clip);
         }
         self.stepper.step(parameters, gradient, learning_rate);
         parameters.par_chunks_mut(CHUNK).zip(self.limits.par_chunks(CHUNK)).for_each(|(weights, limits)| {
@@ -68,13 +64,13 @@ impl Optimiser {
         });
     }
 
-    /// What it remembers.
+    /// Step count and moments.
     pub fn state(&self) -> (u64, Vec<Vec<f32>>) {
         let (steps, parts) = self.stepper.state();
         (steps, parts.into_iter().map(<[f32]>::to_vec).collect())
     }
 
-    /// Takes what it remembered; false if that is not of this optimiser.
+    /// Restores step count and moments; false if the sizes differ.
     pub fn restore(&mut self, steps: u64, state: &[Vec<f32>]) -> bool {
         let mut parts = self.stepper.restore(steps);
         if parts.len() != state.len()
@@ -87,15 +83,14 @@ impl Optimiser {
     }
 }
 
-/// What the optimisers of Adam's kind are told.
 pub fn adam_settings(settings: &Settings) -> AdamSettings {
     let weight_decay = if settings.optimiser == OptimiserKind::Adam { 0.0 } else { settings.weight_decay };
     let (beta1, beta2) = (settings.beta1, settings.beta2);
     AdamSettings { beta1, beta2, epsilon: 1e-8, weight_decay }
 }
 
-/// Scales a gradient down to a length, if it is longer. The sum has a fixed order.
-fn shorten(gradient: &mut [f32], longest: f32) {
+/// Clips a gradient to a norm. The sum has a fixed order.
+fn clip_norm(gradient: &mut [f32], longest: f32) {
     let square = |chunk: &[f32]| chunk.iter().map(|g| f64::from(*g) * f64::from(*g)).sum::<f64>();
     let squares: Vec<f64> = gradient.par_chunks(CHUNK).map(square).collect();
     let length = squares.iter().sum::<f64>().sqrt();
@@ -112,9 +107,9 @@ mod tests {
     #[test]
     fn long_gradients_are_shortened_and_short_ones_kept() {
         let mut gradient = vec![3.0, 4.0];
-        shorten(&mut gradient, 10.0);
+        clip_norm(&mut gradient, 10.0);
         assert_eq!(gradient, [3.0, 4.0]);
-        shorten(&mut gradient, 1.0);
+        clip_norm(&mut gradient, 1.0);
         assert!((gradient[0] - 0.6).abs() < 1e-6 && (gradient[1] - 0.8).abs() < 1e-6);
     }
 

@@ -1,14 +1,14 @@
-//! A random permutation computed on all threads.
+//! Random permutations on all threads.
 
 use patzer_chess::rng::{Rng, mix};
 use rayon::prelude::*;
 
-/// Numbers that [`permutation`] shuffles at a time: so few that they are in a core's own cache.
+/// Numbers shuffled together; they fit a core's L2 cache.
 const BUCKET: usize = 1 << 15;
 
-/// Puts the numbers below the length of `order` in random order, on all threads: each number goes to a bucket drawn by
-/// lot, and every bucket is shuffled by itself, so that no swap waits for memory (Rao 1961, Sandelius 1962). The order
-/// follows from the seed and the length alone; up to 2^15 numbers it is that of [`Rng::shuffle`].
+/// Fills `order` with a random permutation of the numbers below its length, on all threads: each number goes
+/// to a random bucket, and buckets are shuffled one by one in cache (Rao 1961, Sandelius 1962). The order
+/// follows from seed and length alone; up to 2^15 numbers it is that of [`Rng::shuffle`].
 pub fn permutation(seed: u64, order: &mut [u32]) {
     let bits = order.len().div_ceil(BUCKET).next_power_of_two().ilog2();
     if bits == 0 {
@@ -18,9 +18,9 @@ pub fn permutation(seed: u64, order: &mut [u32]) {
     let lot = mix(seed, u64::MAX);
     let share = order.len().div_ceil(1 << 8).max(BUCKET) as u32;
     let count = order.len() as u32;
-    let dealt: Vec<Dealt> = (0..count.div_ceil(share))
+    let dealt: Vec<BucketedRange> = (0..count.div_ceil(share))
         .into_par_iter()
-        .map(|n| Dealt::new(n * share, share, count, lot, bits))
+        .map(|n| BucketedRange::new(n * share, share, count, lot, bits))
         .collect();
     let mut rest = order;
     let mut buckets = Vec::with_capacity(1 << bits);
@@ -41,15 +41,15 @@ pub fn permutation(seed: u64, order: &mut [u32]) {
     });
 }
 
-/// Numbers that lie side by side, sorted by the bucket that each drew.
-struct Dealt {
+/// A range of numbers sorted by random bucket.
+struct BucketedRange {
     numbers: Vec<u32>,
-    /// Where each bucket begins, and the end.
+    /// Start of each bucket, and the end.
     starts: Vec<u32>,
 }
 
-impl Dealt {
-    fn new(first: u32, share: u32, count: u32, lot: u64, bits: u32) -> Dealt {
+impl BucketedRange {
+    fn new(first: u32, share: u32, count: u32, lot: u64, bits: u32) -> BucketedRange {
         let bucket = |n: u32| (mix(lot, n.into()) >> (64 - bits)) as usize;
         let range = first..first.saturating_add(share).min(count);
         let mut starts = vec![0; (1 << bits) + 1];
@@ -61,7 +61,7 @@ impl Dealt {
             numbers[*next as usize] = n;
             *next += 1;
         }
-        Dealt { numbers, starts }
+        BucketedRange { numbers, starts }
     }
 
     fn bucket(&self, bucket: usize) -> &[u32] {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_place_of_a_permutation_is_as_likely_for_every_number() {
-        // How often numbers of each sixteenth come to lie in each sixteenth: 256 counts that scatter as lots do.
+        // Counts of numbers of each sixteenth found in each sixteenth: 256 cells for a chi-square test.
         let (count, rounds) = (1 << 17, 8);
         let mut found = [[0u32; 16]; 16];
         for seed in 0..rounds {

@@ -1,42 +1,33 @@
-//! Recipes: everything that a training run depends on besides its positions.
-//!
-//! In: the name of a built-in recipe, or a TOML file. Out: [`Settings`], complete and checked. A file need only
-//! name what it changes; an unknown key or a value without sense is an error with its line.
+//! Recipes: everything a training run depends on besides its positions. A TOML file names only what it
+//! changes.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind};
 use super::optimiser::OptimiserKind;
-use super::rate::Phase;
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
 use patzer_fit::optim::Decay;
 use patzer_io::error::{Error, Result};
 
-/// The recipes that are built in, by name.
-pub const RECIPES: &[(&str, &str)] = &[
-    ("default", include_str!("../../../recipes/default.toml")),
-    ("small", include_str!("../../../recipes/small.toml")),
-    ("mirrored", include_str!("../../../recipes/mirrored.toml")),
-    ("bucketed", include_str!("../../../recipes/bucketed.toml")),
-    ("thesis", include_str!("../../../recipes/thesis.toml")),
-    ("perspective", include_str!("../../../recipes/perspective.toml")),
-];
+/// Built-in recipes: the name and text of every file in `recipes/`.
+pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// What the forward pass of training reads.
+/// Precision of the accumulators in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Forward {
-    /// A copy of the feature weights in 16 bits, finer than the quantised network's: half as much to load.
+    /// 16-bit copy of the feature weights, finer than the quantised network's: half the memory traffic.
     #[default]
     I16,
-    /// The weights themselves.
+    /// The float weights.
     F32,
 }
 
-/// What a training run depends on besides its positions.
+/// Everything a training run depends on besides its positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -46,43 +37,43 @@ pub struct Settings {
     pub hidden: usize,
     /// Neurons of further layers, at most two.
     pub layers: Vec<usize>,
-    /// 2: both sides look at the board, with shared weights; 1: the side to move alone.
+    /// Perspectives: 2 for both sides with shared weights, 1 for the side to move alone.
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
-    /// Whether a side whose king stands on the right half sees the board with left and right exchanged.
+    /// Mirror the board horizontally for a king on files e to h.
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, or 64 characters from a1 to h8.
     pub king_buckets: KingBuckets,
-    /// Whether input buckets share a part of their weights, which positions of all of them train.
+    /// Factoriser: weights shared by all king buckets, added to each bucket's own.
     pub factoriser: bool,
-    /// Output weights for different kinds of positions, 1 to 32.
+    /// Output buckets, 1 to 32.
     pub output_buckets: usize,
-    /// What chooses among them: `pieces` or `phase`.
+    /// Selector of the output bucket: `pieces` or `phase`.
     pub output_by: OutputBy,
-    /// Whether every feature has a value that goes straight to the output.
+    /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
     /// Passes over the training positions.
     pub epochs: usize,
-    /// Positions of an epoch that are read as a stream, for data larger than memory; 0 reads all data into memory, and
-    /// an epoch is one pass over it.
+    /// Positions per epoch when data larger than memory is streamed; 0 loads all data, and an epoch is one
+    /// pass.
     pub superbatch: usize,
-    /// Positions of a stream that are shuffled together; each takes 64 bytes.
+    /// Shuffle buffer of a stream, in positions of 64 bytes.
     pub buffer: usize,
-    /// Positions for each step; a pass is cut into equal batches of at most this size.
+    /// Batch size; a pass is split into equal batches of at most this size.
     pub batch: usize,
     /// Learning rate after the warm-up.
     pub learning_rate: f32,
     /// Learning rate at the last step.
     pub final_learning_rate: f32,
-    /// How the learning rate falls: `cosine`, `linear`, `exponential`, `step` or `constant`.
+    /// Learning-rate decay: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
-    /// Factor of the learning rate for each epoch, instead of a final rate.
+    /// Learning-rate factor per epoch, instead of a final rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_decay: Option<f32>,
-    /// Steps over which the learning rate climbs at the start.
+    /// Warm-up steps.
     pub warmup: u64,
-    /// A network to start from; without one the weights are random.
+    /// Network to start from; default random weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
     /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
@@ -91,52 +82,51 @@ pub struct Settings {
     pub power: f32,
     /// κ of the loss `pqr`.
     pub kappa: f32,
-    /// With `pqr`, positions with fewer legal moves than this quantile of their side and move number are left out; 0
+    /// With `pqr`, drop positions with fewer legal moves than this quantile of their side and move number; 0
     /// keeps all.
     pub legal_quantile: f64,
-    /// λ of TD(λ): the result in the target becomes the λ-return along the game, which goes from the result (1) to the
-    /// scores (0).
+    /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub td_lambda: Option<f32>,
-    /// Weight of the game's result in the target, 0 to 1; the rest is the score's. A position without a score
-    /// has the result alone.
+    /// Weight of the game result in the target, 0 to 1; the score has the rest. A position without a score
+    /// uses the result alone.
     pub wdl: f32,
-    /// That weight at the last step, if it changes; in between it goes in a straight line.
+    /// `wdl` at the last step; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
-    /// K of the sigmoid σ(K·s/400) between the scores' centipawns and expected results; `None` is 1 here; `patzer tune`
-    /// fits it to the data first.
+    /// K of the sigmoid σ(K·s/400) from centipawns to expected results; unset means 1 here, and `patzer tune`
+    /// fits it to the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
-    /// K of the sigmoid that the network's output goes through; `None` is that of the scores.
+    /// K of the output's sigmoid; unset means `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
-    /// Numbers that the sums of the hidden layer are taken in while training: `i16` or `f32`.
+    /// Accumulator precision in training: `i16` or `f32`.
     pub forward: Forward,
     /// `adamw`, `adam`, `radam`, `ranger` or `sgd`.
     pub optimiser: OptimiserKind,
-    /// Share of the last step that stays, with `sgd`.
+    /// Momentum of `sgd`.
     pub momentum: f32,
-    /// What is added to the gradient for each unit of a weight: decay that goes through the optimiser.
+    /// L2 regularisation, added to the gradient per unit of weight.
     pub l2: f32,
-    /// Longest gradient, over all parameters, that is taken as it is; longer ones are shortened. 0 takes all.
+    /// Gradient norm to clip to; 0 disables clipping.
     pub clip_gradient: f32,
-    /// Epochs without a better validation loss after which the run ends; 0 never ends it.
+    /// Early stopping after this many epochs without a better validation loss; 0 disables it.
     pub patience: usize,
-    /// Share of the averaged weights that each step keeps, such as 0.999; the rest is the weights that it leads to. The
-    /// averaged ones are then validated and kept. 0 averages nothing.
+    /// Decay of the weight average per step, such as 0.999; the average is then validated and average_decay. 0
+    /// disables it.
     pub average: f32,
-    /// Decoupled weight decay, in units of the learning rate; the fewer the positions, the more helps.
+    /// Decoupled weight decay, in units of the learning rate; helps more the fewer the positions.
     pub weight_decay: f32,
-    /// Decay of the mean gradient (Adam's β1).
+    /// Adam's β1.
     pub beta1: f32,
-    /// Decay of the mean squared gradient (Adam's β2).
+    /// Adam's β2.
     pub beta2: f32,
-    /// Seed of the first weights and of the order of the positions.
+    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
-    /// Share of the games that is kept for validation, 0 to 0.5.
+    /// Share of games held out for validation, 0 to 0.5.
     pub validation: f64,
-    /// Learning rates one after another, instead of `learning_rate`, `schedule` and `warmup`.
+    /// Piecewise learning rate, instead of `learning_rate`, `schedule` and `warmup`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
 }
@@ -193,10 +183,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads a recipe: the name of a built-in one, or the path of a TOML file.
-    ///
-    /// # Errors
-    /// If there is neither, or the file has an unknown key or a value without sense.
+    /// Loads a built-in recipe by name, or a TOML file.
     pub fn load(name_or_path: &str) -> Result<Settings> {
         if let Some((_, text)) = RECIPES.iter().find(|(name, _)| *name == name_or_path) {
             return Settings::parse(text, Path::new(name_or_path));
@@ -212,10 +199,7 @@ impl Settings {
         Settings::parse(&patzer_io::read_text(path)?, path)
     }
 
-    /// Reads the text of a recipe; `path` is for the error message.
-    ///
-    /// # Errors
-    /// If it has an unknown key or a value without sense.
+    /// Parses a recipe; `path` is for error messages.
     pub fn parse(text: &str, path: &Path) -> Result<Settings> {
         let settings: Settings = toml::from_str(text).map_err(|e| {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
@@ -233,11 +217,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The same with other values for some keys, each `KEY=VALUE` with the value as in a recipe; quotes around text may
-    /// be left out.
-    ///
-    /// # Errors
-    /// If a key is unknown or a value has no sense; one line that names it.
+    /// Overrides keys by `KEY=VALUE`, with values as in a recipe; quotes around text are optional.
     pub fn with(&self, changes: &[String]) -> Result<Settings> {
         if changes.is_empty() {
             return Ok(self.clone());
@@ -259,7 +239,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The shape of the network.
+    /// Architecture of the network.
     pub fn architecture(&self) -> Architecture {
         Architecture {
             features: self.features.clone(),
@@ -275,16 +255,12 @@ impl Settings {
         }
     }
 
-    /// Whether there is something to share.
+    /// True if the factoriser applies: there are several king buckets.
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    /// The network to start from, if one is named. One with a single input or output bucket may be the
-    /// start of several.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is of another shape.
+    /// Loads the `start` network. A single input or output bucket is copied to all of the recipe's.
     pub fn start(&self) -> Result<Option<Network>> {
         let Some(path) = &self.start else { return Ok(None) };
         let network = patzer_io::parse(path, Network::parse)?;
@@ -299,15 +275,12 @@ impl Settings {
         Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, scale: 0.0 }
     }
 
-    /// Checks that every value makes sense.
-    ///
-    /// # Errors
-    /// If one does not; names it.
+    /// Checks that every value is in range.
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }
 
-    /// The first value without sense: its key, and what is wrong.
+    /// Key and reason of the first bad value.
     fn check(&self) -> std::result::Result<(), (&'static str, String)> {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
@@ -360,7 +333,7 @@ fn range(
     Err((key, format!("{key} = {}: has to be from {} to {}", short(value), short(low), short(high))))
 }
 
-/// A number as a person would write it, although it may have been a 32-bit one.
+/// Shortest decimal of a value that may have been an f32.
 fn short(value: f64) -> String {
     format!("{}", value as f32)
 }

@@ -1,19 +1,19 @@
-//! Training against a plain twin in 64-bit floats, against finite differences, and against itself.
+//! Training against a plain implementation in f64, against finite differences, and against itself.
 
 use shakmaty::{Chess, Color, Position};
 
-use super::cpu::Cpu;
+use super::cpu_gradient::CpuGradient;
 use super::loss::Target;
 use super::model::Model;
-use super::shape::Shape;
-use super::{Epoch, OptimiserKind, Settings, TrainItem, WIN, Watcher, fit};
+use super::param_layout::ParamLayout;
+use super::{Epoch, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
 use patzer_eval::nnue::features::{self, Features};
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase};
 
-/// Positions of random games, with their material as the score and now and then none.
+/// Positions of random games with material scores, some without a score.
 pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     let mut rng = Rng::new(seed);
     let mut judge = Nnue::new(material::network(16).unwrap().into());
@@ -39,7 +39,7 @@ fn settings() -> Settings {
     Settings { hidden: 16, epochs: 3, batch: 300, warmup: 0, ..Settings::default() }
 }
 
-/// One architecture with every part, others with the parts in turn; small, so that everything can be tried.
+/// Small architectures that use every feature in turn, the last all of them.
 pub fn shapes() -> Vec<Architecture> {
     let plain = || Architecture::plain(20);
     let five = || KingBuckets::parse("five").unwrap();
@@ -73,10 +73,9 @@ pub fn shapes() -> Vec<Architecture> {
     ]
 }
 
-/// The mean loss as the definition says it, in 64-bit floats: a twin that shares nothing with the kernel but the places
-/// of the parameters.
-fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
-    let architecture = &shape.architecture;
+/// Mean loss by definition, in f64; shares only parameter offsets with the implementation.
+fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
+    let architecture = &layout.architecture;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     let clip = |x: f64| x.clamp(0.0, 1.0);
     let further = |x: f64| match architecture.activation {
@@ -97,13 +96,13 @@ fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settin
             architecture.features.write(&view, &mut words);
             let active: Vec<usize> = features::ones(&words).collect();
             let row = |feature: usize| king * architecture.features.count() + feature;
-            let shared = |at: usize| if shape.factor_rows > 0 { parameters[at] } else { 0.0 };
+            let shared = |at: usize| if layout.factor_rows > 0 { parameters[at] } else { 0.0 };
             let sum = |neuron: usize| -> f64 {
                 let weight = |f: &usize| {
-                    let own = parameters[shape.feature_at(row(*f), neuron)];
-                    own + shared(if shape.factor_rows > 0 { shape.factor_at(*f, neuron) } else { 0 })
+                    let own = parameters[layout.feature_at(row(*f), neuron)];
+                    own + shared(if layout.factor_rows > 0 { layout.factor_at(*f, neuron) } else { 0 })
                 };
-                parameters[shape.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
+                parameters[layout.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
             };
             let sums: Vec<f64> = (0..architecture.hidden).map(sum).collect();
             values.extend((0..architecture.outputs_a_view()).map(|n| match architecture.activation {
@@ -112,8 +111,8 @@ fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settin
             }));
             if architecture.psqt {
                 let value = |f: &usize| {
-                    let own = parameters[shape.psqt_at(row(*f), bucket)];
-                    own + shared(if shape.factor_rows > 0 { shape.psqt_factor_at(*f, bucket) } else { 0 })
+                    let own = parameters[layout.psqt_at(row(*f), bucket)];
+                    own + shared(if layout.factor_rows > 0 { layout.psqt_factor_at(*f, bucket) } else { 0 })
                 };
                 skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
             }
@@ -124,8 +123,8 @@ fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settin
             }
             let output = |o: usize| -> f64 {
                 let products =
-                    (0..inputs).map(|i| values[i] * parameters[shape.weight_at(bucket, layer, o, i)]);
-                products.sum::<f64>() + parameters[shape.dense_bias_at(bucket, layer, o)]
+                    (0..inputs).map(|i| values[i] * parameters[layout.weight_at(bucket, layer, o, i)]);
+                products.sum::<f64>() + parameters[layout.dense_bias_at(bucket, layer, o)]
             };
             values = (0..outputs).map(output).collect();
         }
@@ -138,72 +137,71 @@ fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settin
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }
 
-/// Where every parameter lies that is no padding.
-pub fn places(shape: &Shape) -> Vec<usize> {
-    let architecture = &shape.architecture;
+/// Offsets of all parameters, without padding.
+pub fn places(layout: &ParamLayout) -> Vec<usize> {
+    let architecture = &layout.architecture;
     let mut places = Vec::new();
     for neuron in 0..architecture.hidden {
-        places.extend((0..shape.rows).map(|row| shape.feature_at(row, neuron)));
-        places.extend((0..shape.factor_rows).map(|feature| shape.factor_at(feature, neuron)));
-        places.push(shape.bias_at(neuron));
+        places.extend((0..layout.rows).map(|row| layout.feature_at(row, neuron)));
+        places.extend((0..layout.factor_rows).map(|feature| layout.factor_at(feature, neuron)));
+        places.push(layout.bias_at(neuron));
     }
     for bucket in 0..architecture.output_buckets {
         if architecture.psqt {
-            places.extend((0..shape.rows).map(|row| shape.psqt_at(row, bucket)));
-            places.extend((0..shape.factor_rows).map(|feature| shape.psqt_factor_at(feature, bucket)));
+            places.extend((0..layout.rows).map(|row| layout.psqt_at(row, bucket)));
+            places.extend((0..layout.factor_rows).map(|feature| layout.psqt_factor_at(feature, bucket)));
         }
         for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
             for output in 0..outputs {
-                places.extend((0..inputs).map(|input| shape.weight_at(bucket, layer, output, input)));
-                places.push(shape.dense_bias_at(bucket, layer, output));
+                places.extend((0..inputs).map(|input| layout.weight_at(bucket, layer, output, input)));
+                places.push(layout.dense_bias_at(bucket, layer, output));
             }
         }
     }
     places
 }
 
-/// Compares the gradient of some parameters of every part with finite differences.
-fn check_gradient(architecture: &Architecture, factoriser: bool) -> Result<(), String> {
+/// Compares sampled gradients of every kind with finite differences.
+fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let items = items(260, 1);
     let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };
     let target = Target { wdl: 0.4, k: 1.2 };
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
-    // Weights and biases large enough that some activations are cut off above.
-    for at in places(&model.shape) {
+    // Weights and biases large enough to clip some activations.
+    for at in places(&model.layout) {
         model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
     }
     let batch: Vec<u32> = (0..items.len() as u32).collect();
-    let mut cpu = Cpu::new(&model, items.len(), false);
+    let mut cpu = CpuGradient::new(&model, items.len(), false);
     let mean = cpu.mean_loss(&model, settings.loss(), target, &items);
     let (loss, gradient) = cpu.gradient(&model, settings.loss(), target, &items, &batch);
     let exact: Vec<f64> = model.parameters.iter().map(|w| f64::from(*w)).collect();
-    let reference = |parameters: &[f64]| reference_loss(&model.shape, parameters, &items, &settings);
+    let reference = |parameters: &[f64]| reference_loss(&model.layout, parameters, &items, &settings);
     let expected = reference(&exact);
     for loss in [loss / items.len() as f64, mean] {
-        if (loss - expected).abs() > 1e-5 {
-            return Err(format!("{architecture}: the loss {loss} is not {expected}"));
-        }
+        assert!((loss - expected).abs() <= 1e-5, "{architecture}: the loss {loss} is not {expected}");
     }
 
-    let shape = &model.shape;
-    let touched: Vec<usize> = (0..shape.bias).filter(|at| gradient[*at] != 0.0).collect();
+    let layout = &model.layout;
+    let touched: Vec<usize> = (0..layout.bias).filter(|at| gradient[*at] != 0.0).collect();
     let mut checked: Vec<usize> = (0..14).map(|_| touched[rng.below(touched.len())]).collect();
-    checked.extend((0..4).map(|_| shape.bias_at(rng.below(architecture.hidden))));
+    checked.extend((0..4).map(|_| layout.bias_at(rng.below(architecture.hidden))));
     if factoriser {
-        let shared: Vec<usize> = (shape.factor..shape.heads).filter(|at| gradient[*at] != 0.0).collect();
+        let shared: Vec<usize> =
+            (layout.factor..layout.output_start).filter(|at| gradient[*at] != 0.0).collect();
         checked.extend((0..8).map(|_| shared[rng.below(shared.len())]));
     }
     for bucket in 0..architecture.output_buckets.min(3) {
         if architecture.psqt {
-            let at = |row: usize| shape.psqt_at(row, bucket);
-            checked.extend((0..shape.rows).map(at).filter(|at| gradient[*at] != 0.0).take(3));
+            let at = |row: usize| layout.psqt_at(row, bucket);
+            checked.extend((0..layout.rows).map(at).filter(|at| gradient[*at] != 0.0).take(3));
         }
         for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
             for _ in 0..5 {
                 let (output, input) = (rng.below(outputs), rng.below(inputs));
-                checked.push(shape.weight_at(bucket, layer, output, input));
-                checked.push(shape.dense_bias_at(bucket, layer, output));
+                checked.push(layout.weight_at(bucket, layer, output, input));
+                checked.push(layout.dense_bias_at(bucket, layer, output));
             }
         }
     }
@@ -217,23 +215,19 @@ fn check_gradient(architecture: &Architecture, factoriser: bool) -> Result<(), S
         let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
         let error = (f64::from(gradient[at]) - expected).abs();
         let bound = 2e-6 + 2e-3 * expected.abs();
-        if error > bound {
-            return Err(format!("{architecture}, parameter {at}: {} is not {expected}", gradient[at]));
-        }
+        assert!(error <= bound, "{architecture}, parameter {at}: {} is not {expected}", gradient[at]);
         largest = largest.max(expected.abs());
     }
-    if largest > 1e-4 { Ok(()) } else { Err(format!("{architecture}: the gradient is trivially zero")) }
+    assert!(largest > 1e-4, "{architecture}: the gradient is trivially zero");
 }
 
 #[test]
 fn gradients_of_every_shape_are_those_of_finite_differences() {
     use rayon::prelude::*;
 
-    let check = |architecture: Architecture| {
-        check_gradient(&architecture, architecture.king_bucket_count() > 1).err()
-    };
-    let wrong: Vec<String> = shapes().into_par_iter().filter_map(check).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    shapes().into_par_iter().for_each(|architecture| {
+        check_gradient(&architecture, architecture.king_bucket_count() > 1);
+    });
 }
 
 #[test]
@@ -258,10 +252,10 @@ fn what_is_trained_is_what_plays() {
         let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
         let (first, last) = (outcome.epochs[0].train_loss, outcome.epochs[2].train_loss);
         assert!(last < first, "{architecture}: {first} → {last}");
-        let shape = Architecture { hidden: 32, ..architecture };
-        assert_eq!(outcome.network.architecture(), &shape);
-        // Rounded weights of hundreds of terms: some centipawns.
-        assert!(outcome.quantisation.mean_error < 30.0, "{shape}: {:?}", outcome.quantisation);
+        let layout = Architecture { hidden: 32, ..architecture };
+        assert_eq!(outcome.network.architecture(), &layout);
+        // Rounding hundreds of weights: some centipawns.
+        assert!(outcome.quantisation.mean_error < 30.0, "{layout}: {:?}", outcome.quantisation);
     }
 }
 
@@ -274,7 +268,7 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
         let model = Model::random(&architecture, false, 5);
         let batch: Vec<u32> = (0..items.len() as u32).collect();
         let with = |shorts: bool| {
-            let mut cpu = Cpu::new(&model, items.len(), shorts);
+            let mut cpu = CpuGradient::new(&model, items.len(), shorts);
             let (loss, gradient) = cpu.gradient(&model, loss, target, &items, &batch);
             (loss / items.len() as f64, gradient.to_vec())
         };
@@ -284,7 +278,7 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
             |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
         let size = square(&mut expected.iter().copied());
         let away = square(&mut expected.iter().zip(&found).map(|(a, b)| a - b));
-        // A sum that rounding moves over the edge of an activation switches its gradient on or off.
+        // An accumulator that rounding moves over an activation's edge switches its gradient.
         assert!(away < 0.01 * size, "{architecture}: {}", (away / size).sqrt());
         assert_ne!(expected, found);
     }
@@ -333,7 +327,7 @@ fn the_bytes_depend_neither_on_the_run_nor_on_the_threads() {
 
 #[test]
 fn the_best_epoch_is_the_one_that_is_kept() {
-    // With so high a rate the validation loss goes up and down.
+    // At this rate the validation loss goes up and down.
     let items = items(600, 7);
     let (train, validation) = items.split_at(500);
     let settings =
@@ -355,18 +349,18 @@ fn nothing_to_train_on_is_an_error() {
     );
 }
 
-/// Keeps every state, and can begin with one.
+/// Keeps every checkpoint, and can resume from one.
 #[derive(Default)]
-pub struct Keeper {
+pub struct Checkpoints {
     pub from: Option<Vec<u8>>,
-    pub kept: Vec<Vec<u8>>,
+    pub average_decay: Vec<Vec<u8>>,
     pub seen: usize,
-    pub set_aside: Option<String>,
+    pub gpu_rejected: Option<String>,
 }
 
-impl Watcher for Keeper {
-    fn set_aside(&mut self, reason: &patzer_io::error::Error) {
-        self.set_aside = Some(reason.to_string());
+impl TrainingCallbacks for Checkpoints {
+    fn gpu_rejected(&mut self, reason: &patzer_io::error::Error) {
+        self.gpu_rejected = Some(reason.to_string());
     }
 
     fn epoch(&mut self, _: &Epoch) {
@@ -377,16 +371,15 @@ impl Watcher for Keeper {
         Ok(self.from.clone())
     }
 
-    fn keep(
+    fn save_checkpoint(
         &mut self,
         state: &mut dyn FnMut() -> patzer_io::error::Result<Vec<u8>>,
     ) -> patzer_io::error::Result<()> {
-        self.kept.push(state()?);
+        self.average_decay.push(state()?);
         Ok(())
     }
 }
 
-/// All of them.
 pub const OPTIMISERS: [OptimiserKind; 5] = [
     OptimiserKind::AdamW,
     OptimiserKind::Adam,
@@ -410,21 +403,21 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
             final_wdl: Some(0.8),
             ..settings()
         };
-        let mut whole = Keeper::default();
+        let mut whole = Checkpoints::default();
         let expected = fit(train, validation, &settings, &mut whole).unwrap();
-        assert_eq!((whole.kept.len(), whole.seen), (4, 4));
+        assert_eq!((whole.average_decay.len(), whole.seen), (4, 4));
         let losses = |outcome: &super::Outcome| -> Vec<_> {
             outcome.epochs.iter().map(|e| (e.epoch, e.train_loss, e.validation_loss)).collect()
         };
-        for state in [&whole.kept[0], &whole.kept[2], &whole.kept[3]] {
-            let mut again = Keeper { from: Some(state.clone()), ..Keeper::default() };
+        for state in [&whole.average_decay[0], &whole.average_decay[2], &whole.average_decay[3]] {
+            let mut again = Checkpoints { from: Some(state.clone()), ..Checkpoints::default() };
             let outcome = fit(train, validation, &settings, &mut again).unwrap();
             assert_eq!(outcome.network.to_bytes(), expected.network.to_bytes(), "{optimiser:?}");
             assert_eq!(losses(&outcome), losses(&expected));
             assert_eq!(again.seen, 4, "epochs that were done are told again");
         }
         let other = Settings { seed: 5, ..settings };
-        let mut again = Keeper { from: Some(whole.kept[0].clone()), ..Keeper::default() };
+        let mut again = Checkpoints { from: Some(whole.average_decay[0].clone()), ..Checkpoints::default() };
         let error = fit(train, validation, &other, &mut again).unwrap_err().to_string();
         assert!(error.contains("other settings"), "{error}");
         results.push(expected.network.body());
@@ -448,15 +441,15 @@ fn averaged_weights_are_kept_and_a_run_goes_on_with_them() {
     let items = items(900, 4);
     let (train, validation) = items.split_at(800);
     let settings = Settings { average: 0.9, epochs: 3, batch: 100, learning_rate: 0.01, ..settings() };
-    let mut whole = Keeper::default();
+    let mut whole = Checkpoints::default();
     let averaged = fit(train, validation, &settings, &mut whole).unwrap();
-    let mut again = Keeper { from: Some(whole.kept[0].clone()), ..Keeper::default() };
+    let mut again = Checkpoints { from: Some(whole.average_decay[0].clone()), ..Checkpoints::default() };
     let resumed = fit(train, validation, &settings, &mut again).unwrap();
     assert_eq!(resumed.network.to_bytes(), averaged.network.to_bytes());
     let plain =
-        fit(train, validation, &Settings { average: 0.0, ..settings.clone() }, &mut Keeper::default());
+        fit(train, validation, &Settings { average: 0.0, ..settings.clone() }, &mut Checkpoints::default());
     let plain = plain.unwrap();
-    // The steps are the same, what is judged and kept is not.
+    // Averaging changes no step, only what is validated and average_decay.
     assert_eq!(plain.epochs[0].train_loss, averaged.epochs[0].train_loss);
     assert_ne!(plain.epochs[0].validation_loss, averaged.epochs[0].validation_loss);
     assert_ne!(plain.network.body(), averaged.network.body());

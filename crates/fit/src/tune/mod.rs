@@ -6,14 +6,14 @@
 
 pub mod chunk;
 pub mod columns;
-pub mod epd;
+pub use patzer_data::fast_epd as epd;
 mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
 mod labels;
 mod lbfgs;
-pub mod lines;
+pub use patzer_data::lines;
 pub mod model;
 mod normal;
 pub mod objective;

@@ -1,33 +1,27 @@
-//! Whether a device computes what the CPU does, asked before a run trusts it.
-//!
-//! In: a network on a device, before its first step, and positions of the run. Out: nothing, or what differs. The driver
-//! compiles the kernels for devices and by versions of its own that no test has seen, and a fault there would only show as
-//! a network that learns worse. The gradient is computed twice, since two runs have to give the same bytes, and one step is
-//! taken and taken back.
+//! Check of a device against the CPU before a run: losses, the gradient (twice, for repeatability), and one
+//! step, which is undone. The driver compiles the kernels for devices that no test has seen, and a fault
+//! there would only show as a network that learns worse.
 
 use super::Gpu;
-use crate::backend::{Backend, Step};
-use crate::cpu::Cpu;
+use crate::backend::{Backend, StepParams};
+use crate::cpu_gradient::CpuGradient;
 use crate::loss::Target;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::{Forward, Settings, TrainItem};
 use patzer_io::error::{Error, Result};
 
-/// The most positions that are looked at: so many that every kernel has several blocks.
+/// Positions compared: enough to give every kernel several blocks.
 const POSITIONS: usize = 4096;
-/// How far two gradients may be apart, over the length of the CPU's; and two steps, whose weights are rounded.
+/// Relative tolerances of gradients and of steps, whose weights are rounded.
 const GRADIENT: f64 = 1e-4;
 const STEP: f64 = 1e-3;
-/// A part of the gradient that is so much smaller than all of it is rounding.
+/// Gradient sections below this share of the whole are rounding.
 const NOTHING: f64 = 1e-6;
-/// Stands for a length of 0 where one divides.
+/// Replaces a zero divisor.
 const TINY: f64 = f64::MIN_POSITIVE;
 
-/// Compares a device with the CPU on the first of some positions. The network is as it was afterwards.
-///
-/// # Errors
-/// If they differ, or the device fails.
+/// Compares a device with the CPU on some positions, and restores the network.
 pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
     let (loss, target) = (settings.loss(), Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) });
     let most = POSITIONS.min(gpu.work.plan.batch).min(positions.len());
@@ -36,14 +30,14 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
         return Ok(());
     }
     let batch: Vec<u32> = (0..items.len() as u32).collect();
-    let mut cpu = Cpu::new(model, items.len(), settings.forward == Forward::I16);
+    let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
     let fresh = gpu.save()?;
 
     let (found, mut gradient) = gpu.gradient_of(items, &batch, loss, target)?;
     let (expected, exact) = cpu.gradient(model, loss, target, items, &batch);
     gpu.agrees("losses", apart(found, expected), GRADIENT)?;
     let whole = length(exact);
-    for (what, part) in model.shape.parts() {
+    for (what, part) in model.layout.parts() {
         let (exact, found) = (&exact[part.clone()], &gradient[part]);
         gpu.agrees(what, distance(exact, found) / length(exact).max(NOTHING * whole).max(TINY), GRADIENT)?;
     }
@@ -51,17 +45,17 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
     let repeats = again.to_bits() == found.to_bits()
         && same.iter().zip(&gradient).all(|(a, b)| a.to_bits() == b.to_bits());
     if !repeats {
-        return Err(gpu.fault("computes another gradient when it is asked again"));
+        return Err(gpu.fault("computes another gradient when it is operations again"));
     }
     let found = gpu.mean_loss(loss, target, items)?;
     let expected = cpu.mean_loss(model, loss, target, items);
     gpu.agrees("validation losses", apart(found, expected), GRADIENT)?;
 
-    // The device's own gradient, so that only the step differs.
+    // Start from the device's own gradient, so that only the step differs.
     let rate = settings.learning_rate;
-    gpu.optimise(&Step { number: 1, loss, target, rate })?;
+    gpu.optimise(&StepParams { number: 1, loss, target, rate })?;
     let mut weights = model.parameters.clone();
-    Optimiser::new(settings, model.shape.limits()).step(&mut weights, &mut gradient, rate);
+    Optimiser::new(settings, model.layout.limits()).step(&mut weights, &mut gradient, rate);
     let stepped = gpu.save()?.parameters;
     let away = distance(&weights, &stepped) / distance(&model.parameters, &weights).max(TINY);
     gpu.agrees("steps", away, STEP)?;
@@ -69,7 +63,7 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
 }
 
 impl Gpu {
-    /// A fault if two numbers are too far apart; not a number is.
+    /// Fails if a difference exceeds its tolerance or is NaN.
     fn agrees(&self, what: &str, away: f64, most: f64) -> Result<()> {
         if away <= most {
             return Ok(());
@@ -85,17 +79,17 @@ impl Gpu {
     }
 }
 
-/// How far a number is from the one expected, over that one.
+/// Relative error.
 fn apart(found: f64, expected: f64) -> f64 {
     (found - expected).abs() / expected.abs().max(TINY)
 }
 
-/// The length of a vector.
+/// Euclidean norm.
 pub(super) fn length(vector: &[f32]) -> f64 {
     vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
 }
 
-/// How far two vectors are apart.
+/// Euclidean distance.
 pub(super) fn distance(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }

@@ -1,12 +1,11 @@
-//! NVIDIA's driver behind the seam.
+//! NVIDIA's driver, loaded at run time so that patzer starts without it. It compiles the PTX for the device
+//! it finds.
 //!
-//! In: the driver's library, if there is one: it is looked for while the program runs, so that the program starts without
-//! it. Out: a device. The kernels come as PTX, which the driver compiles for the device that it finds and keeps.
-//!
-//! Two queues: one computes, one copies slots to the device. The host waits for neither within a step; it waits only before
-//! it fills a slot that the device still reads.
+//! One stream computes, one copies slots to the device. The host waits only before it fills a slot that the
+//! device still reads.
 
 use std::ffi::CString;
+use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -14,81 +13,103 @@ use cudarc::driver::sys::{self, CUdevice_attribute_enum, CUdeviceptr, CUfunction
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 
 use super::driver::{Address, Driver, Kernel, Param};
-use super::graph::{self, Asked, Graph};
+use super::graph::{self, Graph, Operation};
 use patzer_io::error::{Error, Result};
 
 /// The kernels, compiled by tools/ptx.py.
 pub const PTX: &str = include_str!("kernels/kernels.ptx");
-/// The oldest devices that the PTX is for.
+/// Least compute capability of the PTX.
 const OLDEST: (i32, i32) = (7, 0);
-/// Bytes to which places in memory are aligned.
+/// Alignment of device memory in bytes.
 const ALIGN: usize = 16;
-/// Graphs that are kept: steps differ by the parts of a batch, and by what an optimiser does now and then.
+/// Cached graphs: steps differ by sub-batches and by occasional optimiser work.
 const MOST_GRAPHS: usize = 8;
 
-/// A GPU.
 struct Cuda {
     name: String,
     module: CUmodule,
     kernels: Vec<CUfunction>,
-    /// What a step has asked for so far, while there is one, and the graphs of steps; none where they cannot be made.
-    asked: Option<Vec<Asked>>,
+    /// Operations of the current step, and cached graphs; `None` where graphs do not work.
+    operations: Option<Vec<Operation>>,
     graphs: Option<Vec<Graph>>,
     memory: Vec<CUdeviceptr>,
     slots: Vec<Slot>,
-    /// Both queues; the context goes last.
+    /// Streams drop before their context.
     compute: Arc<CudaStream>,
     copies: Arc<CudaStream>,
     context: Arc<CudaContext>,
 }
 
-/// Page-locked memory, which the device reads by itself, and its copy on the device.
+/// Page-locked memory and its copy on the device.
 struct Slot {
     host: *mut u8,
     result: *mut f64,
     bytes: usize,
     device: CUdeviceptr,
-    /// The copy is there; all that works on it is done.
+    /// Recorded after the copy, and after the slot's work.
     sent: CudaEvent,
     done: CudaEvent,
 }
 
-/// The GPU of a number, counted from 0 as the driver does.
-///
-/// # Errors
-/// A sentence that says why there is none.
-pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, String> {
+/// Why a GPU cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    NoDriver,
+    Driver(DriverError),
+    NoGpu,
+    /// Index asked for, and the last one.
+    NoSuchGpu(usize, i32),
+    TooOld(String, (i32, i32)),
+    DriverTooOld(String),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::NoDriver => f.write_str("no NVIDIA driver is installed"),
+            OpenError::Driver(error) => write!(f, "the NVIDIA driver says: {}", said(*error)),
+            OpenError::NoGpu => f.write_str("there is no NVIDIA GPU"),
+            OpenError::NoSuchGpu(ordinal, last) => write!(f, "there is no GPU {ordinal}: the last is {last}"),
+            OpenError::TooOld(name, (major, minor)) => {
+                write!(f, "{name} is of compute capability {major}.{minor}, older than 7.0")
+            }
+            OpenError::DriverTooOld(name) => {
+                write!(f, "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// Opens a GPU by index.
+pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, OpenError> {
     // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
-        return Err("no NVIDIA driver is installed".to_string());
+        return Err(OpenError::NoDriver);
     }
-    let because = |error: DriverError| format!("the NVIDIA driver says: {}", said(error));
-    let count = CudaContext::device_count().map_err(because)?;
+    let count = CudaContext::device_count().map_err(OpenError::Driver)?;
     if ordinal >= count.max(0) as usize {
         return Err(match count {
-            0 => "there is no NVIDIA GPU".to_string(),
-            _ => format!("there is no GPU {ordinal}: the last is {}", count - 1),
+            0 => OpenError::NoGpu,
+            _ => OpenError::NoSuchGpu(ordinal, count - 1),
         });
     }
-    let context = CudaContext::new(ordinal).map_err(because)?;
-    let name = context.name().map_err(because)?;
-    let attribute = |which| context.attribute(which).map_err(because);
+    let context = CudaContext::new(ordinal).map_err(OpenError::Driver)?;
+    let name = context.name().map_err(OpenError::Driver)?;
+    let attribute = |which| context.attribute(which).map_err(OpenError::Driver);
     let major = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     if (major, minor) < OLDEST {
-        return Err(format!("{name} is of compute capability {major}.{minor}, older than 7.0"));
+        return Err(OpenError::TooOld(name, (major, minor)));
     }
-    Cuda::new(context, format!("{name} (GPU {ordinal})"))
-        .map(|cuda| Box::new(cuda) as Box<dyn Driver>)
-        .map_err(|error| match error.0 {
-            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
-                format!("the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
-            }
-            _ => because(error),
-        })
+    match Cuda::new(context, format!("{name} (GPU {ordinal})")) {
+        Ok(cuda) => Ok(Box::new(cuda)),
+        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(OpenError::DriverTooOld(name)),
+        Err(error) => Err(OpenError::Driver(error)),
+    }
 }
 
-/// What the driver says of an error.
 fn said(error: DriverError) -> String {
     match error.error_string() {
         Ok(text) => text.to_string_lossy().into_owned(),
@@ -106,7 +127,7 @@ impl Cuda {
             name,
             module,
             kernels: Vec::new(),
-            asked: None,
+            operations: None,
             graphs: Some(Vec::new()),
             memory: Vec::new(),
             slots: Vec::new(),
@@ -123,10 +144,9 @@ impl Cuda {
         Ok(cuda)
     }
 
-    /// What went wrong, for people.
     fn fault(&self, error: DriverError) -> Error {
         match error.0 {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::usage(format!(
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::input(format!(
                 "{}: out of memory; another program may be using it, or a smaller hidden layer would fit",
                 self.name
             )),
@@ -138,13 +158,12 @@ impl Cuda {
         self.slots.get(slot).ok_or_else(|| Error::internal(format!("there is no slot {slot}")))
     }
 
-    /// Starts one thing.
-    fn ask(&self, asked: &Asked) -> std::result::Result<(), DriverError> {
+    fn submit(&self, operations: &Operation) -> std::result::Result<(), DriverError> {
         let queue = self.compute.cu_stream();
-        match asked {
+        match operations {
             // SAFETY: callers name bytes of what was allocated.
-            Asked::Clear(at, bytes) => unsafe { result::memset_d8_async(at.0, 0, *bytes, queue) },
-            Asked::Launch(kernel, grid, block, params) => {
+            Operation::Clear(at, bytes) => unsafe { result::memset_d8_async(at.0, 0, *bytes, queue) },
+            Operation::Launch(kernel, grid, block, params) => {
                 let mut pointers = graph::pointers(params);
                 let function = self.kernels[*kernel as usize];
                 let grid = (grid[0], grid[1], grid[2]);
@@ -155,31 +174,31 @@ impl Cuda {
         }
     }
 
-    /// Starts one thing, or keeps it for the end of the step.
-    fn ask_or_keep(&mut self, what: Asked) -> Result<()> {
-        if let Some(asked) = &mut self.asked {
-            asked.push(what);
+    /// Starts an operation, or records it within a step.
+    fn submit_or_record(&mut self, what: Operation) -> Result<()> {
+        if let Some(operations) = &mut self.operations {
+            operations.push(what);
             return Ok(());
         }
-        self.ask(&what).map_err(|e| self.fault(e))
+        self.submit(&what).map_err(|e| self.fault(e))
     }
 
-    /// The graph that does what a step asks, made or set; `None` if there can be none.
-    fn graph(&mut self, asked: &[Asked]) -> Option<&Graph> {
+    /// New or updated graph of a step; `None` where graphs do not work.
+    fn graph(&mut self, operations: &[Operation]) -> Option<&Graph> {
         let (kernels, context) = (&self.kernels, self.context.cu_ctx());
         let graphs = self.graphs.as_mut()?;
-        let known = graphs.iter().position(|graph| graph.fits(asked));
+        let known = graphs.iter().position(|graph| graph.fits(operations));
         let done = match known {
-            Some(at) => graphs[at].set(asked, kernels).map(|()| at),
-            // Of the few kinds of steps each has one; more are no steps.
+            Some(at) => graphs[at].set(operations, kernels).map(|()| at),
+            // Too many kinds of steps: launch their kernels one by one.
             None if graphs.len() == MOST_GRAPHS => return None,
-            None => Graph::new(asked.to_vec(), kernels, context).map(|graph| {
+            None => Graph::new(operations.to_vec(), kernels, context).map(|graph| {
                 graphs.push(graph);
                 graphs.len() - 1
             }),
         };
         if done.is_err() {
-            // One launch after another does the same, only later.
+            // Fall back to single launches.
             self.graphs = None;
         }
         self.graphs.as_ref()?.get(done.ok()?)
@@ -190,7 +209,7 @@ impl Cuda {
         // which suits write-combined memory; the result is read.
         let (host, result, device) = unsafe {
             let host: *mut u8 = result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_WRITECOMBINED)?.cast();
-            // Pages that were never written hold anything.
+            // Fresh pages hold anything.
             std::ptr::write_bytes(host, 0, bytes);
             let result: *mut f64 = result::malloc_host(size_of::<f64>(), 0)?.cast();
             result.write(0.0);
@@ -220,7 +239,7 @@ impl Driver for Cuda {
     }
 
     fn clear(&mut self, at: Address, bytes: usize) -> Result<()> {
-        self.ask_or_keep(Asked::Clear(at, bytes))
+        self.submit_or_record(Operation::Clear(at, bytes))
     }
 
     fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()> {
@@ -238,19 +257,19 @@ impl Driver for Cuda {
     }
 
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
-        self.ask_or_keep(Asked::Launch(kernel, grid, block, params.to_vec()))
+        self.submit_or_record(Operation::Launch(kernel, grid, block, params.to_vec()))
     }
 
     fn begin(&mut self) {
-        self.asked = Some(Vec::new());
+        self.operations = Some(Vec::new());
     }
 
     fn end(&mut self) -> Result<()> {
-        let asked = self.asked.take().unwrap_or_default();
+        let operations = self.operations.take().unwrap_or_default();
         let queue = self.compute.cu_stream();
-        let launched = match self.graph(&asked) {
+        let launched = match self.graph(&operations) {
             Some(graph) => graph.launch(queue),
-            None => asked.iter().try_for_each(|asked| self.ask(asked)),
+            None => operations.iter().try_for_each(|operations| self.submit(operations)),
         };
         launched.map_err(|e| self.fault(e))
     }
@@ -265,14 +284,14 @@ impl Driver for Cuda {
     fn slot(&mut self, slot: usize) -> Result<&mut [u8]> {
         let slot = self.slot_of(slot)?;
         slot.done.synchronize().map_err(|e| self.fault(e))?;
-        // SAFETY: the memory has so many bytes, all written once, and the device is done with it. Until it is sent nobody
+        // SAFETY: the memory has that many bytes, all written once, and the device is done with it. Until it is sent nobody
         // else has it, since this borrows the driver.
         Ok(unsafe { std::slice::from_raw_parts_mut(slot.host, slot.bytes) })
     }
 
     fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
         let slot = self.slot_of(slot)?;
-        // SAFETY: the slot has so many bytes; they are next touched in `slot`, which waits for what is recorded below.
+        // SAFETY: at most the bytes of the slot; they are next touched in `slot`, which waits for what is recorded below.
         let source = unsafe { std::slice::from_raw_parts(slot.host, bytes.min(slot.bytes)) };
         let copy = || {
             // SAFETY: as above.
@@ -306,7 +325,7 @@ impl Driver for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // Nobody is left to tell of a fault.
+        // Errors in a drop are ignored.
         let _ = self.context.bind_to_thread();
         let _ = self.copies.synchronize();
         let _ = self.compute.synchronize();

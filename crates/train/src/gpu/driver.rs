@@ -1,38 +1,31 @@
-//! The seam between the trainer and a device: memory, copies and launches, and nothing of networks.
-//!
-//! In: kernels by name with their parameters, and bytes. Out: bytes. Behind it stand CUDA, and for tests an emulation of
-//! the same kernels on the CPU. A device of another make would be a third.
+//! The seam between trainer and device: memory, copies and launches. Implemented by CUDA and, for tests, by
+//! an emulation of the kernels on the CPU.
 
-use super::net::{Layer, LossNumbers, Net, Order, StepNumbers, Windows};
+use super::kernel_args::{LayerArgs, LossArgs, NetArgs, OrderArgs, StepArgs, WindowArgs};
 use patzer_io::error::Result;
 
-/// A place in the device's memory; 0 is none.
+/// Device address; 0 is null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(pub u64);
 
 impl Address {
-    /// What a kernel takes for nothing.
     pub const NONE: Address = Address(0);
 
-    /// So many elements of a size further.
     pub fn offset(self, elements: usize, size: usize) -> Address {
         Address(self.0 + (elements * size) as u64)
     }
 }
 
-/// Defines the kernels with their names in the sources.
+/// Defines the kernels by their names in the sources.
 macro_rules! kernels {
     ($($kernel:ident $name:literal,)*) => {
-        /// A kernel; the files in `kernels/` say what each does.
+        /// A kernel, documented in `kernels/`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs)]
         pub enum Kernel { $($kernel,)* }
 
         impl Kernel {
-            /// All of them, in the order of their numbers.
             pub const ALL: &[Kernel] = &[$(Kernel::$kernel,)*];
 
-            /// Its name in the sources.
             pub fn name(self) -> &'static str {
                 match self { $(Kernel::$kernel => $name,)* }
             }
@@ -48,15 +41,15 @@ kernels! {
     WholeTable "whole_table",
     Largest "largest",
     Units "units",
-    Shorten "shorten",
+    ToI16 "to_i16",
     ForwardFloats "forward_floats",
     ForwardShorts "forward_shorts",
-    FlatOutput "flat_output",
-    FlatBackward "flat_backward",
+    OutputForward "output_forward",
+    OutputBackward "output_backward",
     DenseForward "dense_forward",
     DenseInputs "dense_inputs",
     DenseWeights "dense_weights",
-    Losses "losses",
+    EpochLosses "losses",
     Total "total",
     ValuesBackward "values_backward",
     ScatterItems "scatter_items",
@@ -65,17 +58,17 @@ kernels! {
     Share "share",
     SumParts "sum_parts",
     Squares "squares",
-    Shortening "shortening",
+    ClipFactor "clip_factor",
     Adam "adam",
     Descend "descend",
     LookBack "look_back",
     Average "average",
 }
 
-/// The most words of a parameter.
+/// Most words of a parameter.
 const WORDS: usize = 9;
 
-/// A kernel's parameter: its bytes as they lie in C.
+/// A kernel parameter as laid out in C.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Param {
     words: [u64; WORDS],
@@ -84,7 +77,6 @@ pub struct Param {
 }
 
 impl Param {
-    /// Of numbers of 32 bits, one after another.
     fn of(numbers: &[u32]) -> Param {
         let mut words = [0; WORDS];
         for (at, number) in numbers.iter().enumerate() {
@@ -97,12 +89,11 @@ impl Param {
         }
     }
 
-    /// Its bytes; the first is aligned for numbers of 64 bits.
+    /// Bytes, aligned for 64-bit numbers.
     pub fn words(&self) -> &[u64; WORDS] {
         &self.words
     }
 
-    /// How many bytes it has.
     #[cfg(test)]
     pub fn size(&self) -> usize {
         self.size
@@ -127,96 +118,61 @@ impl From<Address> for Param {
     }
 }
 
-/// Parameters that are structures of C, as numbers.
+/// Parameters that are C structures.
 macro_rules! of_structures {
     ($($structure:ty),*) => {
         $(impl From<&$structure> for Param {
             fn from(structure: &$structure) -> Param {
-                Param::of(&structure.numbers())
+                Param::of(&structure.words())
             }
         })*
     };
 }
 
-of_structures!(Net, Layer, LossNumbers, StepNumbers, Order, Windows);
+of_structures!(NetArgs, LayerArgs, LossArgs, StepArgs, OrderArgs, WindowArgs);
 
-/// A device. What is asked of it happens in the order in which it is asked; only copies of the two slots run beside it.
+/// A device. Operations run in order, except that slot copies overlap them. Every method fails if the device
+/// does.
 pub trait Driver {
-    /// The device, for people.
+    /// Device name for messages.
     fn name(&self) -> &str;
 
-    /// Bytes of memory that are free.
-    ///
-    /// # Errors
-    /// If the device fails, as everywhere here.
+    /// Free memory in bytes.
     fn free(&mut self) -> Result<u64>;
 
-    /// Memory, whatever it holds; it is given back with the driver.
-    ///
-    /// # Errors
-    /// If there is none left.
+    /// Allocates uninitialised memory, freed with the driver.
     fn allocate(&mut self, bytes: usize) -> Result<Address>;
 
-    /// Makes bytes zero.
-    ///
-    /// # Errors
-    /// As above.
+    /// Zeroes memory.
     fn clear(&mut self, at: Address, bytes: usize) -> Result<()>;
 
     /// Copies bytes to the device.
-    ///
-    /// # Errors
-    /// As above.
     fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()>;
 
-    /// Copies bytes from the device when all that was asked before is done.
-    ///
-    /// # Errors
-    /// As above.
+    /// Copies from the device once all earlier operations are done.
     fn read(&mut self, from: Address, bytes: &mut [u8]) -> Result<()>;
 
-    /// Starts a kernel and does not wait for it.
-    ///
-    /// # Errors
-    /// As above.
+    /// Starts a kernel without waiting.
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()>;
 
-    /// Begins a step: what is cleared and launched until its end is only done then.
+    /// Begins a step: operations are recorded until its end.
     fn begin(&mut self);
 
-    /// Starts what the step asked for, all at once where that is quicker.
-    ///
-    /// # Errors
-    /// As above.
+    /// Starts the recorded operations, at once where that is faster.
     fn end(&mut self) -> Result<()>;
 
-    /// Makes two slots of so many bytes: one is filled while the device works on what the other holds.
-    ///
-    /// # Errors
-    /// If there is no memory for them.
+    /// Allocates two slots: one is filled while the device works on the other.
     fn open(&mut self, bytes: usize) -> Result<()>;
 
-    /// The bytes of slot 0 or 1 to fill, when the device is done with them.
-    ///
-    /// # Errors
-    /// As above.
+    /// Bytes of slot 0 or 1, once the device is done with them.
     fn slot(&mut self, slot: usize) -> Result<&mut [u8]>;
 
-    /// Starts to copy a slot's first bytes; what is launched from now on finds them at the address.
-    ///
-    /// # Errors
-    /// As above.
+    /// Starts to copy a slot's first bytes; later launches find them at the returned address.
     fn send(&mut self, slot: usize, bytes: usize) -> Result<Address>;
 
-    /// Says that all that works on a slot was launched, and that the number at an address is its result.
-    ///
-    /// # Errors
-    /// As above.
+    /// Marks a slot's work as launched; `result` is the address of its loss.
     fn finish(&mut self, slot: usize, result: Address) -> Result<()>;
 
-    /// The result of a slot that was finished; waits for it.
-    ///
-    /// # Errors
-    /// As above.
+    /// Waits for the loss of a finished slot.
     fn result(&mut self, slot: usize) -> Result<f64>;
 }

@@ -1,11 +1,11 @@
-// Runs the kernels on the CPU, for tests on machines without a GPU: the same sources, compiled by a C++ compiler.
+// Runs the kernels on the CPU, for tests without a GPU: the same sources, compiled by a C++ compiler.
 //
-// Blocks run one after another. A block's threads run on fibers: each until it waits for others, at a barrier or in an
-// exchange between the lanes of a warp; then another fiber starts the next thread, or goes on with one that waited. Threads
-// that never wait run one after another on a single fiber. The order of blocks and threads can be turned round: what a
-// kernel computes must not depend on it.
+// Blocks run one after another. The threads of a block run on fibers: each runs until it waits at a barrier
+// or in a warp exchange; then another fiber starts the next thread or resumes a waiting one. Threads that
+// never wait share a single fiber. The order of blocks and threads can be reversed: results must not depend
+// on it.
 //
-// Memory that is handed out ends where a page ends that may not be touched, and holds bytes that make no number.
+// Allocations end at a guard page and hold NaN bytes.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -23,7 +23,7 @@
 #define __shared__ static
 #define __constant__ static const
 
-/// Several numbers that are loaded at once, from where a GPU loads them.
+/// Vector loads with the alignment a GPU needs.
 struct alignas(8) uint2 {
     unsigned x, y;
 };
@@ -43,7 +43,7 @@ struct Dim {
 const unsigned MOST_THREADS = 1024, WARP_LANES = 32;
 const size_t STACK = 1 << 16;
 
-/// Where several fibers wait for one another.
+/// Barrier of fibers.
 struct Barrier {
     unsigned arrived, alive, generation;
 };
@@ -59,7 +59,7 @@ struct Machine {
     Dim grid, block, block_at;
     Fiber fibers[MOST_THREADS];
     char* stacks;
-    /// Threads of the block, the next to start, those that have not ended; fibers in use, and the one that runs.
+    /// Threads of the block, next to start, not yet ended; fibers in use, and the running one.
     unsigned count, next, left, used, running;
     Barrier all, warps[MOST_THREADS / WARP_LANES];
     uint64_t lanes[2][MOST_THREADS];
@@ -71,7 +71,7 @@ struct Machine {
 
 inline Machine machine;
 
-// The compiler's own jumps save three registers and are no calls: a test switches fibers some million times.
+// __builtin_setjmp saves three registers and makes no call: a test switches fibers some million times.
 __attribute__((noinline)) inline void jump(void** to) { __builtin_longjmp(to, 1); }
 
 __attribute__((noinline)) inline void yield() {
@@ -80,7 +80,7 @@ __attribute__((noinline)) inline void yield() {
     }
 }
 
-/// The thread that runs.
+/// The running thread.
 inline unsigned own() { return machine.fibers[machine.running].thread.x; }
 
 inline void wait(Barrier& barrier) {
@@ -95,7 +95,7 @@ inline void wait(Barrier& barrier) {
     }
 }
 
-/// A fiber that ends is waited for by nobody.
+/// Removes an ended thread from a barrier.
 inline void leave(Barrier& barrier) {
     barrier.alive--;
     if (barrier.alive > 0 && barrier.arrived >= barrier.alive) {
@@ -104,7 +104,7 @@ inline void leave(Barrier& barrier) {
     }
 }
 
-/// What a fiber does again and again: one thread after another, until none is left to start.
+/// Runs one thread after another until none is left to start.
 inline void loop() {
     Fiber& fiber = machine.fibers[machine.running];
     for (;;) {
@@ -176,7 +176,7 @@ inline void run(Dim grid, unsigned threads, void (*call)(void*), void* arguments
     }
 }
 
-/// The values of all lanes of this warp.
+/// Values of all lanes of this warp.
 template <class T> const uint64_t* exchange(T value) {
     static_assert(sizeof(T) <= 8, "a lane's value");
     const unsigned thread = own();
@@ -195,7 +195,7 @@ template <class T> T taken(const uint64_t* lanes, unsigned lane) {
 
 inline unsigned lane() { return own() % WARP_LANES; }
 
-/// Calls a kernel with arguments that lie wherever the pointers say.
+/// Calls a kernel with arguments by pointer.
 template <class... Args, size_t... Is> void invoke(void (*kernel)(Args...), void** at, std::index_sequence<Is...>) {
     kernel(*(std::remove_reference_t<Args>*)at[Is]...);
 }
@@ -272,7 +272,7 @@ inline float __uint_as_float(unsigned bits) {
 }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/// Memory whose end no kernel can pass unnoticed; null if there is none.
+/// Allocates memory with a guard page at its end; null if there is none.
 extern "C" void* emulation_allocate(size_t bytes) {
     const size_t page = 4096, whole = (bytes + page - 1) / page * page;
     char* at = (char*)mmap(nullptr, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -281,7 +281,7 @@ extern "C" void* emulation_allocate(size_t bytes) {
     }
     mprotect(at + whole, page, PROT_NONE);
     memset(at, 0xff, whole);
-    // As far to the end as the widest loads, and what is in units of them, allow.
+    // As close to the end as the alignment of the widest loads allows.
     return at + (whole - (bytes + 15) / 16 * 16);
 }
 

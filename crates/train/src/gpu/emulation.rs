@@ -1,8 +1,6 @@
-//! The kernels on the CPU behind the seam, for tests: `emulation.hpp` runs what a C++ compiler makes of the sources.
-//!
-//! In: what is launched. Out: what a GPU would compute, one block after another, forwards or backwards. Parameters are
-//! compared with the PTX, reading or writing past the end of memory is a fault, and memory that was not written holds bytes
-//! that make no number.
+//! Emulated device for tests: the kernels compiled as C++ through `emulation.hpp`, run block by block,
+//! forwards or backwards. Parameters are checked against the PTX, out-of-bounds accesses fault, and fresh
+//! memory holds NaN.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -15,7 +13,6 @@ use super::driver::{Address, Driver, Kernel, Param};
 use super::ptx;
 use patzer_io::error::{Error, Result};
 
-/// What the library exports.
 struct Emulation {
     launch: Launch,
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
@@ -27,8 +24,8 @@ struct Emulation {
 /// Kernel, grid, threads, whether backwards, parameters.
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
-/// Compiles the sources, or finds what was compiled of the same ones before.
-fn compile() -> std::result::Result<PathBuf, String> {
+/// Compiles the sources, unless an earlier run compiled the same ones.
+fn compile() -> PathBuf {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
     let entries: String = Kernel::ALL.iter().map(entry).collect();
@@ -42,23 +39,23 @@ fn compile() -> std::result::Result<PathBuf, String> {
          emulation::run({{grid[0], grid[1], grid[2]}}, threads, to, params);\n    return 0;\n}}\n",
         header.display()
     );
-    let known = std::fs::read_to_string(&header).map_err(|e| e.to_string())? + &text + &ptx::digest();
+    let known = std::fs::read_to_string(&header).unwrap() + &text + &ptx::digest();
     let name = patzer_eval::nnue::file::hex(&<sha2::Sha256 as sha2::Digest>::digest(known)[..8]);
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let folder = program.parent().ok_or("the test has no folder")?;
+    let program = std::env::current_exe().unwrap();
+    let folder = program.parent().unwrap();
     let library = folder.join(format!("emulation-{name}.so"));
     if library.exists() {
-        return Ok(library);
+        return library;
     }
-    let work = tempfile::tempdir_in(folder).map_err(|e| e.to_string())?;
+    let work = tempfile::tempdir_in(folder).unwrap();
     let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
-    std::fs::write(&source, text).map_err(|e| e.to_string())?;
+    std::fs::write(&source, text).unwrap();
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    // Nothing is fused that is not written as fused, as in the PTX; fibers jump between stacks, which fortified libraries
-    // take for a fault.
+    // No fused products, as in the PTX. Fibers jump between stacks, which fortified libraries take for a
+    // fault.
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
-        // A load from where it is not aligned is a fault on a GPU.
+        // Unaligned loads fault on a GPU.
         .args(["-U_FORTIFY_SOURCE", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"])
         .arg("-I")
         .arg(ptx::folder())
@@ -66,77 +63,70 @@ fn compile() -> std::result::Result<PathBuf, String> {
         .arg("-o")
         .arg(&made)
         .output()
-        .map_err(|e| format!("no C++ compiler: {}: {e}", compiler.display()))?;
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    std::fs::rename(&made, &library).map_err(|e| e.to_string())?;
-    Ok(library)
+    std::fs::rename(&made, &library).unwrap();
+    library
 }
 
-fn emulation() -> std::result::Result<&'static Emulation, String> {
-    static EMULATION: OnceLock<std::result::Result<Emulation, String>> = OnceLock::new();
-    let load = || {
-        let path = compile()?;
-        // SAFETY: the library is the one that was compiled above; its symbols have the types that are given here, and it
-        // is never unloaded.
+fn emulation() -> &'static Emulation {
+    static EMULATION: OnceLock<Emulation> = OnceLock::new();
+    EMULATION.get_or_init(|| {
+        let path = compile();
+        // SAFETY: the library was compiled above, exports these symbols with these types, and is never unloaded.
         unsafe {
-            let library: &'static Library =
-                Box::leak(Box::new(Library::new(path).map_err(|e| e.to_string())?));
-            Ok(Emulation {
-                launch: *library.get(b"emulation_launch").map_err(|e| e.to_string())?,
-                allocate: *library.get(b"emulation_allocate").map_err(|e| e.to_string())?,
-                release: *library.get(b"emulation_release").map_err(|e| e.to_string())?,
+            let library: &'static Library = Box::leak(Box::new(Library::new(path).unwrap()));
+            Emulation {
+                launch: *library.get(b"emulation_launch").unwrap(),
+                allocate: *library.get(b"emulation_allocate").unwrap(),
+                release: *library.get(b"emulation_release").unwrap(),
                 sizes: Kernel::ALL.iter().map(|kernel| ptx::sizes(*kernel)).collect(),
-            })
+            }
         }
-    };
-    EMULATION.get_or_init(load).as_ref().map_err(Clone::clone)
+    })
 }
 
-/// The machine of the library is one for all.
+/// Serialises launches: the library has one global machine.
 fn machine() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An emulated device.
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
-    /// A kernel that does nothing.
+    /// Kernel that does nothing.
     without: Option<Kernel>,
     free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-/// A device, or why there is none.
-type Opened = std::result::Result<Box<dyn Driver>, String>;
-
-/// A device that runs blocks and threads forwards or backwards; an error where there is no C++ compiler.
-pub fn open(backwards: bool) -> Opened {
+/// Runs blocks and threads forwards or backwards.
+pub fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
-/// A device that says that it has so much memory free.
-pub fn small(free: u64) -> Opened {
+/// Reports this much free memory.
+pub fn small(free: u64) -> Box<dyn Driver> {
     Emulated::with(|device| device.free = free)
 }
 
-/// A device that leaves out a kernel.
-pub fn without(kernel: Kernel) -> Opened {
+/// Leaves out a kernel.
+pub fn without(kernel: Kernel) -> Box<dyn Driver> {
     Emulated::with(|device| device.without = Some(kernel))
 }
 
 impl Emulated {
-    fn with(change: impl FnOnce(&mut Emulated)) -> Opened {
-        let (emulation, free) = (emulation()?, 1 << 40);
+    fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
+        let (emulation, free) = (emulation(), 1 << 40);
         let (memory, slots) = (Vec::new(), Vec::new());
         let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };
         change(&mut device);
-        Ok(Box::new(device))
+        Box::new(device)
     }
 
-    /// Whether bytes are within what was allocated.
+    /// Panics unless the bytes are allocated.
     fn check(&self, at: Address, bytes: usize) {
         let within = |(start, size): &(Address, usize)| {
             at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64

@@ -1,32 +1,29 @@
-//! A GPU as the device that trains.
+//! GPU training backend.
 //!
-//! In: batches, as packed positions. Out: the weights, a step on for each. All of a step happens on the device: rows of
-//! features are found there, since as lists they would be several times what is sent, and weights, gradient and optimiser
-//! never leave it but for a checkpoint.
+//! Positions are sent packed; extraction, forward and backward pass and optimiser run on the device, and
+//! weights leave it only for checkpoints. `driver` is the seam to a device, implemented by `cuda` with steps
+//! as a `graph`; `launch` and `backward` launch the kernels in `kernels/`; `check` compares a device with the
+//! CPU before a run.
 //!
-//! `check` compares a device with the CPU before a run. `driver` is the seam to a device, `cuda` what stands
-//! behind it, with a step as a `graph`; `plan` and `memory` say what lies where, `net` and
-//! `records` what the device is told, `work` and `gradient` launch the kernels, whose sources are in `kernels/`.
-//!
-//! Sums of floats are taken in an order that follows from the batch and the network alone, so two runs give the same bytes
-//! on the same device. They are not those of the CPU, where the order is another: losses agree to within rounding.
+//! Sums of floats have an order fixed by batch and network, so a device repeats its bytes. The CPU sums in
+//! another order: losses agree to within rounding.
 
+mod backward;
 mod check;
 mod cuda;
 mod driver;
 #[cfg(test)]
 mod emulation;
-mod gradient;
 mod graph;
+mod kernel_args;
+mod launch;
 mod memory;
-mod net;
-mod plan;
+mod memory_plan;
 #[cfg(test)]
 mod ptx;
 mod records;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use std::collections::VecDeque;
 
@@ -35,11 +32,11 @@ pub use cuda::open;
 pub use driver::Driver;
 
 use self::driver::Address;
-use self::net::StepNumbers;
-use self::plan::Plan;
+use self::kernel_args::StepArgs;
+use self::launch::{Launcher, bytes};
+use self::memory_plan::MemoryPlan;
 use self::records::RECORD;
-use self::work::{Work, bytes};
-use super::backend::{Backend, State, Step, kept};
+use super::backend::{Backend, StepParams, TrainingState, average_decay};
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::adam_settings;
@@ -47,47 +44,44 @@ use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
 use patzer_io::error::{Error, Result};
 
-/// A network in a device's memory, with its optimiser.
+/// A network and its optimiser in device memory.
 pub struct Gpu {
-    work: Work,
+    work: Launcher,
     settings: Settings,
-    /// Steps that the optimiser took, as it counts them.
     steps: u64,
-    /// The slot that is filled next, and those whose losses were not asked for, first the oldest.
+    /// Next slot to fill, slots whose loss is pending (oldest first), and losses not yet returned.
     next: usize,
     pending: VecDeque<usize>,
     known: VecDeque<f64>,
     name: String,
 }
 
-/// Slots of positions: one is filled while the device works on the other.
+/// Transfer slots: one fills while the device works on the other.
 const SLOTS: usize = 2;
 
 impl Gpu {
-    /// Puts a network on a device, for batches of at most so many positions.
-    ///
-    /// # Errors
-    /// If it does not fit, where the message says what would, or has features that no kernel knows.
+    /// Loads a network for batches of at most `batch` positions. Fails if it does not fit (the message says
+    /// what would) or uses a feature block without a kernel.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
-        let blocks = model.shape.architecture.features.sets();
-        if let Some(block) = blocks.iter().find(|block| !net::BLOCKS.contains(&block.name)) {
+        let blocks = model.layout.architecture.features.sets();
+        if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
             let name = block.name;
             return Err(Error::usage(format!(
                 "no kernel finds features of `{name}` on a GPU yet; use --device cpu"
             )));
         }
-        let plan = Plan::new(&model.shape, settings, batch);
+        let plan = MemoryPlan::new(&model.layout, settings, batch);
         let free = driver.free()?;
         if plan.bytes() as u64 > free {
-            return Err(Error::usage(plan.too_large(free, settings)));
+            return Err(Error::input(plan.too_large(free, settings)));
         }
         let name = driver.name().to_string();
-        let work = Work::new(driver, plan, model)?;
+        let work = Launcher::new(driver, plan, model)?;
         let settings = settings.clone();
         Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new(), name })
     }
 
-    /// A slot to fill. The loss of what it held before is kept.
+    /// Returns a free slot, after reading the loss of what it held.
     fn slot(&mut self) -> Result<usize> {
         if self.pending.len() == SLOTS {
             self.settle()?;
@@ -97,7 +91,7 @@ impl Gpu {
         Ok(slot)
     }
 
-    /// Waits for the oldest step under way.
+    /// Waits for the oldest pending step.
     fn settle(&mut self) -> Result<()> {
         if let Some(slot) = self.pending.pop_front() {
             self.known.push_back(self.work.driver.result(slot)?);
@@ -105,20 +99,20 @@ impl Gpu {
         Ok(())
     }
 
-    /// The parts of a batch: where each begins among the records, and how many positions it has.
+    /// Sub-batches: first record and number of positions.
     fn parts(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let part = self.work.plan.part;
+        let part = self.work.plan.sub_batch;
         (0..count).step_by(part).map(move |start| (start, part.min(count - start)))
     }
 
-    /// Starts to send a batch: by which slot, and where the device finds it.
+    /// Starts the transfer of a batch; returns slot and device address.
     fn send(&mut self, items: &[TrainItem], batch: &[u32]) -> Result<(usize, Address)> {
         let slot = self.slot()?;
         records::fill(self.work.driver.slot(slot)?, items, batch);
         Ok((slot, self.work.driver.send(slot, batch.len() * RECORD)?))
     }
 
-    /// The sum of the losses of a batch and its gradient, for who wants to look at them.
+    /// Summed loss and gradient of a batch, for checks.
     fn gradient_of(
         &mut self,
         items: &[TrainItem],
@@ -135,7 +129,7 @@ impl Gpu {
         Ok((self.work.driver.result(slot)?, gradient))
     }
 
-    /// The gradient and the sum of losses of a batch that was sent.
+    /// Computes gradient and summed loss of a transferred batch.
     fn gradient(&mut self, records: Address, count: usize, loss: Loss, target: Target) -> Result<()> {
         let loss = Loss { scale: 1.0 / (count / loss.group()) as f32, ..loss };
         let weights = self.work.memory.weights;
@@ -151,16 +145,15 @@ impl Gpu {
         self.work.share()
     }
 
-    /// Takes the optimiser's step.
-    fn optimise(&mut self, step: &Step) -> Result<()> {
+    fn optimise(&mut self, step: &StepParams) -> Result<()> {
         let (settings, work) = (&self.settings, &mut self.work);
-        let factor = work.shorten(settings.l2, settings.clip_gradient)?;
-        let (adam, count) = (adam_settings(settings), work.plan.shape.len as u32);
+        let factor = work.clip_gradient(settings.l2, settings.clip_gradient)?;
+        let (adam, count) = (adam_settings(settings), work.plan.layout.len as u32);
         let nth = (self.steps + 1).min(i32::MAX as u64) as i32;
-        let rectified = || StepNumbers { count, step: optim::Step::rectified(&adam, nth, step.rate) };
+        let rectified = || StepArgs { count, step: optim::Step::rectified(&adam, nth, step.rate) };
         match settings.optimiser {
             OptimiserKind::AdamW | OptimiserKind::Adam => {
-                let numbers = StepNumbers { count, step: optim::Step::new(&adam, nth, step.rate) };
+                let numbers = StepArgs { count, step: optim::Step::new(&adam, nth, step.rate) };
                 work.adam(&numbers, factor, true)?;
             }
             OptimiserKind::RAdam => work.adam(&rectified(), factor, true)?,
@@ -177,18 +170,17 @@ impl Gpu {
             OptimiserKind::Sgd => {
                 let plain = optim::Step::new(&adam, nth, step.rate);
                 let plain = optim::Step { beta1: settings.momentum, rate: step.rate, ..plain };
-                work.descend(&StepNumbers { count, step: plain }, factor)?;
+                work.descend(&StepArgs { count, step: plain }, factor)?;
             }
         }
         self.steps += 1;
         if work.plan.averaged {
-            work.average(kept(settings.average, step.number), work.memory.average)?;
+            work.average(average_decay(settings.average, step.number), work.memory.average)?;
         }
         Ok(())
     }
 
-    /// Where the weights lie that are to be judged.
-    fn judged_at(&self) -> Address {
+    fn validated_at(&self) -> Address {
         let memory = &self.work.memory;
         if self.work.plan.averaged { memory.average } else { memory.weights }
     }
@@ -199,7 +191,7 @@ impl Backend for Gpu {
         &self.name
     }
 
-    fn step(&mut self, step: &Step, items: &[TrainItem], batch: &[u32]) -> Result<()> {
+    fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
         let (slot, records) = self.send(items, batch)?;
         self.work.driver.begin();
         self.gradient(records, batch.len(), step.loss, step.target)?;
@@ -218,11 +210,11 @@ impl Backend for Gpu {
     }
 
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64> {
-        let weights = self.judged_at();
-        // As on the CPU, what is judged are the floats.
+        let weights = self.validated_at();
+        // Validation is in f32, as on the CPU.
         self.work.prepare(weights, false)?;
         let mut sum = 0.0;
-        for items in items.chunks(self.work.plan.part) {
+        for items in items.chunks(self.work.plan.sub_batch) {
             let slot = self.slot()?;
             let count = items.len();
             records::copy(self.work.driver.slot(slot)?, items);
@@ -243,22 +235,22 @@ impl Backend for Gpu {
         Ok(sum / (items.len() / loss.group()) as f64)
     }
 
-    fn judged(&mut self) -> Result<Vec<f32>> {
-        let at = self.judged_at();
+    fn validated_weights(&mut self) -> Result<Vec<f32>> {
+        let at = self.validated_at();
         self.work.vector(at)
     }
 
-    fn save(&mut self) -> Result<State> {
+    fn save(&mut self) -> Result<TrainingState> {
         let memory = self.work.memory.clone();
         let optimiser = memory.vectors.iter().map(|at| self.work.vector(*at)).collect::<Result<_>>()?;
         let average = self.work.plan.averaged.then(|| self.work.vector(memory.average)).transpose()?;
-        // Plain descent counts nothing.
+        // SGD counts no steps.
         let steps = if self.settings.optimiser == OptimiserKind::Sgd { 0 } else { self.steps };
-        Ok(State { parameters: self.work.vector(memory.weights)?, steps, optimiser, average })
+        Ok(TrainingState { parameters: self.work.vector(memory.weights)?, steps, optimiser, average })
     }
 
-    fn restore(&mut self, state: &State) -> Result<bool> {
-        let (memory, count) = (self.work.memory.clone(), self.work.plan.shape.len);
+    fn restore(&mut self, state: &TrainingState) -> Result<bool> {
+        let (memory, count) = (self.work.memory.clone(), self.work.plan.layout.len);
         let vectors = state.optimiser.iter().chain([&state.parameters]).chain(&state.average);
         if state.optimiser.len() != memory.vectors.len()
             || state.average.is_some() != self.work.plan.averaged

@@ -1,4 +1,4 @@
-//! Whether the PTX is that of the sources, and what it says of kernels' parameters.
+//! The PTX against the kernel sources, and kernel signatures read from it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,11 @@ use super::cuda::PTX;
 use super::driver::Kernel;
 use patzer_eval::nnue::file;
 
-/// The folder of the sources.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/kernels")
 }
 
-/// The hash of all sources, as tools/ptx.py makes it: names and contents, in the order of the names.
+/// Hash of the kernel sources, as in the PTX's `Sources` line: names and contents, in the order of names.
 pub fn digest() -> String {
     let mut sources = BTreeMap::new();
     for entry in std::fs::read_dir(folder()).unwrap() {
@@ -36,7 +35,7 @@ pub fn digest() -> String {
     file::hex(&hash.finalize())
 }
 
-/// Bytes of each parameter of a kernel, as the PTX declares them.
+/// Parameter sizes in bytes, as the PTX declares them.
 pub fn sizes(kernel: Kernel) -> Vec<usize> {
     let start = format!(".visible .entry {}(", kernel.name());
     let (_, rest) = PTX.split_once(&start).unwrap_or_else(|| panic!("{} is in the PTX", kernel.name()));
@@ -65,13 +64,13 @@ fn every_kernel_is_in_the_ptx_and_the_ptx_has_no_other() {
 }
 
 #[test]
-fn compiling_again_gives_the_same_ptx_where_the_compiler_is() {
-    // NVRTC's name changes with its version, and so may the code that it makes: this is only for who names the library.
-    if std::env::var_os("NVRTC").is_none() {
-        super::tests::skipped("compiling the kernels again (NVRTC names no library)");
-        return;
-    }
+#[cfg_attr(
+    not(has_nvrtc),
+    ignore = "needs the environment variable NVRTC, the path of NVIDIA's compiler library"
+)]
+fn compiling_again_gives_the_same_ptx() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/ptx.py");
-    let output = std::process::Command::new("python3").arg(script).arg("--check").output().unwrap();
+    let command = &mut std::process::Command::new("python3");
+    let output = command.arg(script).arg(folder()).arg("--check").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,12 +1,9 @@
-//! Positions as the device takes them: 32 bytes each.
-//!
-//! In: training items, by index. Out: `Record` of extract.cu, one after another.
+//! Positions as the device reads them: `Record` of extract.cu, 32 bytes each.
 
 use rayon::prelude::*;
 
 use crate::TrainItem;
 
-/// Bytes of a record.
 pub const RECORD: usize = 32;
 
 /// Packs a position: board (24 bytes), score, result, whether Black moves, whether there is a score.
@@ -18,10 +15,10 @@ fn pack(item: &TrainItem, to: &mut [u8; RECORD]) {
     to[28..].copy_from_slice(&[item.turn.is_black().into(), item.score.is_some().into(), 0, 0]);
 }
 
-/// Positions that one thread packs at a time.
+/// Positions packed by one thread at a time.
 const CHUNK: usize = 1 << 10;
 
-/// Packs the positions of a batch, on all threads: they lie anywhere in memory, which is what takes time.
+/// Packs a batch on all threads: its positions are scattered in memory, which takes the time.
 pub fn fill(slot: &mut [u8], items: &[TrainItem], batch: &[u32]) {
     let records = slot.as_chunks_mut::<RECORD>().0;
     records.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).for_each(|(records, batch)| {
@@ -29,7 +26,7 @@ pub fn fill(slot: &mut [u8], items: &[TrainItem], batch: &[u32]) {
     });
 }
 
-/// Packs positions that lie side by side.
+/// Packs consecutive positions.
 pub fn copy(slot: &mut [u8], items: &[TrainItem]) {
     let records = slot.as_chunks_mut::<RECORD>().0;
     records.par_chunks_mut(CHUNK).zip(items.par_chunks(CHUNK)).for_each(|(records, items)| {

@@ -3,7 +3,7 @@
 #include "lists.cu"
 #include "table.cu"
 #include "forward.cu"
-#include "flat.cu"
+#include "output.cu"
 #include "dense.cu"
 #include "loss.cu"
 #include "scatter.cu"

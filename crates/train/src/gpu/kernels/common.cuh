@@ -1,7 +1,8 @@
-// What all kernels share: the shape of the network as numbers, and the activations.
+// Network sizes, activations and sums shared by all kernels.
 //
-// Products and sums are rounded one by one, as on the CPU (the compiler is told to fuse none); where a fused product is
-// meant, it is written. Floats are never added by atomics: every sum has one order, so that two runs give the same bytes.
+// Products and sums are rounded one by one, as on the CPU (the compiler fuses none; fused products are
+// written as such). Floats are never added by atomics: every sum has one order, so two runs give the same
+// bytes.
 #pragma once
 
 typedef unsigned char u8;
@@ -11,40 +12,41 @@ typedef unsigned long long u64;
 
 #define KERNEL extern "C" __global__ void
 
-/// Threads of a warp, and all of them as a mask.
+/// Threads of a warp, and the mask of all of them.
 const u32 WARP = 32;
 const u32 ALL = 0xffffffffu;
 
-/// The twin of `Net` in net.rs.
+/// `Net` of kernel_args.rs.
 struct Net {
     u32 views;        // 1 or 2 for each position
     u32 tile;         // neurons of a tile, 16 or 32
     u32 hidden_tiles; // tiles of neurons
-    u32 tiles;        // with those of piece-square values
+    u32 tiles;        // with piece-square tiles
     u32 rows;         // of the feature table
     u32 features;     // of an input bucket
-    u32 factor_rows;  // features that input buckets share, or 0
+    u32 factor_rows;  // rows of the factoriser, or 0
     u32 activation;   // of the hidden layer: RELU ...
     u32 inner;        // of further layers
     u32 buckets;      // output buckets
     u32 by_phase;     // 1: chosen by phase, 0: by pieces
     u32 sets;         // feature blocks, a bit each, in the order of SETS
-    u32 stride;       // places in a view's list of rows
-    u32 bias;         // where the hidden layer's biases begin among the parameters
-    u32 factor;       // where shared weights begin
-    u32 heads;        // where the first output bucket begins
-    u32 head;         // parameters of an output bucket
+    u32 stride;       // capacity of a perspective's row list
+    u32 bias;         // offset of the biases among the parameters
+    u32 factor;       // offset of the factoriser
+    u32 output_start;        // offset of the first output bucket
+    u32 output_size;         // parameters of an output bucket
 };
 
-/// Where a row's list of members begins, its items of SEGMENT members, and the partial sums of those that have them: what
-/// all rows before it in its window take. Behind the last row stands the end. Last, how many members the row has.
+/// Offsets of a row's members, of its items of SEGMENT members, and of the partial sums of rows that need
+/// them, after all earlier rows of its window. An entry after the last row marks the end. `count` is the
+/// row's number of members.
 struct Starts {
     u32 members, items, parts, count;
 };
 
-/// The twin of `Windows` in net.rs. Views are cut into windows, and each has lists of its own: the gradients of one window
-/// and tile are so few that the multiprocessor that adds them up can hold them. Where a table has so many rows that most
-/// lists would be empty, all views are one window.
+/// `Windows` of kernel_args.rs. Perspectives are split into windows with their own lists: the gradients of
+/// one window and tile fit the multiprocessor that adds them up. Tables with so many rows that most lists
+/// would be empty use a single window.
 struct Windows {
     u32 words;   // of a row's bits in a window, 32 views each
     u32 members; // places for the members of a window, its items and its partial sums
@@ -57,19 +59,19 @@ const u32 SEGMENT = 64;
 
 enum Activation { RELU, CRELU, SCRELU, PAIRWISE };
 
-/// Clipped below; not a number stays so, for the loss to show it.
+/// Clips below; NaN stays NaN, so that the loss shows it.
 __device__ inline float positive(float x) { return x < 0.0f ? 0.0f : x; }
 
-/// Clipped to 0..1.
+/// Clips to 0..1.
 __device__ inline float clipped(float x) {
     x = positive(x);
     return x > 1.0f ? 1.0f : x;
 }
 
-/// 1 where clipping changes nothing.
+/// Derivative of `clipped`.
 __device__ inline float inside(float x) { return x > 0.0f && x < 1.0f ? 1.0f : 0.0f; }
 
-/// An activation of one sum; of pairs there is none.
+/// Activation of one sum, except pairwise.
 __device__ inline float value(u32 activation, float x) {
     switch (activation) {
     case RELU: return positive(x);
@@ -78,7 +80,7 @@ __device__ inline float value(u32 activation, float x) {
     }
 }
 
-/// Its derivative.
+/// Derivative of `value`.
 __device__ inline float slope_at(u32 activation, float x) {
     switch (activation) {
     case RELU: return x > 0.0f ? 1.0f : 0.0f;
@@ -87,32 +89,32 @@ __device__ inline float slope_at(u32 activation, float x) {
     }
 }
 
-/// Where the sums of a view's tile lie: `[tile][view][lane]`. All sums of a part are fewer than 2^30 (plan.rs).
+/// Offset of a perspective's accumulator tile, `[tile][perspective][lane]`. A sub-batch has fewer than 2^30
+/// sums (memory_plan.rs).
 __device__ inline u32 hidden_at(const Net& net, u32 tile, u32 views, u32 view) {
     return (tile * views + view) * net.tile;
 }
 
-/// Where the sum lies that an output weight multiplies, given the weight's place `[view][tile][lane]`. There are two views
-/// at most, and a tile has 16 or 32 neurons: nothing has to be divided.
+/// Offset of the accumulator that an output weight `[perspective][tile][lane]` multiplies. At most two
+/// perspectives and tiles of 16 or 32 neurons need no division.
 __device__ inline u32 neuron_at(const Net& net, u32 positions, u32 position, u32 at) {
     const u32 nth = net.tile == 32 ? at / 32 : at / 16, view = nth >= net.hidden_tiles;
     const u32 tile = view ? nth - net.hidden_tiles : nth;
     return hidden_at(net, tile, net.views * positions, net.views * position + view) + (at & (net.tile - 1));
 }
 
-/// What a lane's activation is made of: its sum, and the other factor of a pair. The lanes of the upper half of a tile
-/// have no pair.
+/// Inputs of a lane's activation: its accumulator, and the other factor of a pair. Lanes in the upper half of
+/// a tile have no pair.
 struct Sums {
     float own, other;
 };
 
-/// Those of a lane, given where its own lies.
 __device__ inline Sums sums_of(const Net& net, const float* own, u32 lane) {
     const bool two = net.activation == PAIRWISE && lane < net.tile / 2;
     return {*own, two ? own[net.tile / 2] : 0.0f};
 }
 
-/// The activation of a lane.
+/// Activation of a lane.
 __device__ inline float active(const Net& net, Sums sums, u32 lane) {
     if (net.activation != PAIRWISE) {
         return value(net.activation, sums.own);
@@ -120,8 +122,8 @@ __device__ inline float active(const Net& net, Sums sums, u32 lane) {
     return lane < net.tile / 2 ? clipped(sums.own) * clipped(sums.other) : 0.0f;
 }
 
-/// Turns a lane's sum into its gradient, given that of its activation. The thread of a pair's first factor does both, that
-/// of the second nothing.
+/// Turns a lane's accumulator into its gradient, given that of its activation. The thread of a pair's first
+/// factor writes both factors, that of the second none.
 __device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, float upstream) {
     if (net.activation != PAIRWISE) {
         *own = upstream * slope_at(net.activation, sums.own);
@@ -133,7 +135,7 @@ __device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, flo
 
 __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
-/// The sum over a warp in a fixed order; every lane has it.
+/// Sum over a warp in a fixed order, for every lane.
 __device__ inline float warp_sum(float x) {
     for (u32 step = WARP / 2; step > 0; step /= 2) {
         x += __shfl_xor_sync(ALL, x, step);
@@ -141,7 +143,7 @@ __device__ inline float warp_sum(float x) {
     return x;
 }
 
-/// The sum over so many lanes side by side, a power of two; each of them has it.
+/// Sum over `lanes` adjacent lanes, a power of two, for each of them.
 __device__ inline u32 sum_over(u32 lanes, u32 x) {
     for (u32 step = lanes / 2; step > 0; step /= 2) {
         x += __shfl_xor_sync(ALL, x, step);
@@ -149,7 +151,7 @@ __device__ inline u32 sum_over(u32 lanes, u32 x) {
     return x;
 }
 
-/// The sum over this lane and those before it among so many.
+/// Inclusive prefix sum over `lanes` adjacent lanes.
 __device__ inline u32 scan_over(u32 lanes, u32 x) {
     const u32 lane = threadIdx.x % lanes;
     for (u32 step = 1; step < lanes; step *= 2) {
@@ -161,10 +163,10 @@ __device__ inline u32 scan_over(u32 lanes, u32 x) {
     return x;
 }
 
-/// Threads of a block whose numbers are added up.
+/// Threads of a block that sums doubles.
 const u32 ADDENDS = 256;
 
-/// Adds up a number of each thread of a block, in a fixed order; the sum is the first of `sums`, which is shared.
+/// Sums one number per thread in a fixed order into `sums[0]`, in shared memory.
 __device__ inline void add_up(double* sums, double own) {
     const u32 thread = threadIdx.x;
     sums[thread] = own;

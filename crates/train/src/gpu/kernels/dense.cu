@@ -1,22 +1,20 @@
-// The layers behind the hidden one, where there are several.
+// The layers after the hidden one, where there are several, on positions sorted by output bucket: each bucket
+// has its own weights.
 //
-// In: the hidden layer's sums, and the positions sorted by output bucket, as each bucket has weights of its own. Out: the
-// sums of every layer; backwards, the gradients of the weights and of the sums below.
-//
-// Matrix products in tiles: a block works on 64 positions of one bucket (or 64 inputs, for the weights' gradient) by 16
-// outputs, and loads what it multiplies 16 at a time into shared memory.
+// Tiled matrix products: a block handles 64 positions of one bucket (or 64 inputs, for the weights' gradient)
+// by 16 outputs, and loads its factors 16 at a time into shared memory.
 #include "common.cuh"
 
 const u32 LONG = 64, SHORT = 16, DEPTH = 16;
 
-/// The twin of `Layer` in net.rs.
+/// `Layer` of kernel_args.rs.
 struct Layer {
     u32 inputs, outputs;
     u32 start; // where its weights begin within an output bucket; its biases follow them
     u32 first; // 1 if its inputs are activations of the hidden layer
 };
 
-/// The positions by bucket, and where each bucket's begin.
+/// Positions by bucket, and the start of each bucket.
 struct Order {
     const u32* positions;
     const Starts* starts;
@@ -25,7 +23,7 @@ struct Order {
 
 __device__ inline u32 start_of(const Order& order, u32 bucket) { return order.starts[bucket].members; }
 
-/// Of a layer's input: the place of its sum. Inputs of the first layer are `[view][tile][lane]`.
+/// Offset of a layer's input; inputs of the first layer are `[perspective][tile][lane]`.
 __device__ inline size_t input_at(const Net& net, const Layer& layer, u32 positions, u32 position, u32 input) {
     if (!layer.first) {
         return (size_t)position * layer.inputs + input;
@@ -43,7 +41,7 @@ __device__ inline float input_of(const Net& net, const Layer& layer, const float
     return active(net, sums_of(net, below + at, lane), lane);
 }
 
-/// A block's bucket and positions: as many blocks for each bucket as it has tiles of positions.
+/// Bucket and positions of a block: each bucket has a block per tile of positions.
 struct Tile {
     u32 bucket, start, count;
 };
@@ -60,7 +58,7 @@ __device__ inline Tile tile_of(const Net& net, const Order& order, u32 block) {
     return {0, 0, 0};
 }
 
-/// The sums of a layer: bias + weights × inputs. Grid: tiles of positions, tiles of outputs.
+/// Sums of a layer: bias + weights × inputs. Grid: tiles of positions, tiles of outputs.
 KERNEL dense_forward(Net net, Layer layer, const float* parameters, const float* below, Order order, float* sums) {
     __shared__ float xs[LONG][DEPTH + 1], ws[SHORT][DEPTH + 1];
     const Tile tile = tile_of(net, order, blockIdx.x);
@@ -68,10 +66,10 @@ KERNEL dense_forward(Net net, Layer layer, const float* parameters, const float*
         return;
     }
     const u32 x = threadIdx.x % SHORT, y = threadIdx.x / SHORT, output = blockIdx.y * SHORT + x;
-    const float* weights = parameters + net.heads + tile.bucket * net.head + layer.start;
+    const float* weights = parameters + net.output_start + tile.bucket * net.output_size + layer.start;
     float own[LONG / SHORT] = {};
     for (u32 input = 0; input < layer.inputs; input += DEPTH) {
-        // The fast index is the input: a row of 16 is one line of memory.
+        // The fast index is the input, so that 16 of a row are one line of memory.
         const u32 depth = threadIdx.x % DEPTH, line = threadIdx.x / DEPTH, at = input + depth;
         for (u32 i = line; i < LONG; i += SHORT) {
             const bool is = i < tile.count && at < layer.inputs;
@@ -95,7 +93,7 @@ KERNEL dense_forward(Net net, Layer layer, const float* parameters, const float*
     }
 }
 
-/// The gradient of the sums below, in their place for the hidden layer. Grid: tiles of positions, tiles of inputs.
+/// Gradient of the inputs' sums, in place for the hidden layer. Grid: tiles of positions, tiles of inputs.
 KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* slopes, Order order, float* below,
                     float* below_slopes) {
     __shared__ float ds[LONG][DEPTH + 1], ws[DEPTH][SHORT + 1];
@@ -104,7 +102,7 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
         return;
     }
     const u32 x = threadIdx.x % SHORT, y = threadIdx.x / SHORT, input = blockIdx.y * SHORT + x;
-    const float* weights = parameters + net.heads + tile.bucket * net.head + layer.start;
+    const float* weights = parameters + net.output_start + tile.bucket * net.output_size + layer.start;
     float own[LONG / SHORT] = {};
     for (u32 output = 0; output < layer.outputs; output += DEPTH) {
         const u32 depth = threadIdx.x % DEPTH, line = threadIdx.x / DEPTH, at = output + depth;
@@ -136,8 +134,8 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
     }
 }
 
-/// The gradient of a layer's weights and biases: the positions of a bucket are cut into `splits` equal runs, each of which
-/// gives a row of partial sums. Grid: tiles of inputs (a bias counts as the input behind the last, which is 1), tiles of
+/// Gradient of a layer's weights and biases: a bucket's positions are split into `splits` equal runs, each
+/// with its row of partial sums. Grid: tiles of inputs (the bias is one more input, always 1), tiles of
 /// outputs, buckets times splits.
 KERNEL dense_weights(Net net, Layer layer, const float* below, const float* slopes, Order order, u32 splits,
                      float* parts) {
@@ -167,7 +165,7 @@ KERNEL dense_weights(Net net, Layer layer, const float* below, const float* slop
         }
         __syncthreads();
     }
-    float* part = parts + ((size_t)split * net.buckets + bucket) * net.head + layer.start;
+    float* part = parts + ((size_t)split * net.buckets + bucket) * net.output_size + layer.start;
     for (u32 i = 0; i < LONG / SHORT && output < layer.outputs; i++) {
         const u32 input = blockIdx.x * LONG + x + SHORT * i;
         if (input < layer.inputs) {

@@ -1,14 +1,13 @@
-// Which rows of the feature table a position adds up, its output bucket and its target.
+// Feature rows, output bucket and target of packed positions of 32 bytes; row lists would be several times as
+// large to send.
 //
-// In: packed positions of 32 bytes; the host sends nothing else, as lists of rows would be several times as large. Out: the
-// rows of every view in the order of the CPU; for each row, as a bit, the views that have it, from which the backward pass
-// makes lists (bits have no order in which they are set, so neither have the lists).
-//
-// A warp a view: its lanes look at two squares each.
+// Writes the rows of every perspective in the order of the CPU and, for the backward pass, a bit per row and
+// perspective, from which lists.cu makes lists. Bits have no order, so neither have the lists. One warp per
+// perspective; each lane looks at two squares.
 #include "common.cuh"
 #include "features.cuh"
 
-/// The twin of `Record` in records.rs.
+/// `Record` of records.rs.
 struct Record {
     u64 occupied; // squares, a1 first
     u64 codes[2]; // 8 × black + role, four bits each, in square order
@@ -20,15 +19,15 @@ struct Record {
 };
 
 const float WIN = 16384.0f;
-/// Pieces that a record holds.
+/// Most pieces of a record.
 const u32 PIECES = 32;
 
-/// The code of the nth piece.
+/// Code of the nth piece.
 __device__ inline u32 code_of(const Record& record, u32 n) {
     return (n < 16 ? record.codes[0] : record.codes[1]) >> 4 * (n % 16) & 15;
 }
 
-/// The code on a square, or 7, which no piece has.
+/// Code on a square, or 7, which no piece has.
 __device__ inline u32 code_on(const Record& record, u32 square) {
     if (!(record.occupied >> square & 1)) {
         return 7;
@@ -37,10 +36,10 @@ __device__ inline u32 code_on(const Record& record, u32 square) {
     return before < PIECES ? code_of(record, before) : 7;
 }
 
-/// Pawn 0 to king 5; a rook that may castle, 6, is a rook.
+/// Pawn 0 to king 5; code 6, a rook with castling rights, is a rook.
 __device__ inline u32 role_of(u32 code) { return code % 8 == 6 ? 3 : code % 8; }
 
-/// What a piece of a code adds to the phase.
+/// Phase of a piece code.
 __constant__ u32 PHASES[8] = {0, 1, 1, 2, 4, 0, 2, 0};
 
 __device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record& record) {
@@ -64,7 +63,7 @@ __device__ inline float target_of(const Record& record, float wdl, float k) {
     return wdl * result + (1.0f - wdl) * sigmoid(k * (float)record.score / 400.0f);
 }
 
-/// Where a view's rows go.
+/// Destination of a perspective's rows.
 struct Place {
     const Net& net;
     u16* rows;
@@ -80,7 +79,7 @@ struct Place {
     }
 };
 
-/// The squares of the pieces alone: a lane has the pieces of its two squares.
+/// Piece squares: a lane has the pieces of its two squares.
 __device__ inline u32 put_squares(const Place& place, const u8* kings, const Record& record, bool black, bool sound) {
     const Net& net = place.net;
     const u32 lane = threadIdx.x % WARP;
@@ -102,7 +101,8 @@ __device__ inline u32 put_squares(const Place& place, const u8* kings, const Rec
     return sound ? pieces : 0;
 }
 
-/// Any blocks: a set of bits first, as features may be found twice. Board and set are the warp's own, in shared memory.
+/// Any feature blocks, through a bit set, as features may be found twice. Board and set belong to the warp,
+/// in shared memory.
 __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record& record, bool black, Board& board,
                                u32* set) {
     const Net& net = place.net;
@@ -143,21 +143,21 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
     return total;
 }
 
-/// `tables`: for each own king's square its input bucket, with 128 if left and right are exchanged; then the output bucket
-/// by pieces (0 to 64) or phase (0 to 24). `bits`, `[window][row][word]`, and `bucket_bits` may be null.
+/// `tables`: king bucket of each square, plus 128 where the board is mirrored; then the output bucket by
+/// piece count (0 to 64) or phase (0 to 24). `bits`, `[window][row][word]`, and `bucket_bits` may be null.
 KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
                u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
     __shared__ u32 sets[4][MOST_WORDS];
     __shared__ Board boards[4];
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const u32 view = blockIdx.x * 4 + warp, position = view / net.views;
-    // A whole warp leaves or stays.
+    // Whole warps return.
     if (position >= positions) {
         return;
     }
     const Record record = records[position];
     const bool black = (record.black != 0) != (view % net.views == 1);
-    // Code 7 and 15 are of no piece: such a board has no rows at all.
+    // Codes 7 and 15 are no pieces: such a board has no rows.
     const u64 low = record.codes[0], high = record.codes[1], fours = 0x1111111111111111ull;
     const bool sound = !((low & low >> 1 & low >> 2 | high & high >> 1 & high >> 2) & fours);
     const u32 word = view / 32;

@@ -1,6 +1,5 @@
-// The feature blocks: the twins of src/eval/nnue/features, with the lanes of a warp side by side.
-//
-// In: a board as one side sees it. Out: a set of bits in shared memory.
+// The feature blocks of patzer_eval::nnue::features on one warp: from a board as one side sees it to a bit
+// set in shared memory.
 #pragma once
 #include "common.cuh"
 
@@ -9,15 +8,15 @@ struct Board {
     u64 pieces[12];
 };
 
-/// The blocks in the order in which they stand in a feature table; their sizes are those of SETS.
+/// Blocks in table order; the sizes are those of SETS.
 enum Set { SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, SETS };
 __constant__ u32 SET_COUNTS[SETS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
-/// Of a role's moves: squares that are counted at most, and where the counts begin.
+/// Per role: most squares counted, and offset of its counts.
 __constant__ u32 COUNTED[6] = {8, 15, 16, 25, 25, 8}, COUNTS_START[6] = {0, 9, 25, 42, 68, 94};
-/// Words for the features of all blocks.
+/// Words of a bit set of all blocks.
 const u32 MOST_WORDS = 144;
 
-/// Ranks upside down.
+/// Flips ranks.
 __device__ inline u64 swapped(u64 x) {
     x = (x >> 8 & 0x00ff00ff00ff00ffull) | (x & 0x00ff00ff00ff00ffull) << 8;
     x = (x >> 16 & 0x0000ffff0000ffffull) | (x & 0x0000ffff0000ffffull) << 16;
@@ -26,7 +25,7 @@ __device__ inline u64 swapped(u64 x) {
 
 __device__ inline void set_bit(u32* set, u32 feature) { atomicOr(&set[feature / 32], 1u << feature % 32); }
 
-/// The kind of piece on a square; 12 for none.
+/// Kind of piece on a square; 12 for none.
 __device__ inline u32 kind_on(const Board& board, u32 square) {
     u32 found = 12;
     for (u32 kind = 0; kind < 12; kind++) {
@@ -43,7 +42,7 @@ __device__ inline u64 occupied_by(const Board& board, u32 first, u32 last) {
     return squares;
 }
 
-/// Squares reached by single steps, or along lines until a piece stands there.
+/// Squares along a line up to the first piece, at most `most` steps.
 __device__ inline u64 reached(u32 from, u64 occupied, int file_step, int rank_step, u32 most) {
     u64 squares = 0;
     int file = from % 8, rank = from / 8;
@@ -62,7 +61,7 @@ __device__ inline u64 reached(u32 from, u64 occupied, int file_step, int rank_st
     return squares;
 }
 
-/// The squares that a piece of a role, knight 1 to king 5, attacks.
+/// Attacks of a role, knight 1 to king 5.
 __device__ inline u64 attacked(u32 role, u32 from, u64 occupied) {
     u64 squares = 0;
     if (role == 1) {
@@ -88,7 +87,7 @@ __device__ inline u64 attacked(u32 role, u32 from, u64 occupied) {
     return squares;
 }
 
-/// The squares that a kind of piece can move to: no castling, no en passant; checks and pins are not looked at.
+/// Target squares of a kind of piece: no castling, no en passant; checks and pins are ignored.
 __device__ inline u64 targets(const Board& board, u32 kind) {
     const u64 own = occupied_by(board, 0, 6), theirs = occupied_by(board, 6, 12), occupied = own | theirs;
     const u64 mine = kind < 6 ? own : theirs, enemies = occupied & ~mine;
@@ -109,7 +108,7 @@ __device__ inline u64 targets(const Board& board, u32 kind) {
     return once | twice | (((pieces & not_h) >> 7 | (pieces & not_a) >> 9) & enemies);
 }
 
-/// Neighbours on one rank or file, with nothing but empty squares between them.
+/// Adjacent pieces on one rank or file, with only empty squares between them.
 __device__ inline void write_pairs(const Board& board, u32* set, u32 base, u32 line, u32 along, u32 across) {
     u32 before = 12;
 #pragma unroll 1
@@ -124,7 +123,7 @@ __device__ inline void write_pairs(const Board& board, u32* set, u32 base, u32 l
     }
 }
 
-/// What a lane's square says of lines.
+/// Line of a square.
 __device__ inline u32 line_of(u32 which, u32 square) {
     const u32 file = square % 8, rank = square / 8;
     switch (which) {
@@ -135,7 +134,7 @@ __device__ inline u32 line_of(u32 which, u32 square) {
     }
 }
 
-/// Adds the features of the blocks; the lanes share the work.
+/// Sets the features of the blocks; the lanes share the work.
 __device__ inline void write_sets(u32 sets, const Board& board, u32* set, u32 lane) {
     u32 base = 0;
     for (u32 which = 0; which < SETS; which++) {
@@ -170,7 +169,7 @@ __device__ inline void write_sets(u32 sets, const Board& board, u32* set, u32 la
             }
         }
         base += SET_COUNTS[which];
-        // The squares' words are written whole, the others' bit by bit.
+        // The words of the squares are written whole, the others' bit by bit.
         __syncwarp();
     }
 }

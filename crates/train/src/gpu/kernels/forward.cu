@@ -1,17 +1,17 @@
-// The sums of the hidden layer: for every view its rows and the biases.
+// Accumulators: the rows and biases of every perspective, to `hidden[tile][perspective][lane]`.
 //
-// In: the table and lists of rows. Out: `hidden[tile][view][lane]`. Threads side by side have neurons side by side, so that
-// their loads of a row are one line of memory. All blocks of a tile come before those of the next: a tile's rows (98 KB of
-// floats for 768 features) stay in the caches near the multiprocessors while the whole device works on it.
+// Adjacent threads have adjacent neurons, so that a row is one line of memory. All blocks of a tile precede
+// those of the next: a tile's rows (98 KB of floats for 768 features) stay in the caches near the
+// multiprocessors while the whole device works on it.
 #include "common.cuh"
 
-/// Views of a block.
+/// Perspectives per block.
 const u32 VIEWS = 128;
 
 /// Four rows of a list with one load.
 __device__ inline u64 four_rows(const u16* list, u32 at) { return *(const u64*)(list + at); }
 
-/// From floats, in the order of the CPU: even and odd rows by themselves, so that no addition waits for the one before it.
+/// From f32 in the order of the CPU: even and odd rows apart, so that no addition waits for the previous one.
 KERNEL forward_floats(Net net, const float* table, const float* biases, const u16* rows, const u32* counts, u32 views,
                       float* hidden) {
     const u32 lane = threadIdx.x % net.tile, slots = blockDim.x / net.tile, tile = blockIdx.y;
@@ -42,15 +42,15 @@ KERNEL forward_floats(Net net, const float* table, const float* biases, const u1
     }
 }
 
-/// Adds a word of two neurons to their sums. Both are added at once: the sum of the words is that of the upper neurons times
-/// 2^16 and that of the lower ones, and neither leaves 16 bits (table.cu).
+/// Adds words of two neurons in one go: the sum of words is that of the upper neurons times 2^16 plus that of
+/// the lower ones, and neither leaves 16 bits (table.cu).
 __device__ inline void add(uint2& sums, const uint2& words) { sums.x += words.x, sums.y += words.y; }
 
-/// The lower and the upper neuron of a sum of words.
+/// Lower and upper neuron of a sum of words.
 __device__ inline float lower(u32 words) { return (float)(short)words; }
 __device__ inline float upper(u32 words) { return (float)((int)(words - (u32)(int)(short)words) >> 16); }
 
-/// From 16 bits: a thread has four neurons side by side, and two tiles are worked on together.
+/// From 16 bits: one thread per four adjacent neurons, two tiles together.
 KERNEL forward_shorts(Net net, const u32* table, const float* unit, const u16* rows, const u32* counts, u32 views,
                       float* hidden) {
     const u32 fours = net.tile / 2, lane = threadIdx.x % fours, slots = blockDim.x / fours, pair = blockIdx.y;

@@ -1,17 +1,15 @@
-// From bits to lists: for each window and row, who has it, in ascending order.
+// From bit sets to lists: the members of each window and row in ascending order.
 //
-// In: `bits[window][row][word]`, a bit for each member. Out: for each window the members of all rows one after another, and
-// where each row's begin. Long lists are cut into items of SEGMENT members, so that a row that every second position has
-// keeps no one waiting.
+// A window's lists are stored one after another with the start of each row. Long lists are split into items
+// of SEGMENT members, so that a row that every second position has delays none.
 #include "common.cuh"
 
-/// Warps of a block that lists rows, and of one that scans them.
+/// Warps per block that lists rows, and that scans them.
 const u32 LIST_WARPS = 8, SCAN_WARPS = 8;
 
 __device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
 
-/// How many members each row has; those of all windows count. So many lanes share a row, so that its words are read side by
-/// side.
+/// Members of each row of all windows. `lanes` lanes share a row, so that its words are read together.
 KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32 lanes, u32* counts) {
     const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / lanes, lane = threadIdx.x % lanes;
     u32 count = 0;
@@ -24,10 +22,10 @@ KERNEL count_rows(const u32* bits, u32 rows, u32 words, u32 lanes, u32* counts) 
     }
 }
 
-/// The rows of a window, and what each takes.
+/// Rows of a window and the space each takes.
 struct Rows {
     const u32* counts;
-    u32 rows, own_views; // a row behind the last has so many members
+    u32 rows, own_views; // members of the extra row
     bool lists;          // of views: they begin at multiples of four, so that four members are one load
     bool partial;        // every row has partial sums, not only one of several items
 
@@ -45,8 +43,8 @@ __device__ inline void add(Starts& sum, const Starts& other) {
     sum.members += other.members, sum.items += other.items, sum.parts += other.parts;
 }
 
-/// Where each row of a window begins. A block a window: the counts are few. If `everybody` is not 0, so many members there
-/// are in all, and a row behind the last has those of its window.
+/// Start of each row of a window, one block per window. If `everybody` is not 0, an extra row has all members
+/// of its window, of `everybody` in total.
 KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, Starts* starts) {
     __shared__ Starts sums[SCAN_WARPS];
     const u32 window = blockIdx.x, all_rows = everybody ? rows + 1 : rows, views = 32 * windows.words;
@@ -78,10 +76,10 @@ KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, St
     }
 }
 
-/// Writes the members, and for each item its row. So many lanes share a row, and where those are all of a warp so many warps
-/// `each`, of the same block: a warp counts the members in its run of words, which says where those of the next begin, and
-/// its lanes find their places by a scan. `item_rows` may be null; the row behind the last, if there is one, has everybody.
-/// The second grid dimension is the window, within which members count from 0.
+/// Writes the members, and the row of each item. `lanes` lanes share a row, and with 32 lanes `each` warps of
+/// the block: a warp counts the members in its run of words, which gives the start of the next, and its lanes
+/// find their places by a scan. `item_rows` may be null; the extra row has everybody. The second grid
+/// dimension is the window, in which members count from 0.
 KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 lanes, u32 each, const Starts* starts,
                  u32* members, u32* item_rows) {
     __shared__ u32 counts[LIST_WARPS];
@@ -90,7 +88,8 @@ KERNEL list_rows(const u32* bits, u32 rows, u32 all_rows, u32 words, u32 lanes, 
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % lanes, nth = warp % each;
     const u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / (lanes * each);
     const bool is = row < rows && starts[row].count > 0;
-    // Most rows of a large table are in no position of a batch. Lanes of one warp go the same way, whichever row they have.
+    // Most rows of a large table occur in no position of a batch. Lanes of one warp take the same path,
+    // whichever row they have.
     const u32 run = (words + each - 1) / each, start = min(nth * run, words);
     const u32 end = is || lanes < WARP ? min(start + run, words) : start;
     const u32* own = bits + (size_t)row * words;

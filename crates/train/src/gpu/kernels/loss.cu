@@ -1,12 +1,10 @@
-// Losses and their derivatives by the outputs: the twins of loss.rs, with the same numbers in 64 bits.
-//
-// In: outputs without piece-square values, and targets. Out: the derivatives, and the sum of the losses of groups of positions
-// in one fixed order.
+// Losses and their derivatives by the outputs, as in loss.rs, with the same numbers in 64 bits and one fixed
+// order of sums.
 #include "common.cuh"
 
 enum LossKind { POWER, CROSS_ENTROPY, PQR };
 
-/// The twin of `Loss` in net.rs.
+/// `Loss` of kernel_args.rs.
 struct Loss {
     u32 kind;
     float power, kappa, k;
@@ -58,7 +56,7 @@ __device__ inline double loss_of_three(const Loss& loss, const float* outputs, f
     return cost(better) + kappa * (cost(both) + cost(-both));
 }
 
-/// What the piece-square values add to an output.
+/// Piece-square part of an output.
 __device__ inline float piece_square(const Net& net, const float* hidden, u32 bucket, u32 positions, u32 position) {
     if (net.tiles == net.hidden_tiles) {
         return 0.0f;
@@ -68,7 +66,7 @@ __device__ inline float piece_square(const Net& net, const float* hidden, u32 bu
     return net.views == 1 ? own : (own - hidden[hidden_at(net, tile, views, 2 * position + 1) + lane]) / 2.0f;
 }
 
-/// A thread a group: one position, or P, Q and R. Each block leaves the sum of its losses.
+/// One thread per group: a position, or P, Q and R. Each block writes the sum of its losses.
 KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, u32 positions,
               const float* outputs, double* values, float* slopes) {
     __shared__ double sums[ADDENDS];
@@ -89,7 +87,7 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
     }
 }
 
-/// Adds the sum of so many values to a total. One block.
+/// Adds `count` values to a total. One block.
 KERNEL total(const double* values, u32 count, double* sum) {
     __shared__ double sums[ADDENDS];
     const u32 thread = threadIdx.x;
@@ -103,7 +101,7 @@ KERNEL total(const double* values, u32 count, double* sum) {
     }
 }
 
-/// Turns the sums of piece-square values into their gradient. A thread a lane of a view's tile; the second grid dimension
+/// Gradient of the piece-square sums, one thread per lane of a perspective's tile; the second grid dimension
 /// is the tile.
 KERNEL values_backward(Net net, const u8* buckets, const float* slopes, u32 views, float* hidden) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x, view = at / net.tile, lane = at % net.tile;

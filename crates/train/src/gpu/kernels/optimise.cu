@@ -1,9 +1,7 @@
-// The optimisers: the twins of src/optim, one thread a weight, with the same operations in the same order.
-//
-// In: weights, their gradient, what the optimiser remembers, and each weight's limit. Out: the weights one step on.
+// The optimisers of patzer_fit::optim, one thread per weight, with the same operations in the same order.
 #include "common.cuh"
 
-/// Numbers of a step that all weights share; the twin of `Step` in net.rs.
+/// Parameters of a step; `Step` of kernel_args.rs.
 struct Step {
     u32 count;    // weights
     float beta1, beta2;
@@ -14,7 +12,7 @@ struct Step {
     u32 adaptive; // 0: the mean alone makes the step
 };
 
-/// A weight within its limit, if there are limits.
+/// Clamps a weight to its limit, if there are limits.
 __device__ inline float limited(float weight, const float* limits, u32 at) {
     if (!limits) {
         return weight;
@@ -23,7 +21,7 @@ __device__ inline float limited(float weight, const float* limits, u32 at) {
     return weight < -limit ? -limit : weight > limit ? limit : weight;
 }
 
-/// Adds `l2` times the weights to the gradient, and each block's sum of squares.
+/// Adds L2 to the gradient, and sums its squares per block.
 KERNEL squares(const float* weights, float l2, u32 count, u32 chunk, float* gradient, double* sums) {
     __shared__ double own[ADDENDS];
     const u32 thread = threadIdx.x, first = blockIdx.x * chunk, last = min(first + chunk, count);
@@ -42,8 +40,8 @@ KERNEL squares(const float* weights, float l2, u32 count, u32 chunk, float* grad
     }
 }
 
-/// What the gradient is multiplied with so that it is no longer than `longest`. One thread: the sums are few.
-KERNEL shortening(const double* sums, u32 count, float longest, float* factor) {
+/// Factor that clips the gradient to norm `longest`. One thread: the sums are few.
+KERNEL clip_factor(const double* sums, u32 count, float longest, float* factor) {
     double sum = 0.0;
     for (u32 at = 0; at < count; at++) {
         sum += sums[at];
@@ -52,7 +50,7 @@ KERNEL shortening(const double* sums, u32 count, float longest, float* factor) {
     *factor = length > (double)longest ? (float)((double)longest / length) : 1.0f;
 }
 
-/// Adam, with decoupled weight decay, and rectified Adam. `factor` and `limits` may be null.
+/// Adam with decoupled weight decay, and RAdam. `factor` and `limits` may be null.
 KERNEL adam(Step step, const float* gradient, const float* factor, const float* limits, float* weights, float* mean,
             float* square) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -67,7 +65,7 @@ KERNEL adam(Step step, const float* gradient, const float* factor, const float* 
     weights[at] = limited(step.keep * weights[at] - step.rate * m / size, limits, at);
 }
 
-/// Gradient descent with momentum, which is `beta1`.
+/// SGD with momentum `beta1`.
 KERNEL descend(Step step, const float* gradient, const float* factor, const float* limits, float* weights,
                float* velocity) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -80,7 +78,7 @@ KERNEL descend(Step step, const float* gradient, const float* factor, const floa
     weights[at] = limited(weights[at] - step.rate * v, limits, at);
 }
 
-/// Draws the weights back to a slow copy that follows them.
+/// Lookahead: pulls the weights back to a slow copy that follows them.
 KERNEL look_back(float share, const float* limits, float* weights, float* slow, u32 count) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at < count) {
@@ -90,7 +88,7 @@ KERNEL look_back(float share, const float* limits, float* weights, float* slow, 
     }
 }
 
-/// The average of the weights over the last steps.
+/// Exponential average of the weights.
 KERNEL average(float keep, const float* weights, float* mean, u32 count) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at < count) {

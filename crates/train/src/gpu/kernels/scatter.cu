@@ -1,11 +1,11 @@
-// The gradient of the feature table, of the biases and of what input buckets share.
+// Gradient of feature table, biases and factoriser: sums of accumulator gradients over the lists of each
+// window and row.
 //
-// In: the gradient of the hidden layer's sums, and for each window and row the list of views that have it. Out: sums, added
-// to the gradient. A list is cut into items of SEGMENT views; a row of several items, in one window or in several, adds up
-// their partial sums in order. The row behind the last is the biases, which every view has.
+// Lists are split into items of SEGMENT perspectives; a row of several items, in one window or in several,
+// adds their partial sums in order. The row after the last is the biases, which every perspective has.
 #include "common.cuh"
 
-/// Where a row's gradient lies.
+/// Offset of a row's gradient.
 __device__ inline size_t row_at(const Net& net, u32 tile, u32 row) {
     return row < net.rows ? ((size_t)tile * net.rows + row) * net.tile : net.bias + (size_t)tile * net.tile;
 }
@@ -14,10 +14,10 @@ __device__ inline void add(float4& sum, const float4& x) {
     sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
 }
 
-/// Four members of a list with one load.
+/// Loads four members of a list.
 __device__ inline uint4 four_members(const u32* list, u32 at) { return *(const uint4*)(list + at); }
 
-/// The sum of an item's gradients, in order. Four loads are under way at a time, and that of the four members after them.
+/// Sums an item's gradients in order. Four loads are in flight, and that of the next four members.
 __device__ inline float4 sum_of(const float4* gradients, u32 fours, const u32* list, u32 first, u32 last) {
     float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
     u32 at = first;
@@ -43,7 +43,7 @@ __device__ inline float4 sum_of(const float4* gradients, u32 fours, const u32* l
     return sum;
 }
 
-/// Takes so many of what is left for the warps of a block; all lanes have the number of the first.
+/// Takes `count` of the remaining items for a warp; every lane gets the first.
 __device__ inline u32 take(u32* taken, u32 count) {
     u32 first = 0;
     if (threadIdx.x % WARP == 0) {
@@ -52,15 +52,16 @@ __device__ inline u32 take(u32* taken, u32 count) {
     return __shfl_sync(ALL, first, 0);
 }
 
-/// What the lists of a window lead to.
+/// Lists of a window.
 struct Window {
     const Starts* starts;
     const u32 *members, *item_rows;
     u32 first_item, blocks; // of this block, and by how much the next is further
 };
 
-/// Sums of a window's items, from the gradients of its views. A thread four neurons, so that few instructions go with what is
-/// loaded. A warp takes the next items when it is done with its own: some are much longer than others.
+/// Sums a window's items over the gradients of its perspectives. A thread handles four neurons, so that few
+/// instructions go with each load. A warp takes further items when it is done, because some are much longer
+/// than others.
 __device__ inline void sum_items(const Net& net, const Window& window, const float4* gradients, u32* taken, float* gradient,
                                  float* parts) {
     const u32 fours = net.tile / 4, lane = threadIdx.x % fours, tile = blockIdx.y, groups = WARP / fours;
@@ -84,8 +85,8 @@ __device__ inline void sum_items(const Net& net, const Window& window, const flo
     }
 }
 
-/// Sums of items where all views are one window. The second grid dimension is the tile, so that the device works on one
-/// tile's gradients at a time and finds them in its cache.
+/// Items of a single window. The second grid dimension is the tile, so that the device works on one tile's
+/// gradients at a time and finds them in its cache.
 KERNEL scatter_items(Net net, const float* hidden, u32 views, const Starts* starts, const u32* members,
                      const u32* item_rows, float* gradient, float* parts) {
     __shared__ u32 taken;
@@ -98,12 +99,12 @@ KERNEL scatter_items(Net net, const float* hidden, u32 views, const Starts* star
     sum_items(net, window, own, &taken, gradient, parts);
 }
 
-/// Views of the largest window that is staged, and float4s of a view's tile.
+/// Perspectives of the largest staged window, and float4s per perspective and tile.
 const u32 STAGED = 320, MOST_FOURS = 8;
 
-/// Sums of items of windows, whose gradients are brought to the multiprocessor once: each is added to as many rows as the
-/// view has pieces. Of the first grid dimension, so many blocks share a window as there are more blocks than windows; the
-/// second is the tile.
+/// Items of windows, whose gradients are staged in shared memory once: each is added to as many rows as the
+/// perspective has pieces. In the first grid dimension gridDim.x / windows blocks share a window; the second
+/// is the tile.
 KERNEL scatter_windows(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts,
                        const u32* members, const u32* item_rows, float* gradient, float* parts) {
     __shared__ float4 staged[STAGED * MOST_FOURS];
@@ -123,10 +124,10 @@ KERNEL scatter_windows(Net net, Windows windows, const float* hidden, u32 views,
     sum_items(net, window, staged, &taken, gradient, parts);
 }
 
-/// Windows whose partial sums are under way at a time.
+/// Windows whose partial sums are in flight together.
 const u32 AT_A_TIME = 4;
 
-/// Where a row's partial sums of a window begin and end.
+/// A row's partial sums in a window.
 struct Range {
     u32 begin, end;
 };
@@ -136,8 +137,9 @@ __device__ inline Range range_of(const Net& net, const Starts* starts, u32 windo
     return window < windows ? Range{at[0].parts, at[1].parts} : Range{0, 0};
 }
 
-/// Adds up the partial sums of the rows that have any, in order. A thread four neurons; those of a row look up where the sums
-/// of one window each begin and end, for the next windows while they add up. Most have one sum or none.
+/// Adds the partial sums of the rows that have any, in order. A thread handles four neurons; the threads of a
+/// row each look up the range of one window, for the next windows while they add. Most rows have one sum or
+/// none.
 KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* parts, float* gradient) {
     const u32 fours = net.tile / 4, lane = threadIdx.x % fours, first_lane = threadIdx.x % WARP - lane, tile = blockIdx.y;
     const u32 nth = blockIdx.x * (blockDim.x / fours) + threadIdx.x / fours, row = min(nth, net.rows);
@@ -173,13 +175,13 @@ KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* par
             }
         }
     }
-    // Threads behind the last row did the same as those of the last, for the lanes that wait for one another.
+    // Threads after the last row repeat it for the lanes that exchange values.
     if (any && nth <= net.rows) {
         add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
     }
 }
 
-/// The gradient of a shared weight is the sum of those of its rows. A thread a weight.
+/// Sums row gradients into factoriser gradients, one thread per weight.
 KERNEL share(Net net, float* gradient) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x, size = net.factor_rows * net.tile;
     if (at >= net.tiles * size) {
@@ -193,11 +195,11 @@ KERNEL share(Net net, float* gradient) {
     gradient[net.factor + at] = sum;
 }
 
-/// Warps that share the rows of a weight.
+/// Warps that share a weight's rows.
 const u32 SHARERS = 8;
 
-/// Adds rows of partial sums to the gradient of the output buckets. A lane a weight; each warp of a block adds up every
-/// eighth row, as so few weights leave most of a device without work.
+/// Adds rows of partial sums to the gradient of the output buckets. One lane per weight; each warp of a block
+/// sums every eighth row, because so few weights leave most of a device idle.
 KERNEL sum_parts(const float* parts, u32 rows, u32 width, float* gradient) {
     __shared__ float sums[SHARERS][WARP];
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, at = blockIdx.x * WARP + lane;

@@ -1,16 +1,14 @@
-// The feature table as the forward pass reads it: with what input buckets share, in floats or in 16 bits.
-//
-// In: the parameters. Out: the table. The copy in 16 bits halves what has to be loaded; its units are those of the CPU's
-// copy (table.rs), so that both sum the same whole numbers.
+// The feature table of the forward pass, with factoriser weights added, in f32 or 16 bits. The units of the
+// 16-bit copy are those of feature_table.rs, so that CPU and GPU sum the same integers.
 #include "common.cuh"
 
-/// 1.5 · 2^23: a float of this size has whole numbers as its lowest bits, rounded to the nearest, ties to even.
+/// 1.5 · 2^23: added to a float, it leaves the nearest integer, ties to even, in the lowest bits.
 const float WHOLE = 12582912.0f;
-/// The finest unit is one over this.
+/// Reciprocal of the finest unit.
 const float FINEST = 16384.0f;
 const u32 MOST_SETS = 9;
 
-/// A weight with what is shared; `at` counts `[tile][row][lane]`.
+/// Weight with the factoriser's added; `at` counts `[tile][row][lane]`.
 __device__ inline float whole_at(const Net& net, const float* parameters, u32 at) {
     const float own = parameters[at];
     if (net.factor_rows == 0) {
@@ -20,7 +18,7 @@ __device__ inline float whole_at(const Net& net, const float* parameters, u32 at
     return own + parameters[net.factor + (tile * net.factor_rows + row % net.factor_rows) * net.tile + lane];
 }
 
-/// Floats with what is shared added. A thread a weight.
+/// Table in f32, one thread per weight.
 KERNEL whole_table(Net net, const float* parameters, float* table) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at < net.bias) {
@@ -28,11 +26,11 @@ KERNEL whole_table(Net net, const float* parameters, float* table) {
     }
 }
 
-/// A float that is not negative, as an integer of the same order; not a number is above all numbers.
+/// Magnitude of a float as an integer of the same order; NaN is above all numbers.
 __device__ inline u32 order_of(float x) { return __float_as_uint(fabsf(x)); }
 
-/// The largest weight of each tile and block of features, and behind them the largest bias. The maximum of integers is
-/// the same in whatever order it is taken. Grid: chunks of rows, tiles. `ends`: where each block's features end.
+/// Largest weight of each tile and feature block, followed by the largest bias. The maximum of integers does
+/// not depend on the order. Grid: chunks of rows, tiles. `ends`: end of each block's features.
 KERNEL largest(Net net, const float* parameters, const u32* ends, u32 chunk, u32* most) {
     __shared__ u32 found[MOST_SETS + 1];
     const u32 tile = blockIdx.y, first = blockIdx.x * chunk, last = min(first + chunk, net.rows);
@@ -60,8 +58,8 @@ KERNEL largest(Net net, const float* parameters, const u32* ends, u32 chunk, u32
     }
 }
 
-/// The unit of each tile: the finest power of two by which no sum leaves 16 bits, rounding included. `actives`: the most
-/// features of each block that hold at once. Not a number makes a unit that is none, for the loss to show it.
+/// Unit of each tile: the finest power of two at which no sum exceeds 16 bits, rounding included. `actives`:
+/// most active features of each block. NaN weights make the unit NaN, so that the loss shows it.
 KERNEL units(Net net, const u32* most, const u32* actives, u32 sets, float* unit) {
     const u32 tile = blockIdx.x * blockDim.x + threadIdx.x;
     if (tile >= net.tiles) {
@@ -83,11 +81,11 @@ KERNEL units(Net net, const u32* most, const u32* actives, u32 sets, float* unit
 }
 
 __device__ inline short shortened(float x, float unit) {
-    // A unit that is no number is told by the forward pass; here it must only not crash.
+    // The forward pass shows a NaN unit; here it must only not crash.
     return (short)__float_as_uint(x * (1.0f / unit) + WHOLE);
 }
 
-/// A weight, or behind the last row a bias, of the copy. Tiles that only complete the last pair are zeros.
+/// Weight of the copy, or bias after the last row. Tiles that pad the last pair are zero.
 __device__ inline int short_at(const Net& net, const float* parameters, const float* unit, u32 tile, u32 row, u32 lane) {
     if (tile >= net.tiles) {
         return 0;
@@ -97,9 +95,10 @@ __device__ inline int short_at(const Net& net, const float* parameters, const fl
     return shortened(x, unit[tile]);
 }
 
-/// The copy, `[pair of tiles][row][tile of the pair][lane]`, so that a row's loads are 64 or 128 bytes in one go, and the
-/// biases behind it. A word is the upper neuron times 2^16 and the lower one, added: so are sums of words. A thread a word.
-KERNEL shorten(Net net, const float* parameters, const float* unit, u32* table, u32 count) {
+/// The copy, `[pair of tiles][row][tile of the pair][lane]`, so that a row is one load of 64 or 128 bytes,
+/// followed by the biases. A word is the upper neuron times 2^16 plus the lower one, and so are sums of
+/// words. One thread per word.
+KERNEL to_i16(Net net, const float* parameters, const float* unit, u32* table, u32 count) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count) {
         return;

@@ -1,17 +1,14 @@
-//! The trained weights in floats, as safetensors, for whoever wants to quantise or look at them.
+//! Float weights as safetensors: the header's length in 8 bytes, a JSON header, then little-endian numbers,
+//! row by row.
 //!
-//! In: a model. Out: the bytes of a safetensors file (Hugging Face's format: the length of the header in 8 bytes, a JSON
-//! header, then the numbers, little-endian, row by row).
-//!
-//! Tensors: `l0w [row][neuron]` (what input buckets share is added), `l0b [neuron]`, `psqt [row][output bucket]` if there
-//! are piece-square values, and for the layers behind the hidden one `l1w [output bucket][output][input]`, `l1b`, and so
-//! on. An output of 1 is 400 centipawns.
+//! Tensors: `l0w [row][neuron]` (factoriser weights added), `l0b [neuron]`, `psqt [row][output bucket]` if
+//! there are piece-square values, then `l1w [output bucket][output][input]`, `l1b` and so on. An output of 1
+//! is 400 centipawns.
 
 use serde_json::{Map, Value, json};
 
 use super::model::Model;
 
-/// A table of numbers.
 struct Tensor {
     name: String,
     shape: Vec<usize>,
@@ -19,7 +16,7 @@ struct Tensor {
 }
 
 fn tensors(model: &Model) -> Vec<Tensor> {
-    let (shape, architecture) = (&model.shape, &model.shape.architecture);
+    let (layout, architecture) = (&model.layout, &model.layout.architecture);
     let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
     let pairs = |rows: usize, columns: usize| (0..rows).flat_map(move |r| (0..columns).map(move |c| (r, c)));
     let tensor = |name: &str, shape: &[usize], values: Vec<f32>| Tensor {
@@ -31,21 +28,21 @@ fn tensors(model: &Model) -> Vec<Tensor> {
     let mut tensors = vec![
         tensor(
             "l0w",
-            &[shape.rows, hidden],
-            pairs(shape.rows, hidden).map(|(r, n)| model.feature(r, n)).collect(),
+            &[layout.rows, hidden],
+            pairs(layout.rows, hidden).map(|(r, n)| model.feature(r, n)).collect(),
         ),
-        tensor("l0b", &[hidden], (0..hidden).map(|n| at(shape.bias_at(n))).collect()),
+        tensor("l0b", &[hidden], (0..hidden).map(|n| at(layout.bias_at(n))).collect()),
     ];
     if architecture.psqt {
-        let values = pairs(shape.rows, buckets).map(|(r, b)| model.value(r, b)).collect();
-        tensors.push(tensor("psqt", &[shape.rows, buckets], values));
+        let values = pairs(layout.rows, buckets).map(|(r, b)| model.value(r, b)).collect();
+        tensors.push(tensor("psqt", &[layout.rows, buckets], values));
     }
     for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
         for bucket in 0..buckets {
-            let weight = |(o, i)| at(shape.weight_at(bucket, layer, o, i));
+            let weight = |(o, i)| at(layout.weight_at(bucket, layer, o, i));
             weights.extend(pairs(outputs, inputs).map(weight));
-            biases.extend((0..outputs).map(|o| at(shape.dense_bias_at(bucket, layer, o))));
+            biases.extend((0..outputs).map(|o| at(layout.dense_bias_at(bucket, layer, o))));
         }
         tensors.push(tensor(&format!("l{}w", layer + 1), &[buckets, outputs, inputs], weights));
         tensors.push(tensor(&format!("l{}b", layer + 1), &[buckets, outputs], biases));
@@ -53,11 +50,10 @@ fn tensors(model: &Model) -> Vec<Tensor> {
     tensors
 }
 
-/// The bytes of a safetensors file.
 pub(super) fn safetensors(model: &Model, about: &str) -> Vec<u8> {
     let tensors = tensors(model);
     let mut header = Map::new();
-    let architecture = model.shape.architecture.to_string();
+    let architecture = model.layout.architecture.to_string();
     header.insert("__metadata__".to_string(), json!({ "architecture": architecture, "description": about }));
     let mut end = 0;
     for tensor in &tensors {
@@ -105,7 +101,7 @@ mod tests {
             );
             let start = header["l1w"]["data_offsets"][0].as_u64().unwrap() as usize + 4;
             let second = f32::from_le_bytes(data[start..start + 4].try_into().unwrap());
-            assert_eq!(second, model.parameters[model.shape.weight_at(0, 0, 0, 1)]);
+            assert_eq!(second, model.parameters[model.layout.weight_at(0, 0, 0, 1)]);
         }
     }
 }

@@ -1,13 +1,11 @@
-//! The processor as the device that trains.
-//!
-//! In: batches. Out: the weights, a step on for each.
+//! The CPU as training backend.
 
 use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use super::backend::{Backend, State, Step, kept};
-use super::cpu::Cpu;
+use super::backend::{Backend, StepParams, TrainingState, average_decay};
+use super::cpu_gradient::CpuGradient;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::Optimiser;
@@ -16,23 +14,21 @@ use super::{Settings, TrainItem};
 use patzer_fit::optim::CHUNK;
 use patzer_io::error::Result;
 
-/// A network in the processor's memory, with its optimiser.
-pub struct Host {
+pub struct CpuBackend {
     model: Model,
     optimiser: Optimiser,
-    cpu: Cpu,
-    /// What each step keeps of the averaged weights, and these.
+    cpu: CpuGradient,
+    /// Decay of the weight average, and the average.
     keep: f32,
     average: Option<Model>,
     losses: VecDeque<f64>,
 }
 
-impl Host {
-    /// With batches of at most so many positions.
-    pub fn new(model: Model, settings: &Settings, batch: usize) -> Host {
-        Host {
-            optimiser: Optimiser::new(settings, model.shape.limits()),
-            cpu: Cpu::new(&model, batch, settings.forward == Forward::I16),
+impl CpuBackend {
+    pub fn new(model: Model, settings: &Settings, batch: usize) -> CpuBackend {
+        CpuBackend {
+            optimiser: Optimiser::new(settings, model.layout.limits()),
+            cpu: CpuGradient::new(&model, batch, settings.forward == Forward::I16),
             keep: settings.average,
             average: (settings.average > 0.0).then(|| model.clone()),
             model,
@@ -41,7 +37,6 @@ impl Host {
     }
 }
 
-/// Lets an average follow weights.
 fn follow(average: &mut [f32], weights: &[f32], keep: f32) {
     average.par_chunks_mut(CHUNK).zip(weights.par_chunks(CHUNK)).for_each(|(average, weights)| {
         for (average, weight) in average.iter_mut().zip(weights) {
@@ -50,17 +45,17 @@ fn follow(average: &mut [f32], weights: &[f32], keep: f32) {
     });
 }
 
-impl Backend for Host {
+impl Backend for CpuBackend {
     fn device(&self) -> &str {
         "cpu"
     }
 
-    fn step(&mut self, step: &Step, items: &[TrainItem], batch: &[u32]) -> Result<()> {
+    fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
         let (loss, gradient) = self.cpu.gradient(&self.model, step.loss, step.target, items, batch);
         self.losses.push_back(loss);
         self.optimiser.step(&mut self.model.parameters, gradient, step.rate);
         if let Some(average) = &mut self.average {
-            follow(&mut average.parameters, &self.model.parameters, kept(self.keep, step.number));
+            follow(&mut average.parameters, &self.model.parameters, average_decay(self.keep, step.number));
         }
         Ok(())
     }
@@ -70,21 +65,21 @@ impl Backend for Host {
     }
 
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64> {
-        let judged = self.average.as_ref().unwrap_or(&self.model);
-        Ok(self.cpu.mean_loss(judged, loss, target, items))
+        let validated_weights = self.average.as_ref().unwrap_or(&self.model);
+        Ok(self.cpu.mean_loss(validated_weights, loss, target, items))
     }
 
-    fn judged(&mut self) -> Result<Vec<f32>> {
+    fn validated_weights(&mut self) -> Result<Vec<f32>> {
         Ok(self.average.as_ref().unwrap_or(&self.model).parameters.clone())
     }
 
-    fn save(&mut self) -> Result<State> {
+    fn save(&mut self) -> Result<TrainingState> {
         let (steps, optimiser) = self.optimiser.state();
         let average = self.average.as_ref().map(|average| average.parameters.clone());
-        Ok(State { parameters: self.model.parameters.clone(), steps, optimiser, average })
+        Ok(TrainingState { parameters: self.model.parameters.clone(), steps, optimiser, average })
     }
 
-    fn restore(&mut self, state: &State) -> Result<bool> {
+    fn restore(&mut self, state: &TrainingState) -> Result<bool> {
         let count = self.model.parameters.len();
         let averaged = state.average.as_ref().map(Vec::len);
         if state.parameters.len() != count

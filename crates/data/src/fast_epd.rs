@@ -147,7 +147,7 @@ fn number(text: &[u8]) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_data::format::epd;
+    use crate::format::epd;
 
     const FEN: &str = "4k2r/p2q1p2/1p2p1pn/3pPnNp/3P1N1P/P5P1/1P1Q1PK1/7R b k -";
 

@@ -1,11 +1,7 @@
-//! What the loss `pqr` learns from: a position, the position after its best move, and one after another move.
+//! Training groups of the loss `pqr`: a position P, Q after its best move, R after a random other move.
 //!
-//! In: positions with the move that was played from each. Out: training items in groups of three, P, Q and R. The other
-//! move is drawn at random, by the seed and the position's number.
-//!
-//! Source: Bernhardsson, "Deep learning for... chess" (2014), with the filter of a thesis on feature sets: among few
-//! legal moves a random one is often as good as the best, so the positions with fewer than usual can be left out. What
-//! is usual is a quantile over the positions of the same side and move number.
+//! DataLoader: Bernhardsson, "Deep learning for... chess" (2014). Among few legal moves a random one is often as
+//! good as the best, so positions with few moves for their side and move number can be dropped.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +11,21 @@ use super::TrainItem;
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, played};
 
-/// Items of a group.
+/// Positions per group.
 pub const GROUP: usize = 3;
 
-/// A position with two that can follow it.
+/// A group before the filter by legal moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Triple {
+pub struct PqrGroup {
     items: [TrainItem; GROUP],
     /// Black to move, and the move number.
     class: (bool, u16),
     legal: u16,
 }
 
-impl Triple {
-    /// Of a position and its best move, with another drawn by the seed; `None` if there is no other, or that one is not
-    /// legal.
-    pub fn new(position: &Chess, best: Move, seed: u64) -> Option<Triple> {
+impl PqrGroup {
+    /// Builds a group with a random other move; `None` if the best move is illegal or the only one.
+    pub fn new(position: &Chess, best: Move, seed: u64) -> Option<PqrGroup> {
         let moves = position.legal_moves();
         let others: Vec<Move> = moves.iter().copied().filter(|other| *other != best).collect();
         if others.is_empty() || others.len() == moves.len() {
@@ -45,7 +40,7 @@ impl Triple {
         };
         let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);
-        Some(Triple {
+        Some(PqrGroup {
             items: [item(position), after(best), after(other)],
             class: (position.turn().is_black(), number),
             legal: moves.len() as u16,
@@ -53,9 +48,9 @@ impl Triple {
     }
 }
 
-/// The items of those with at least as many legal moves as a quantile, 0 to 1, of their side and move number; and how
-/// many are left out.
-pub fn items(triples: &[Triple], quantile: f64) -> (Vec<TrainItem>, u64) {
+/// Positions of the groups with at least the quantile, 0 to 1, of legal moves of their side and move number,
+/// and how many groups were dropped.
+pub fn items(triples: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
     let mut classes: BTreeMap<(bool, u16), Vec<u16>> = BTreeMap::new();
     for triple in triples {
         classes.entry(triple.class).or_default().push(triple.legal);
@@ -68,8 +63,8 @@ pub fn items(triples: &[Triple], quantile: f64) -> (Vec<TrainItem>, u64) {
             (class, legal[at.min(legal.len() - 1)])
         })
         .collect();
-    let kept = triples.iter().filter(|triple| triple.legal >= least[&triple.class]);
-    let items: Vec<TrainItem> = kept.flat_map(|triple| triple.items).collect();
+    let average_decay = triples.iter().filter(|triple| triple.legal >= least[&triple.class]);
+    let items: Vec<TrainItem> = average_decay.flat_map(|triple| triple.items).collect();
     let left_out = triples.len() - items.len() / GROUP;
     (items, left_out as u64)
 }
@@ -80,10 +75,10 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::uci::UciMove;
 
-    fn triple(text: &str, best: &str, seed: u64) -> Option<Triple> {
+    fn triple(text: &str, best: &str, seed: u64) -> Option<PqrGroup> {
         let position = fen::position(text, false).unwrap();
         let best = best.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-        Triple::new(&position, best, seed)
+        PqrGroup::new(&position, best, seed)
     }
 
     #[test]
@@ -91,7 +86,7 @@ mod tests {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let mut third = Vec::new();
         for seed in 0..20 {
-            let Triple { items: [p, q, r], class, legal } = triple(start, "e2e4", seed).unwrap();
+            let PqrGroup { items: [p, q, r], class, legal } = triple(start, "e2e4", seed).unwrap();
             assert!(p.turn.is_white() && q.turn.is_black() && r.turn.is_black());
             assert!(p.board != q.board && q.board != r.board && p.board != r.board);
             assert_eq!((class, legal), ((false, 1), 20));
@@ -105,15 +100,15 @@ mod tests {
 
     #[test]
     fn positions_with_few_moves_are_left_out_by_side_and_move_number() {
-        let class = |class, legal| Triple { class, legal, ..triple_of_start() };
+        let class = |class, legal| PqrGroup { class, legal, ..triple_of_start() };
         let triples =
             [class((false, 1), 20), class((false, 1), 30), class((true, 1), 5), class((false, 2), 2)];
         assert_eq!(items(&triples, 0.0).1, 0);
-        let (kept, left_out) = items(&triples, 0.5);
-        assert_eq!((kept.len(), left_out), (9, 1), "the lower of the two of White's first move");
+        let (average_decay, left_out) = items(&triples, 0.5);
+        assert_eq!((average_decay.len(), left_out), (9, 1), "the lower of the two of White's first move");
     }
 
-    fn triple_of_start() -> Triple {
+    fn triple_of_start() -> PqrGroup {
         triple("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 0).unwrap()
     }
 }

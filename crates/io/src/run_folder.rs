@@ -1,21 +1,13 @@
-//! A run's folder: what it was made from and how it went.
-//!
-//! In: settings, and a row an epoch. Out: `recipe.toml`, `run.json`, `log.csv` and `result.json`, from
-//! which the run can be repeated and drawn.
+//! Folder of a run: `recipe.toml`, `run.json`, `log.csv` and `result.json`, from which it can be repeated and plotted.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::{DataArgs, Split};
-use patzer_data::Metadata;
-use patzer_io as io;
-use patzer_io::error::{Error, Result};
+use crate as io;
+use crate::error::{Error, Result};
 
-/// Checks that a folder is there or could be made, without making it.
-///
-/// # Errors
-/// If a file stands where the folder or one above it has to be.
+/// Checks that a folder exists or could be made, without making it.
 pub fn check(folder: &Path) -> Result<()> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(file) if !file.is_dir() => {
@@ -25,37 +17,18 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes the resolved settings as `recipe.toml`, and version and data as `run.json`: the datasets that were read,
-/// with the hashes of the games that they were made from, and what of them was held out.
-///
-/// # Errors
-/// If the folder cannot be made or written.
-pub fn write_settings(
-    folder: &Path,
-    settings: &impl Serialize,
-    args: &DataArgs,
-    split: Split,
-    sources: &[(PathBuf, Metadata)],
-) -> Result<()> {
+/// Writes the settings as `recipe.toml`, and the inputs of the run as `run.json`.
+pub fn write_settings(folder: &Path, settings: &impl Serialize, inputs: &impl Serialize) -> Result<()> {
+    let internal = |e: &dyn std::fmt::Display| Error::internal(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let recipe = toml::to_string(settings).map_err(|e| Error::internal(e.to_string()))?;
+    let recipe = toml::to_string(settings).map_err(|e| internal(&e))?;
     io::write(&folder.join("recipe.toml"), recipe.as_bytes())?;
-    let run = serde_json::json!({
-        "patzer": env!("CARGO_PKG_VERSION"),
-        "data": sources.iter().map(|(path, about)| serde_json::json!({ "path": path, "made_from": about }))
-            .collect::<Vec<_>>(),
-        "filters": args.filter,
-        "filter_set": args.filter_set,
-        "resolved": !args.no_resolve,
-        "split": split,
-    });
-    io::write(&folder.join("run.json"), format!("{run:#}\n").as_bytes())
+    // By way of a value, whose keys are sorted.
+    let inputs = serde_json::to_value(inputs).map_err(|e| internal(&e))?;
+    io::write(&folder.join("run.json"), format!("{inputs:#}\n").as_bytes())
 }
 
-/// Writes what a run came to as `result.json`: what `--json` prints.
-///
-/// # Errors
-/// If it cannot be written.
+/// Writes the result of a run as `result.json`, as `--json` prints it.
 pub fn write_result(folder: &Path, result: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?;
     io::write(&folder.join("result.json"), format!("{text}\n").as_bytes())
@@ -69,7 +42,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts the log; the file appears when it is finished.
+    /// Starts a log in memory.
     pub fn new(folder: &Path) -> Log {
         let mut log =
             Log { path: folder.join("log.csv"), writer: csv::Writer::from_writer(Vec::new()), failed: None };
@@ -77,7 +50,7 @@ impl Log {
         log
     }
 
-    /// Adds an epoch. A fault is kept until the end, so that progress callbacks need not fail.
+    /// Adds an epoch. Errors are kept for [`Log::finish`], so that progress callbacks need not fail.
     pub fn row(&mut self, epoch: usize, train: f64, validation: Option<f64>, learning_rate: f32) {
         let validation = validation.map_or(String::new(), |loss| loss.to_string());
         self.record(&[epoch.to_string(), train.to_string(), validation, learning_rate.to_string()]);
@@ -89,19 +62,13 @@ impl Log {
         }
     }
 
-    /// Writes the file as it is so far, for whoever watches.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes the log so far.
     pub fn save(&mut self) -> Result<()> {
         self.writer.flush().map_err(|e| Error::io(&self.path, e))?;
         io::write(&self.path, self.writer.get_ref())
     }
 
-    /// Writes the file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes the log.
     pub fn finish(self) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(Error::data(&self.path, error.to_string()));

@@ -1,113 +1,114 @@
-//! The network's forward and backward pass over one micro-batch.
+//! Forward and backward pass over one micro-batch, where CPU training spends its time.
 //!
-//! In: positions as lists of rows with their targets, and the model. Out: the sum of the losses, and the gradient added
-//! to a buffer. This is where training spends its time:
+//! - A tile of neurons of one perspective stays in registers while its feature rows are added.
+//! - Backwards, (perspective, row) pairs are sorted by row, so that a tile of a gradient row is loaded and
+//!   stored once.
 //!
-//! - A tile of neurons of one view stays in registers while its feature rows are added.
-//! - Backwards, the (view, row) pairs of a micro-batch are sorted by row, so that a tile of a gradient row is loaded and
-//!   stored once for all views that touch it.
-//!
-//! One source serves all instruction sets: the loops are inlined into functions compiled for AVX-512, for AVX2 and for
-//! every processor. Every sum has one order, written down here, and products are never fused with sums, so all give the
-//! same bits; a network depends neither on the processor's vectors nor on the threads.
+//! The loops are inlined into functions for AVX-512, for AVX2 and for every processor; the dispatch is by
+//! hand, because a test calls each. Every sum has one written order and no product is fused with a sum, so
+//! all give the same bits.
 
 use super::TrainItem;
 use super::extract::Extractor;
-use super::head::{self, Layers};
+use super::feature_table::{FeatureTable, TILES_PER_PAIR, TileRows};
 use super::loss::Loss;
 use super::model::Model;
-use super::table::{ABREAST, Table, Tile};
+use super::output_layers::{self, OutputLayers};
 use patzer_eval::nnue::Activation;
 
-/// Positions in a micro-batch: a tile of all their views takes 32 KiB, a core's nearest cache.
-pub const MICRO: usize = 128;
+/// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
+pub const MICRO_BATCH: usize = 128;
 
-/// Floats that are summed side by side.
+/// Independent partial sums of a dot product.
 pub const LANES: usize = 16;
 
-/// A micro-batch and the memory to work on it.
-pub struct Micro {
+/// A micro-batch with its buffers.
+pub struct MicroBatch {
     extractor: Extractor,
     views: usize,
-    /// Rows of the feature table for every view, one view after another, and where each ends.
+    /// Feature rows, perspective by perspective, and where each perspective's rows end.
     rows: Vec<u16>,
     ends: Vec<u32>,
-    /// Expected result for the side to move, 0 to 1, and output bucket of each position.
+    /// Targets (expected result for the side to move, 0 to 1) and output buckets.
     targets: Vec<f32>,
     buckets: Vec<u8>,
-    /// Sums of the hidden layer, `[tile][view][lane]`; backwards, their gradient.
+    /// Accumulators, `[tile][perspective][lane]`; in the backward pass their gradient.
     hidden: Vec<f32>,
-    /// Views sorted by row, the rows with where their views end, and the counts to sort by.
+    /// Perspectives sorted by row, rows with the end of their run, and the counts of the counting sort.
     sorted: Vec<u16>,
     runs: Vec<(u16, u32)>,
     counts: Vec<u32>,
-    /// What each output sums up, in a network without further layers; the outputs, and the derivatives by them.
+    /// Lane products of each output in a single-layer network; the outputs, and the derivatives by them.
     products: Vec<[f32; LANES]>,
     outputs: Vec<f32>,
     slopes: Vec<f32>,
-    layers: Layers,
+    layers: OutputLayers,
 }
 
-/// What to do with a micro-batch.
 enum Task<'a> {
     Loss(Loss),
     Gradient(Loss, &'a mut [f32]),
     Outputs(&'a mut Vec<f32>),
 }
 
-impl Micro {
-    /// Memory for a model's micro-batches.
-    pub fn new(model: &Model) -> Micro {
-        let shape = &model.shape;
-        let views = shape.architecture.views;
-        Micro {
-            extractor: Extractor::new(&shape.architecture),
+impl MicroBatch {
+    pub fn new(model: &Model) -> MicroBatch {
+        let layout = &model.layout;
+        let views = layout.architecture.views;
+        MicroBatch {
+            extractor: Extractor::new(&layout.architecture),
             views,
             rows: Vec::new(),
             ends: Vec::new(),
-            targets: Vec::with_capacity(MICRO),
-            buckets: Vec::with_capacity(MICRO),
-            hidden: vec![0.0; views * MICRO * shape.tiles * shape.tile],
+            targets: Vec::with_capacity(MICRO_BATCH),
+            buckets: Vec::with_capacity(MICRO_BATCH),
+            hidden: vec![0.0; views * MICRO_BATCH * layout.tiles * layout.tile],
             sorted: Vec::new(),
             runs: Vec::new(),
-            counts: vec![0; shape.rows],
-            products: vec![[0.0; LANES]; MICRO],
-            outputs: Vec::with_capacity(MICRO),
-            slopes: Vec::with_capacity(MICRO),
-            layers: Layers::new(shape),
+            counts: vec![0; layout.rows],
+            products: vec![[0.0; LANES]; MICRO_BATCH],
+            outputs: Vec::with_capacity(MICRO_BATCH),
+            slopes: Vec::with_capacity(MICRO_BATCH),
+            layers: OutputLayers::new(layout),
         }
     }
 
-    /// Takes positions, at most [`MICRO`], with their targets.
+    /// Loads at most [`MICRO_BATCH`] positions with their targets.
     pub fn load(&mut self, items: &[TrainItem], target: impl Fn(&TrainItem) -> f32) {
         self.rows.clear();
         self.ends.clear();
         self.targets.clear();
         self.buckets.clear();
-        for item in items.iter().take(MICRO) {
+        for item in items.iter().take(MICRO_BATCH) {
             self.extractor.rows(item, &mut self.rows, &mut self.ends);
             self.targets.push(target(item));
             self.buckets.push(self.extractor.bucket(&item.board) as u8);
         }
     }
 
-    /// The sum of the losses. `table` is the feature table with what is shared.
-    pub fn loss(&mut self, model: &Model, table: Table<'_>, loss: Loss) -> f64 {
+    /// Returns the summed loss. `table` has factoriser weights added.
+    pub fn loss(&mut self, model: &Model, table: FeatureTable<'_>, loss: Loss) -> f64 {
         self.run(model, table, Task::Loss(loss))
     }
 
-    /// The sum of the losses; adds the gradient of their mean over the batch. That of the shared weights is left to the
-    /// caller: it follows from the table's.
-    pub fn gradient(&mut self, model: &Model, table: Table<'_>, loss: Loss, gradient: &mut [f32]) -> f64 {
+    /// Returns the summed loss and adds the gradient of the batch's mean loss, except that of factoriser
+    /// weights: the caller derives it from the rows'.
+    pub fn gradient(
+        &mut self,
+        model: &Model,
+        table: FeatureTable<'_>,
+        loss: Loss,
+        gradient: &mut [f32],
+    ) -> f64 {
         self.run(model, table, Task::Gradient(loss, gradient))
     }
 
     /// Appends the network's output for each position; an output of 1 is 400 centipawns.
-    pub fn outputs(&mut self, model: &Model, table: Table<'_>, outputs: &mut Vec<f32>) {
+    pub fn outputs(&mut self, model: &Model, table: FeatureTable<'_>, outputs: &mut Vec<f32>) {
         self.run(model, table, Task::Outputs(outputs));
     }
 
-    fn run(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+    fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has AVX-512.
@@ -121,20 +122,20 @@ impl Micro {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx2")]
-    fn run_avx512(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+    fn run_avx512(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
         self.run_portable(model, table, task)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
+    fn run_avx2(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
         self.run_portable(model, table, task)
     }
 
     #[inline(always)]
-    fn run_portable(&mut self, model: &Model, table: Table<'_>, task: Task<'_>) -> f64 {
-        use head::{CRELU, PAIRWISE, RELU, SCRELU};
-        match (model.shape.tile, model.shape.architecture.activation) {
+    fn run_portable(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
+        use output_layers::{CRELU, PAIRWISE, RELU, SCRELU};
+        match (model.layout.tile, model.layout.architecture.activation) {
             (32, Activation::Relu) => self.run_tiled::<RELU, 32>(model, table, task),
             (32, Activation::Crelu) => self.run_tiled::<CRELU, 32>(model, table, task),
             (32, Activation::Screlu) => self.run_tiled::<SCRELU, 32>(model, table, task),
@@ -150,23 +151,27 @@ impl Micro {
     fn run_tiled<const A: u8, const T: usize>(
         &mut self,
         model: &Model,
-        table: Table<'_>,
+        table: FeatureTable<'_>,
         task: Task<'_>,
     ) -> f64 {
-        let (shape, tiles) = (&model.shape, model.shape.tiles);
+        let (layout, tiles) = (&model.layout, model.layout.tiles);
         self.products.fill([0.0; LANES]);
         match table {
-            Table::Floats(table) => {
+            FeatureTable::F32Table(table) => {
                 for tile in 0..tiles {
-                    self.forward::<A, T, 1>(model, tile, table.tile::<T>(shape, tile));
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T>(layout, tile));
                 }
             }
-            Table::Shorts(table) => {
-                for tile in (0..tiles - tiles % ABREAST).step_by(ABREAST) {
-                    self.forward::<A, T, ABREAST>(model, tile, table.tile::<T, ABREAST>(shape, tile));
+            FeatureTable::I16Table(table) => {
+                for tile in (0..tiles - tiles % TILES_PER_PAIR).step_by(TILES_PER_PAIR) {
+                    self.forward::<A, T, TILES_PER_PAIR>(
+                        model,
+                        tile,
+                        table.tile::<T, TILES_PER_PAIR>(layout, tile),
+                    );
                 }
-                for tile in tiles - tiles % ABREAST..tiles {
-                    self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(shape, tile));
+                for tile in tiles - tiles % TILES_PER_PAIR..tiles {
+                    self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(layout, tile));
                 }
             }
         }
@@ -193,7 +198,7 @@ impl Micro {
                     self.outputs.push(output);
                 }
                 total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
-                if !model.shape.is_flat() {
+                if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }
                 self.sort();
@@ -203,50 +208,49 @@ impl Micro {
         total
     }
 
-    /// The output of a position whose tiles have all been summed.
     #[inline(always)]
     fn output<const A: u8, const T: usize>(&mut self, model: &Model, i: usize) -> f32 {
-        let (shape, bucket) = (&model.shape, usize::from(self.buckets[i]));
-        let views = (self.views, MICRO);
-        let values = head::piece_square::<T>(shape, &self.hidden, views, i, bucket);
-        if shape.is_flat() {
-            let bias = model.parameters[shape.layer(bucket, 0) + shape.head - 1];
+        let (layout, bucket) = (&model.layout, usize::from(self.buckets[i]));
+        let views = (self.views, MICRO_BATCH);
+        let values = output_layers::piece_square::<T>(layout, &self.hidden, views, i, bucket);
+        if layout.is_single_layer() {
+            let bias = model.parameters[layout.layer(bucket, 0) + layout.output_size - 1];
             return bias + self.products[i].iter().sum::<f32>() + values;
         }
         self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
     }
 
-    /// The sums of `W` tiles of the hidden layer; without further layers also what they add to the output, while they
-    /// are in registers.
+    /// Accumulates `W` tiles; in a single-layer network also adds their part of the output while they are in
+    /// registers.
     #[inline(always)]
     fn forward<const A: u8, const T: usize, const W: usize>(
         &mut self,
         model: &Model,
         tile: usize,
-        rows: impl Tile<T, W>,
+        rows: impl TileRows<T, W>,
     ) {
-        let (shape, views) = (&model.shape, self.views);
-        let size = views * MICRO;
+        let (layout, views) = (&model.layout, self.views);
+        let size = views * MICRO_BATCH;
         let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * size..][..W * size];
         let mut start = 0;
         for (i, ends) in self.ends.chunks_exact(views).enumerate() {
-            let at = if shape.is_flat() { shape.layer(usize::from(self.buckets[i]), 0) } else { 0 };
+            let at = if layout.is_single_layer() { layout.layer(usize::from(self.buckets[i]), 0) } else { 0 };
             let weights = model.parameters[at..].as_chunks::<T>().0;
             for (view, &end) in ends.iter().enumerate() {
                 let sums = rows.sum(&self.rows[start..end as usize]);
                 start = end as usize;
                 for (place, sums) in sums.iter().enumerate() {
                     hidden[place * size + i * views + view] = *sums;
-                    if shape.is_flat() && tile + place < shape.hidden_tiles {
-                        let weights = &weights[view * shape.hidden_tiles + tile + place];
-                        head::weigh::<A, T>(sums, weights, &mut self.products[i]);
+                    if layout.is_single_layer() && tile + place < layout.hidden_tiles {
+                        let weights = &weights[view * layout.hidden_tiles + tile + place];
+                        output_layers::weigh::<A, T>(sums, weights, &mut self.products[i]);
                     }
                 }
             }
         }
     }
 
-    /// Sorts the views by row, in a stable order.
+    /// Counting sort of the perspectives by row.
     #[inline(always)]
     fn sort(&mut self) {
         for &row in &self.rows {
@@ -277,70 +281,77 @@ impl Micro {
         }
     }
 
-    /// Turns the hidden layer's sums into their gradient where further layers follow, and adds those layers'.
+    /// Backward pass through the further layers, position by position.
     #[inline(always)]
     fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
-        let views = (self.views, MICRO);
+        let views = (self.views, MICRO_BATCH);
         for (i, (&slope, &bucket)) in self.slopes.iter().zip(&self.buckets).enumerate() {
-            // The layers hold the sums of one position; of all but the last they have been overwritten.
+            // `layers` holds the last position only, so compute each again.
             let bucket = usize::from(bucket);
             self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
             self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slope, gradient);
         }
     }
 
-    /// Tile by tile: turns the hidden layer's sums into their gradient, and adds it to their rows and to the bias.
+    /// Backward pass into feature rows and biases, tile by tile.
     #[inline(always)]
     fn backward<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
-        let shape = &model.shape;
-        let (tables, rest) = gradient.split_at_mut(shape.bias);
-        let (biases, heads) = rest.split_at_mut(shape.factor - shape.bias);
-        let heads = &mut heads[shape.heads - shape.factor..];
-        let flat = shape.is_flat();
-        for tile in 0..shape.tiles {
+        let layout = &model.layout;
+        let (tables, rest) = gradient.split_at_mut(layout.bias);
+        let (biases, outputs_gradient) = rest.split_at_mut(layout.factor - layout.bias);
+        let outputs_gradient = &mut outputs_gradient[layout.output_start - layout.factor..];
+        let flat = layout.is_single_layer();
+        for tile in 0..layout.tiles {
             if flat {
-                self.backward_flat::<A, T>(model, tile, heads);
+                self.backward_flat::<A, T>(model, tile, outputs_gradient);
             }
-            let table = &mut tables.as_chunks_mut::<T>().0[tile * shape.rows..][..shape.rows];
+            let table = &mut tables.as_chunks_mut::<T>().0[tile * layout.rows..][..layout.rows];
             self.scatter::<T>(tile, table, &mut biases.as_chunks_mut::<T>().0[tile]);
         }
         if flat {
             for (slope, bucket) in self.slopes.iter().zip(&self.buckets) {
-                heads[(usize::from(*bucket) + 1) * shape.head - 1] += slope;
+                outputs_gradient[(usize::from(*bucket) + 1) * layout.output_size - 1] += slope;
             }
         }
     }
 
-    /// Turns the sums of a tile into their gradient where the output is the next layer, and adds that layer's.
+    /// Backward pass of one tile through the output layer of a single-layer network.
     #[inline(always)]
-    fn backward_flat<const A: u8, const T: usize>(&mut self, model: &Model, tile: usize, heads: &mut [f32]) {
-        let (shape, views) = (&model.shape, self.views);
-        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO..][..views * MICRO];
+    fn backward_flat<const A: u8, const T: usize>(
+        &mut self,
+        model: &Model,
+        tile: usize,
+        outputs_gradient: &mut [f32],
+    ) {
+        let (layout, views) = (&model.layout, self.views);
+        let hidden =
+            &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO_BATCH..][..views * MICRO_BATCH];
         for (i, (hidden, &slope)) in hidden.chunks_exact_mut(views).zip(&self.slopes).enumerate() {
             let bucket = usize::from(self.buckets[i]);
-            if tile >= shape.hidden_tiles {
-                head::backward_values::<T>(shape, tile, bucket, slope, hidden);
+            if tile >= layout.hidden_tiles {
+                output_layers::backward_values::<T>(layout, tile, bucket, slope, hidden);
                 continue;
             }
-            let at = bucket * shape.head;
-            let weights = &model.parameters[shape.heads + at..];
+            let at = bucket * layout.output_size;
+            let weights = &model.parameters[layout.output_start + at..];
             for (view, sums) in hidden.iter_mut().enumerate() {
-                let place = view * shape.hidden_tiles + tile;
-                let weights = head::lanes::<T>(weights, place);
-                head::backward_weights::<A, T>(
+                let place = view * layout.hidden_tiles + tile;
+                let weights = output_layers::lanes::<T>(weights, place);
+                output_layers::backward_weights::<A, T>(
                     sums,
                     slope,
                     weights,
-                    head::lanes_mut::<T>(&mut heads[at..], place),
+                    output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place),
                 );
             }
         }
     }
 
-    /// Adds the gradient of a tile's sums to its rows and its bias.
+    /// Adds the gradient of a tile to its feature rows and biases.
     #[inline(always)]
     fn scatter<const T: usize>(&self, tile: usize, table: &mut [[f32; T]], bias: &mut [f32; T]) {
-        let hidden = &self.hidden.as_chunks::<T>().0[tile * self.views * MICRO..][..self.views * MICRO];
+        let hidden =
+            &self.hidden.as_chunks::<T>().0[tile * self.views * MICRO_BATCH..][..self.views * MICRO_BATCH];
         let mut start = 0;
         for &(row, end) in &self.runs {
             let row = &mut table[usize::from(row)];
@@ -359,7 +370,6 @@ impl Micro {
     }
 }
 
-/// Adds lane by lane.
 #[inline(always)]
 pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
     for lane in 0..T {
@@ -370,7 +380,7 @@ pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Floats, Shorts};
+    use crate::feature_table::{F32Table, I16Table};
     use crate::tests::{items, shapes};
     use patzer_eval::nnue::Architecture;
 
@@ -383,12 +393,12 @@ mod tests {
         for architecture in shapes() {
             let model = Model::random(&architecture, false, 3);
             let loss = Loss::squared(1.3, 0.01);
-            let mut micro = Micro::new(&model);
-            let items = items(MICRO - 1, 4);
-            let floats = Floats::of(&model.parameters, &model.shape);
-            let mut shorts = Shorts::default();
-            shorts.fill(floats, &model.shape);
-            for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+            let mut micro = MicroBatch::new(&model);
+            let items = items(MICRO_BATCH - 1, 4);
+            let floats = F32Table::of(&model.parameters, &model.layout);
+            let mut shorts = I16Table::default();
+            shorts.fill(floats, &model.layout);
+            for table in [FeatureTable::F32Table(floats), FeatureTable::I16Table(&shorts)] {
                 let mut portable = vec![0.0; model.parameters.len()];
                 let mut wide = portable.clone();
                 micro.load(&items, |item| item.expected());
@@ -409,14 +419,14 @@ mod tests {
     #[test]
     fn a_weight_that_is_no_number_shows_in_the_loss() {
         let mut model = Model::random(&Architecture::plain(16), false, 1);
-        let start = model.shape.bias;
+        let start = model.layout.bias;
         model.parameters[start] = f32::NAN;
-        let mut micro = Micro::new(&model);
+        let mut micro = MicroBatch::new(&model);
         micro.load(&items(4, 1), |item| item.expected());
-        let floats = Floats::of(&model.parameters, &model.shape);
-        let mut shorts = Shorts::default();
-        shorts.fill(floats, &model.shape);
-        for table in [Table::Floats(floats), Table::Shorts(&shorts)] {
+        let floats = F32Table::of(&model.parameters, &model.layout);
+        let mut shorts = I16Table::default();
+        shorts.fill(floats, &model.layout);
+        for table in [FeatureTable::F32Table(floats), FeatureTable::I16Table(&shorts)] {
             assert!(micro.loss(&model, table, Loss::squared(1.0, 1.0)).is_nan());
         }
     }

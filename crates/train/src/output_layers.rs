@@ -1,25 +1,22 @@
-//! What follows the hidden layer: activations, output buckets, further layers and piece-square values.
+//! Everything after the hidden layer: activations, output buckets, further layers and piece-square values.
 //!
-//! In: the sums of the hidden layer of one position. Out: the network's output; backwards, the gradient of the layers
-//! behind the hidden one, and that of the sums in their place.
-//!
-//! A network without further layers, the usual one, goes tile by tile, where activation and output are one loop; the
-//! others go position by position, layer by layer.
+//! Networks without further layers run tile by tile, with activation and output in one loop; others position
+//! by position, layer by layer.
 
-use super::kernel::LANES;
+use super::micro_batch::LANES;
 use super::model::Model;
-use super::shape::Shape;
+use super::param_layout::ParamLayout;
 use patzer_eval::nnue::Activation;
 
-// Activations as constants, so that every loop is compiled for one.
+// Activations as const generics, so that every loop is compiled for one.
 pub const RELU: u8 = 0;
 pub const CRELU: u8 = 1;
 pub const SCRELU: u8 = 2;
 pub const PAIRWISE: u8 = 3;
 
-/// Memory for the further layers of one position.
-pub struct Layers {
-    /// Activations of the hidden layer, `[view][tile][lane]`, and their gradient.
+/// Buffers for the further layers of one position.
+pub struct OutputLayers {
+    /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
     /// Sums of each further layer, and their gradient.
@@ -28,12 +25,11 @@ pub struct Layers {
     values: Vec<f32>,
 }
 
-impl Layers {
-    /// Memory for a network's layers.
-    pub fn new(shape: &Shape) -> Layers {
-        let further = || shape.dense.iter().map(|[_, outputs]| vec![0.0; *outputs]).collect();
-        let width = if shape.dense.len() > 1 { shape.dense[0][0] } else { 0 };
-        Layers {
+impl OutputLayers {
+    pub fn new(layout: &ParamLayout) -> OutputLayers {
+        let further = || layout.dense.iter().map(|[_, outputs]| vec![0.0; *outputs]).collect();
+        let width = if layout.dense.len() > 1 { layout.dense[0][0] } else { 0 };
+        OutputLayers {
             active: vec![0.0; width],
             upstream: vec![0.0; width],
             sums: further(),
@@ -42,8 +38,8 @@ impl Layers {
         }
     }
 
-    /// The output of position `i` without piece-square values. `views` is how many views a position has, and how many
-    /// positions `hidden` holds.
+    /// Output of position `i` without piece-square values. `views` is the number of perspectives, `positions`
+    /// the number of positions in `hidden`.
     #[inline(always)]
     pub fn output<const A: u8, const T: usize>(
         &mut self,
@@ -53,12 +49,12 @@ impl Layers {
         i: usize,
         bucket: usize,
     ) -> f32 {
-        self.activate::<A, T>(&model.shape, hidden, views, positions, i);
+        self.activate::<A, T>(&model.layout, hidden, views, positions, i);
         self.further(model, bucket)
     }
 
-    /// Given the derivative of the loss by the output: adds the gradient of the layers and turns the position's sums
-    /// into their gradient. Follows [`Layers::output`] of the same position.
+    /// Adds the layers' gradient and turns the position's accumulators into their gradient, given the
+    /// derivative by the output. Follows [`OutputLayers::output`] of the same position.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub fn backward<const A: u8, const T: usize>(
@@ -71,17 +67,17 @@ impl Layers {
         slope: f32,
         gradient: &mut [f32],
     ) {
-        let shape = &model.shape;
+        let layout = &model.layout;
         self.backward_further(model, bucket, slope, gradient);
-        for tile in 0..shape.tiles {
+        for tile in 0..layout.tiles {
             let tiles = hidden.as_chunks_mut::<T>().0;
             let sums = &mut tiles[(tile * positions + i) * views..][..views];
-            if tile >= shape.hidden_tiles {
-                backward_values::<T>(shape, tile, bucket, slope, sums);
+            if tile >= layout.hidden_tiles {
+                backward_values::<T>(layout, tile, bucket, slope, sums);
                 continue;
             }
             for (view, sums) in sums.iter_mut().enumerate() {
-                backward::<A, T>(sums, lanes::<T>(&self.upstream, view * shape.hidden_tiles + tile));
+                backward::<A, T>(sums, lanes::<T>(&self.upstream, view * layout.hidden_tiles + tile));
             }
         }
     }
@@ -89,27 +85,26 @@ impl Layers {
     #[inline(always)]
     fn activate<const A: u8, const T: usize>(
         &mut self,
-        shape: &Shape,
+        layout: &ParamLayout,
         hidden: &[f32],
         views: usize,
         positions: usize,
         i: usize,
     ) {
-        for tile in 0..shape.hidden_tiles {
+        for tile in 0..layout.hidden_tiles {
             for view in 0..views {
                 let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
-                *lanes_mut::<T>(&mut self.active, view * shape.hidden_tiles + tile) = active::<A, T>(sums);
+                *lanes_mut::<T>(&mut self.active, view * layout.hidden_tiles + tile) = active::<A, T>(sums);
             }
         }
     }
 
-    /// The output of the layers behind the activations.
     #[inline(always)]
     fn further(&mut self, model: &Model, bucket: usize) -> f32 {
-        let shape = &model.shape;
-        let inner = shape.architecture.inner();
-        for (layer, [inputs, outputs]) in shape.dense.iter().copied().enumerate() {
-            let start = shape.layer(bucket, layer);
+        let layout = &model.layout;
+        let inner = layout.architecture.inner();
+        for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
+            let start = layout.layer(bucket, layer);
             let (weights, biases) =
                 model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
             if layer > 0 {
@@ -124,19 +119,19 @@ impl Layers {
                 *sum = bias + dot(values, weights);
             }
         }
-        self.sums[shape.dense.len() - 1][0]
+        self.sums[layout.dense.len() - 1][0]
     }
 
-    /// Adds the gradient of the layers behind the activations and leaves that of the activations in `upstream`.
+    /// Adds the layers' gradient and leaves that of the activations in `upstream`.
     #[inline(always)]
     fn backward_further(&mut self, model: &Model, bucket: usize, slope: f32, gradient: &mut [f32]) {
-        let shape = &model.shape;
-        let inner = shape.architecture.inner();
-        let last = shape.dense.len() - 1;
+        let layout = &model.layout;
+        let inner = layout.architecture.inner();
+        let last = layout.dense.len() - 1;
         self.slopes[last][0] = slope;
         for layer in (0..=last).rev() {
-            let [inputs, outputs] = shape.dense[layer];
-            let start = shape.layer(bucket, layer);
+            let [inputs, outputs] = layout.dense[layer];
+            let start = layout.layer(bucket, layer);
             let weights = &model.parameters[start..start + inputs * outputs];
             let (weight_gradient, bias_gradient) =
                 gradient[start..start + (inputs + 1) * outputs].split_at_mut(inputs * outputs);
@@ -168,7 +163,7 @@ impl Layers {
     }
 }
 
-/// Adds what a tile's sums are worth to the products of the output.
+/// Adds a tile's activations times its output weights to the lane products.
 #[inline(always)]
 pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], products: &mut [f32; LANES]) {
     let active = active::<A, T>(sums);
@@ -177,8 +172,7 @@ pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], p
     }
 }
 
-/// Turns sums into their gradient, given the derivative by the output that they are weighed for, and adds the gradient
-/// of the weights.
+/// Turns accumulators into their gradient and adds the gradient of the output weights.
 #[inline(always)]
 pub fn backward_weights<const A: u8, const T: usize>(
     sums: &mut [f32; T],
@@ -195,10 +189,10 @@ pub fn backward_weights<const A: u8, const T: usize>(
     backward::<A, T>(sums, &upstream);
 }
 
-/// Turns a position's sums of a tile of piece-square values into their gradient.
+/// Turns a tile of piece-square sums into their gradient.
 #[inline(always)]
 pub fn backward_values<const T: usize>(
-    shape: &Shape,
+    layout: &ParamLayout,
     tile: usize,
     bucket: usize,
     slope: f32,
@@ -207,30 +201,30 @@ pub fn backward_values<const T: usize>(
     let share = slope / views.len() as f32;
     for (sums, share) in views.iter_mut().zip([share, -share]) {
         *sums = [0.0; T];
-        if tile == shape.hidden_tiles + bucket / T {
+        if tile == layout.hidden_tiles + bucket / T {
             sums[bucket % T] = share;
         }
     }
 }
 
-/// What the piece-square values add to the output.
+/// Piece-square part of the output.
 #[inline(always)]
 pub fn piece_square<const T: usize>(
-    shape: &Shape,
+    layout: &ParamLayout,
     hidden: &[f32],
     (views, positions): (usize, usize),
     i: usize,
     bucket: usize,
 ) -> f32 {
-    if shape.tiles == shape.hidden_tiles {
+    if layout.tiles == layout.hidden_tiles {
         return 0.0;
     }
-    let tile = shape.hidden_tiles + bucket / T;
+    let tile = layout.hidden_tiles + bucket / T;
     let view = |view| tile_of::<T>(hidden, tile, views * positions, views * i + view)[bucket % T];
     if views == 2 { (view(0) - view(1)) / 2.0 } else { view(0) }
 }
 
-/// The activations of a tile; of pairs in its lower half.
+/// Activations of a tile; pairwise ones fill its lower half.
 #[inline(always)]
 fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
     let mut active = [0.0; T];
@@ -246,7 +240,7 @@ fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
     active
 }
 
-/// Turns sums into their gradient, given that of their activations.
+/// Turns accumulators into their gradient, given that of the activations.
 #[inline(always)]
 fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T]) {
     if A == PAIRWISE {
@@ -268,7 +262,7 @@ fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T
     }
 }
 
-/// An activation behind the first layer.
+/// Activation of a further layer.
 #[inline(always)]
 fn value(activation: Activation, sum: f32) -> f32 {
     match activation {
@@ -287,7 +281,7 @@ fn derivative(activation: Activation, sum: f32) -> f32 {
     }
 }
 
-/// Clipped to 0..1; not a number stays so, for the loss to show it.
+/// Clips to 0..1; NaN stays NaN, so that the loss shows it.
 #[inline(always)]
 fn clipped(value: f32) -> f32 {
     let value = positive(value);
@@ -299,13 +293,13 @@ fn positive(value: f32) -> f32 {
     if value < 0.0 { 0.0 } else { value }
 }
 
-/// 1 where clipping changes nothing.
+/// Derivative of [`clipped`].
 #[inline(always)]
 fn inside(value: f32) -> f32 {
     if value > 0.0 && value < 1.0 { 1.0 } else { 0.0 }
 }
 
-/// The sum of products, in lanes that compile to vectors.
+/// Dot product in lanes that compile to vectors.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0f32; LANES];
@@ -319,19 +313,16 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// A tile of numbers.
 #[inline(always)]
 pub fn lanes<const T: usize>(values: &[f32], tile: usize) -> &[f32; T] {
     &values.as_chunks::<T>().0[tile]
 }
 
-/// The same, to change.
 #[inline(always)]
 pub fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
     &mut values.as_chunks_mut::<T>().0[tile]
 }
 
-/// A tile of a view's sums.
 #[inline(always)]
 fn tile_of<const T: usize>(hidden: &[f32], tile: usize, views: usize, view: usize) -> &[f32; T] {
     lanes::<T>(hidden, tile * views + view)

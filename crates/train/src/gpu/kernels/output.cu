@@ -1,22 +1,22 @@
-// A network whose output follows the hidden layer at once: the output, and its gradient.
+// The output layer of a network without further layers, forwards and backwards.
 #include "common.cuh"
 
-/// Positions of a block of the backward pass, and the most output buckets.
+/// Positions per block of the backward pass, and the most output buckets.
 const u32 CHUNK = 256;
 const u32 MOST_BUCKETS = 32;
-/// Threads of its blocks.
-const u32 FLAT_THREADS = 256;
-/// Positions that a thread loads at a time.
+/// Threads per block.
+const u32 OUTPUT_THREADS = 256;
+/// Positions a thread loads at a time.
 const u32 AT_ONCE = 4;
 
-/// Outputs without piece-square values. A warp a position.
-KERNEL flat_output(Net net, const float* parameters, const float* hidden, const u8* buckets, u32 positions,
+/// Outputs without piece-square values, one warp per position.
+KERNEL output_forward(Net net, const float* parameters, const float* hidden, const u8* buckets, u32 positions,
                    float* outputs) {
     const u32 position = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (position >= positions) {
         return;
     }
-    const float* weights = parameters + net.heads + buckets[position] * net.head;
+    const float* weights = parameters + net.output_start + buckets[position] * net.output_size;
     const u32 inputs = net.views * net.hidden_tiles * net.tile, own = lane & (net.tile - 1);
     float sum = 0.0f;
     for (u32 at = lane; at < inputs; at += WARP) {
@@ -25,25 +25,26 @@ KERNEL flat_output(Net net, const float* parameters, const float* hidden, const 
     }
     sum = warp_sum(sum);
     if (lane == 0) {
-        outputs[position] = weights[net.head - 1] + sum;
+        outputs[position] = weights[net.output_size - 1] + sum;
     }
 }
 
-/// Turns the sums into their gradient, and adds up that of the output weights: for each chunk of positions and each
-/// bucket a row of partial sums. Grid: chunks; views times tiles, and one more for the biases of the output.
-KERNEL flat_backward(Net net, const float* parameters, float* hidden, const u8* buckets, const float* slopes,
+/// Turns accumulators into their gradient and sums the gradient of the output weights, one row of partial
+/// sums per chunk of positions and bucket. Grid: chunks; perspectives times tiles, plus one for the output
+/// biases.
+KERNEL output_backward(Net net, const float* parameters, float* hidden, const u8* buckets, const float* slopes,
                      u32 positions, float* parts) {
-    __shared__ float sums[MOST_BUCKETS * FLAT_THREADS];
+    __shared__ float sums[MOST_BUCKETS * OUTPUT_THREADS];
     const u32 lane = threadIdx.x % net.tile, slots = blockDim.x / net.tile, slot = threadIdx.x / net.tile;
     const u32 first = blockIdx.x * CHUNK, last = min(first + CHUNK, positions);
     const bool is_bias = blockIdx.y == net.views * net.hidden_tiles;
     const u32 view = is_bias ? 0 : blockIdx.y / net.hidden_tiles, tile = blockIdx.y % net.hidden_tiles;
-    const u32 at = is_bias ? net.head - 1 : blockIdx.y * net.tile + lane;
-    // A thread's own sums: nobody else writes there until all are done.
+    const u32 at = is_bias ? net.output_size - 1 : blockIdx.y * net.tile + lane;
+    // Sums of this thread alone.
     for (u32 bucket = 0; bucket < net.buckets; bucket++) {
         sums[bucket * blockDim.x + threadIdx.x] = 0.0f;
     }
-    // The loads of several positions are under way at a time; behind the last stands the last again.
+    // Loads of several positions overlap; the last position is repeated at the end.
     for (u32 from = first + slot; from < last; from += AT_ONCE * slots) {
         u32 bucket[AT_ONCE];
         float slope[AT_ONCE], weight[AT_ONCE];
@@ -58,7 +59,7 @@ KERNEL flat_backward(Net net, const float* parameters, float* hidden, const u8* 
         }
 #pragma unroll
         for (u32 i = 0; i < AT_ONCE; i++) {
-            weight[i] = parameters[net.heads + bucket[i] * net.head + at];
+            weight[i] = parameters[net.output_start + bucket[i] * net.output_size + at];
         }
 #pragma unroll
         for (u32 i = 0; i < AT_ONCE && from + i * slots < last; i++) {
@@ -77,6 +78,6 @@ KERNEL flat_backward(Net net, const float* parameters, float* hidden, const u8* 
         for (u32 other = 0; other < slots; other++) {
             sum += sums[bucket * blockDim.x + other * net.tile + lane];
         }
-        parts[((size_t)blockIdx.x * net.buckets + bucket) * net.head + at] = sum;
+        parts[((size_t)blockIdx.x * net.buckets + bucket) * net.output_size + at] = sum;
     }
 }

@@ -1,25 +1,22 @@
-//! The learning rate of a training run, step by step.
-//!
-//! In: the settings and how many steps an epoch has. Out: the rate of any step. One way down with a warm-up, or, if the
-//! recipe names phases, those one after another.
+//! Learning-rate schedule of a run: warm-up and decay, or the phases of a recipe.
 
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use patzer_fit::optim::{Decay, Schedule};
 
-/// A part of a run with a way of its own.
+/// Phase of a piecewise learning-rate schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// How many epochs it takes; the last phase also takes what is left.
+    /// Length in epochs; the last phase lasts to the end of the run.
     pub epochs: usize,
     /// Learning rate at its first step.
     pub from: f32,
-    /// Learning rate at its last step; that of the first if it is not given.
+    /// Learning rate at its last step; default `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<f32>,
-    /// The way from one to the other; a straight line if it is not given.
+    /// Interpolation between both; default linear.
     #[serde(default = "linear")]
     pub schedule: Decay,
 }
@@ -28,22 +25,20 @@ fn linear() -> Decay {
     Decay::Linear
 }
 
-/// The learning rate over a run.
 #[derive(Debug, Clone)]
-pub struct Rate {
+pub struct LearningRate {
     whole: Schedule,
     phases: Vec<Phase>,
     batches: u64,
 }
 
-impl Rate {
-    /// For a run whose epochs have so many steps.
-    pub fn new(settings: &Settings, batches: usize) -> Rate {
+impl LearningRate {
+    pub fn new(settings: &Settings, batches: usize) -> LearningRate {
         let steps = (batches * settings.epochs) as u64;
         let whole = Schedule {
             start: settings.learning_rate,
             end: match settings.epoch_decay {
-                // A factor an epoch says where the run ends.
+                // A decay factor per epoch implies the final rate.
                 Some(factor) => {
                     let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
                     (f64::from(settings.learning_rate) * f64::from(factor).powf(epochs)) as f32
@@ -51,14 +46,14 @@ impl Rate {
                 None => settings.final_learning_rate,
             },
             decay: if settings.epoch_decay.is_some() { Decay::Exponential } else { settings.schedule },
-            // A short run still has most of its steps at the full rate.
+            // Warm-up takes at most a tenth of a run.
             warmup: settings.warmup.min(steps / 10),
             steps,
         };
-        Rate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
+        LearningRate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
     }
 
-    /// The learning rate of a step; steps count from 0.
+    /// Learning rate of a step, counted from 0.
     pub fn at(&self, step: u64) -> f32 {
         let Some(last) = self.phases.last() else { return self.whole.rate(step) };
         let mut start = 0;
@@ -87,7 +82,7 @@ mod tests {
             phase(1, 0.01, None, Decay::Constant),
             phase(2, 0.01, Some(0.0001), Decay::Exponential),
         ];
-        let rate = Rate::new(&Settings { phases, ..Settings::default() }, 10);
+        let rate = LearningRate::new(&Settings { phases, ..Settings::default() }, 10);
         for (step, expected) in
             [(0, 0.001), (19, 0.01), (20, 0.01), (29, 0.01), (30, 0.01), (49, 1e-4), (70, 1e-4)]
         {
@@ -104,7 +99,7 @@ mod tests {
             epochs: 7,
             ..Settings::default()
         };
-        let rate = Rate::new(&settings, 100);
+        let rate = LearningRate::new(&settings, 100);
         for epoch in 0..7 {
             let expected = 5e-4 * 0.99f64.powi(epoch);
             assert!((f64::from(rate.at(100 * epoch as u64)) - expected).abs() < 1e-9, "{epoch}");

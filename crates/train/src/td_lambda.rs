@@ -1,11 +1,10 @@
-//! Targets along a game: TD(λ).
+//! TD(λ) targets along a game.
 //!
-//! In: the positions of games in their order, with score and result. Out: the same, each with its λ-return in the place
-//! of the result: G(t) = (1 − λ)·σ(K·s(t)/400) + λ·G(t+1), all from White's side, and the game's result after the last
-//! position. A score comes from a search, so it already looks ahead of its position. λ = 1 is the result, λ = 0 the
-//! score. Where positions between are missing, d plies count as d positions of the same score: the weight is λ^d.
+//! Each result becomes the λ-return G(t) = (1 − λ)·σ(K·s(t)/400) + λ·G(t+1), from White's side, with the game
+//! result after the last position: λ = 1 is the result, λ = 0 the score. A score comes from a search, so it
+//! already looks ahead of its position. A gap of d plies weighs λ^d.
 //!
-//! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
+//! DataLoader: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
 
 use super::loss::expected_score_f32;
 use super::{TrainItem, WIN};
@@ -13,10 +12,10 @@ use patzer_data::FAR;
 
 /// A position with its place in a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Played {
-    /// What is learnt from.
+pub struct GamePosition {
+    /// The training position.
     pub item: TrainItem,
-    /// The game's number.
+    /// Game number.
     pub game: u32,
     /// Plies from the start of the game.
     pub ply: u16,
@@ -24,8 +23,8 @@ pub struct Played {
     pub to_end: u8,
 }
 
-/// Puts λ-returns in the place of results.
-pub fn returns(positions: &mut [Played], lambda: f32, k: f32) {
+/// Replaces results by λ-returns. Positions of a game must follow one another in order.
+pub fn apply_td_lambda(positions: &mut [GamePosition], lambda: f32, k: f32) {
     let mut next: Option<(u32, u16, f32)> = None;
     for played in positions.iter_mut().rev() {
         let item = &mut played.item;
@@ -51,8 +50,8 @@ mod tests {
     use shakmaty::Color;
 
     /// Scores from the side to move, White first; a game that White wins.
-    fn game(scores: &[i16]) -> Vec<Played> {
-        let position = |(ply, score): (usize, &i16)| Played {
+    fn game(scores: &[i16]) -> Vec<GamePosition> {
+        let position = |(ply, score): (usize, &i16)| GamePosition {
             item: TrainItem {
                 board: PackedBoard::default(),
                 turn: Color::from_white(ply % 2 == 0),
@@ -66,7 +65,7 @@ mod tests {
         scores.iter().enumerate().map(position).collect()
     }
 
-    fn expected(positions: &[Played]) -> Vec<f32> {
+    fn expected(positions: &[GamePosition]) -> Vec<f32> {
         positions.iter().map(|played| played.item.expected()).collect()
     }
 
@@ -74,7 +73,7 @@ mod tests {
     fn returns_are_those_by_hand() {
         // ln 3 · 400 = 439.4 centipawns are an expected result of 3/4, of Black's 1/4 for White.
         let mut positions = game(&[439, 439, 0]);
-        returns(&mut positions, 0.5, 1.0);
+        apply_td_lambda(&mut positions, 0.5, 1.0);
         // From the end: (1/2 + 1) / 2 = 3/4, (1/4 + 3/4) / 2 = 1/2, (3/4 + 1/2) / 2 = 5/8.
         for (found, value) in expected(&positions).into_iter().zip([0.625, 0.5, 0.75]) {
             assert!((found - value).abs() < 1e-3, "{found} is not {value}");
@@ -84,23 +83,23 @@ mod tests {
     #[test]
     fn the_ends_are_result_and_score_and_gaps_count_their_plies() {
         let mut positions = game(&[0, 0, 0]);
-        returns(&mut positions, 1.0, 1.0);
+        apply_td_lambda(&mut positions, 1.0, 1.0);
         assert_eq!(expected(&positions), [1.0; 3]);
         let mut positions = game(&[0, 0, 0]);
-        returns(&mut positions, 0.0, 1.0);
+        apply_td_lambda(&mut positions, 0.0, 1.0);
         assert_eq!(expected(&positions), [0.5; 3]);
-        // Without the one in the middle, and with all of one score, nothing changes for the first.
+        // Removing the middle position changes nothing where all scores agree.
         let mut whole = game(&[200, -200, 200]);
         let mut gap = whole.clone();
         gap.remove(1);
-        returns(&mut whole, 0.8, 1.0);
-        returns(&mut gap, 0.8, 1.0);
+        apply_td_lambda(&mut whole, 0.8, 1.0);
+        apply_td_lambda(&mut gap, 0.8, 1.0);
         assert!((whole[0].item.expected() - gap[0].item.expected()).abs() < 1e-3);
         // Another game's positions are no successors.
-        let mut two = [game(&[100])[0], Played { game: 4, ply: 1, ..game(&[-3000])[0] }];
+        let mut two = [game(&[100])[0], GamePosition { game: 4, ply: 1, ..game(&[-3000])[0] }];
         let mut one = game(&[100]);
-        returns(&mut two, 0.8, 1.0);
-        returns(&mut one, 0.8, 1.0);
+        apply_td_lambda(&mut two, 0.8, 1.0);
+        apply_td_lambda(&mut one, 0.8, 1.0);
         assert_eq!(two[0], one[0]);
     }
 }

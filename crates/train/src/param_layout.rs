@@ -1,58 +1,49 @@
-//! Where the parameters of a network lie while it is trained.
+//! Layout of a network's parameters in one vector of 32-bit floats.
 //!
-//! In: an architecture, and whether buckets share a factor. Out: places in one vector of 32-bit floats, so that the
-//! optimiser and the gradients need no shape.
-//!
-//! The order is: feature table `[tile][row][lane]`, bias `[tile][lane]`, factor `[tile][feature][lane]`, and for each
-//! output bucket its layers, each `[output][view][tile][lane]` (further ones `[output][input]`) and then its biases. A
-//! tile is 32 or 16 neurons, so that the rows of a tile that a batch touches stay in a core's nearest cache, which whole
-//! rows of a kilobyte would not. Neurons are padded to whole tiles; a padding neuron begins with zeros, gets no gradient
-//! and is cut off again. A pairwise tile holds the first factors in its lower half, the second in its upper half. Behind
-//! the neurons come tiles of piece-square values, one lane an output bucket.
+//! OrderArgs: feature table `[tile][row][lane]`, biases `[tile][lane]`, factoriser `[tile][feature][lane]`, then
+//! for each output bucket its layers, each `[output][perspective][tile][lane]` (further layers
+//! `[output][input]`) followed by its biases. A tile is 32 or 16 neurons, so that the rows of a tile that a
+//! batch touches stay in L1. Neurons are padded to whole tiles; padding starts at zero, gets no gradient and
+//! is dropped on export. A pairwise tile holds first factors in its lower half, second factors in its upper
+//! half. Tiles of piece-square values follow the neurons, one lane per output bucket.
 
 use std::ops::Range;
 
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Activation, Architecture};
 
-/// No output weight or bias may leave ±1.98: then it is at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
+/// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub const LIMIT: f32 = 1.98;
 
-/// The largest sum of the hidden layer that fits 16 bits.
+/// Largest accumulator that fits 16 bits.
 const LARGEST: f32 = i16::MAX as f32 / QA as f32;
 
-/// Places of all parameters.
+/// Offsets of all parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
-    /// The network.
+pub struct ParamLayout {
     pub architecture: Architecture,
-    /// Neurons of a tile.
     pub tile: usize,
     /// Tiles of neurons, without those of piece-square values.
     pub hidden_tiles: usize,
-    /// All tiles.
     pub tiles: usize,
-    /// Rows of the feature table.
     pub rows: usize,
-    /// Features that all input buckets share; 0 without a factoriser.
+    /// Rows of the factoriser; 0 without one.
     pub factor_rows: usize,
-    /// Where the bias begins.
+    /// Offset of the biases.
     pub bias: usize,
-    /// Where the factor begins.
+    /// Offset of the factoriser.
     pub factor: usize,
-    /// Where the first output bucket begins.
-    pub heads: usize,
+    /// Offset of the first output bucket.
+    pub output_start: usize,
     /// Parameters of an output bucket.
-    pub head: usize,
-    /// All parameters.
+    pub output_size: usize,
     pub len: usize,
-    /// Inputs and outputs of the layers behind the hidden one, inputs with their padding.
+    /// Inputs (padded) and outputs of the layers after the hidden one.
     pub dense: Vec<[usize; 2]>,
 }
 
-impl Shape {
-    /// Lays out an architecture.
-    pub fn new(architecture: &Architecture, factoriser: bool) -> Shape {
+impl ParamLayout {
+    pub fn new(architecture: &Architecture, factoriser: bool) -> ParamLayout {
         let hidden = architecture.hidden;
         let tile = if hidden.next_multiple_of(32) == hidden.next_multiple_of(16) { 32 } else { 16 };
         let hidden_tiles = hidden.div_ceil(tile);
@@ -62,13 +53,13 @@ impl Shape {
         let factor_rows = if factoriser { architecture.features.count() } else { 0 };
         let mut dense = architecture.dense();
         dense[0][0] = architecture.views * hidden_tiles * tile;
-        let head = dense.iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum::<usize>();
+        let output_size = dense.iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum::<usize>();
         let bias = rows * tiles * tile;
         let factor = bias + tiles * tile;
-        let heads = factor + factor_rows * tiles * tile;
-        let len = heads + head * architecture.output_buckets;
+        let output_start = factor + factor_rows * tiles * tile;
+        let len = output_start + output_size * architecture.output_buckets;
         let architecture = architecture.clone();
-        Shape {
+        ParamLayout {
             architecture,
             tile,
             hidden_tiles,
@@ -77,20 +68,19 @@ impl Shape {
             factor_rows,
             bias,
             factor,
-            heads,
-            head,
+            output_start,
+            output_size,
             len,
             dense,
         }
     }
 
-    /// Whether the output follows the hidden layer at once.
+    /// True if the output layer follows the hidden layer directly.
     #[inline]
-    pub fn is_flat(&self) -> bool {
+    pub fn is_single_layer(&self) -> bool {
         self.dense.len() == 1
     }
 
-    /// Neurons of all tiles of the hidden layer.
     #[inline]
     pub fn hidden_width(&self) -> usize {
         self.hidden_tiles * self.tile
@@ -106,44 +96,37 @@ impl Shape {
         [pair / lanes, upper + pair % lanes]
     }
 
-    /// Where the weight of a row for a neuron lies.
     pub fn feature_at(&self, row: usize, neuron: usize) -> usize {
         let [tile, lane] = self.place(neuron);
         (tile * self.rows + row) * self.tile + lane
     }
 
-    /// Where the bias of a neuron lies.
     pub fn bias_at(&self, neuron: usize) -> usize {
         let [tile, lane] = self.place(neuron);
         self.bias + tile * self.tile + lane
     }
 
-    /// Where the shared weight of a feature for a neuron lies.
     pub fn factor_at(&self, feature: usize, neuron: usize) -> usize {
         let [tile, lane] = self.place(neuron);
         self.factor + (tile * self.factor_rows + feature) * self.tile + lane
     }
 
-    /// Where the piece-square value of a row for an output bucket lies.
     pub fn psqt_at(&self, row: usize, bucket: usize) -> usize {
         let tile = self.hidden_tiles + bucket / self.tile;
         (tile * self.rows + row) * self.tile + bucket % self.tile
     }
 
-    /// Where the shared piece-square value of a feature lies.
     pub fn psqt_factor_at(&self, feature: usize, bucket: usize) -> usize {
         let tile = self.hidden_tiles + bucket / self.tile;
         self.factor + (tile * self.factor_rows + feature) * self.tile + bucket % self.tile
     }
 
-    /// Where a layer of an output bucket begins.
     pub fn layer(&self, bucket: usize, layer: usize) -> usize {
         let before: usize = self.dense[..layer].iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
-        self.heads + bucket * self.head + before
+        self.output_start + bucket * self.output_size + before
     }
 
-    /// Where the weight of a layer lies; the inputs of the first layer are those of the architecture, the side to
-    /// move's first.
+    /// Inputs of the first layer are numbered as in the architecture, the side to move's first.
     pub fn weight_at(&self, bucket: usize, layer: usize, output: usize, input: usize) -> usize {
         let start = self.layer(bucket, layer) + output * self.dense[layer][0];
         if layer > 0 {
@@ -154,24 +137,23 @@ impl Shape {
         start + input / a_view * self.hidden_width() + tile * self.tile + lane
     }
 
-    /// Where the bias of a layer's output lies.
     pub fn dense_bias_at(&self, bucket: usize, layer: usize, output: usize) -> usize {
         let [inputs, outputs] = self.dense[layer];
         self.layer(bucket, layer) + inputs * outputs + output
     }
 
-    /// The parameters of each kind, with their name.
+    /// Parameter ranges by kind, named for error messages.
     pub fn parts(&self) -> [(&'static str, Range<usize>); 4] {
         [
             ("feature weights' gradients", 0..self.bias),
             ("biases' gradients", self.bias..self.factor),
-            ("shared weights' gradients", self.factor..self.heads),
-            ("output weights' gradients", self.heads..self.len),
+            ("shared weights' gradients", self.factor..self.output_start),
+            ("output weights' gradients", self.output_start..self.len),
         ]
     }
 
-    /// How far from 0 each parameter may go, so that the quantised network cannot overflow: all features that can hold
-    /// at once, with the bias, sum to less than 2^15/QA.
+    /// Largest magnitude of each parameter, such that the quantised network cannot overflow: all features
+    /// that can be active together, and the bias, sum to less than 2^15/QA.
     pub fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
         let share = (LARGEST - LIMIT) * 0.99 / features.sets().len() as f32;
@@ -184,11 +166,11 @@ impl Shape {
         for (at, limit) in limits.iter_mut().enumerate() {
             let (within, rows) = match at {
                 at if at < self.bias => (at, self.rows),
-                at if at >= self.factor && at < self.heads => (at - self.factor, self.factor_rows),
+                at if at >= self.factor && at < self.output_start => (at - self.factor, self.factor_rows),
                 _ => continue,
             };
             let (tile, feature) = (within / self.tile / rows, within / self.tile % rows % features.count());
-            // A piece-square value is worth up to a queen and more; a weight is as the field clips it.
+            // Feature weights have the usual clip; a piece-square value may exceed a queen's.
             let most = if tile < self.hidden_tiles { LIMIT } else { f32::INFINITY };
             *limit = row[feature].min(most) / parts;
         }

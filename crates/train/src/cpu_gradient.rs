@@ -1,62 +1,60 @@
-//! Losses and gradients of whole batches, on all threads.
+//! Loss and gradient of whole batches, on all threads.
 //!
-//! In: positions, by index, and the model. Out: the loss and the gradient. A batch is cut into parts whose number
-//! follows from its size and the network's alone; each part adds up its own gradient, one micro-batch after another, and
-//! the parts are summed in order. So the result is the same for any number of threads.
+//! A batch is split into shards whose number depends on batch and network size alone, and shard gradients are
+//! summed in order, so the result does not depend on the number of threads.
 
 use rayon::prelude::*;
 
 use super::TrainItem;
-use super::kernel::{MICRO, Micro};
+use super::feature_table::{F32Table, FeatureTable, I16Table};
 use super::loss::{Loss, Target};
+use super::micro_batch::{MICRO_BATCH, MicroBatch};
 use super::model::Model;
-use super::shape::Shape;
-use super::table::{Floats, Shorts, Table};
+use super::param_layout::ParamLayout;
 
-/// Positions for each part of a batch: enough to make the sum of the parts cheap.
+/// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
-/// The most parts, and the most parameters of all parts together, for the memory that their gradients take.
+/// Bounds on the shards and on the floats of all their gradients.
 const MAX_PARTS: usize = 64;
 const MAX_FLOATS: usize = 1 << 27;
-/// Parameters that one thread sums at a time.
+/// Parameters summed by one thread at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Memory for the gradients of batches, allocated once.
-pub struct Cpu {
+/// Preallocated buffers for batch gradients.
+pub struct CpuGradient {
     parts: Vec<Part>,
     gradient: Vec<f32>,
-    /// The feature table with shared weights added; empty if nothing is shared.
+    /// Feature table with factoriser weights added; empty without a factoriser.
     table: Vec<f32>,
-    /// Its copy in 16 bits, if the forward pass is to read that.
-    shorts: Option<Shorts>,
+    /// 16-bit copy of the table, for `forward = "i16"`.
+    shorts: Option<I16Table>,
 }
 
 struct Part {
-    micro: Micro,
+    micro: MicroBatch,
     /// All zeros between batches.
     gradient: Vec<f32>,
-    /// The positions of a micro-batch, fetched before any is looked at: they lie anywhere in memory, and so the
-    /// processor waits for many at once.
+    /// Positions of a micro-batch, copied first so that their cache misses overlap.
     items: Vec<TrainItem>,
 }
 
-impl Cpu {
-    /// Memory for batches of at most this many positions. `shorts`: gradients follow from sums in 16 bits.
-    pub fn new(model: &Model, batch: usize, shorts: bool) -> Cpu {
+impl CpuGradient {
+    /// Allocates for batches of at most `batch` positions; `shorts` reads the table in 16 bits.
+    pub fn new(model: &Model, batch: usize, shorts: bool) -> CpuGradient {
         let part = || Part {
-            micro: Micro::new(model),
+            micro: MicroBatch::new(model),
             gradient: vec![0.0; model.parameters.len()],
-            items: Vec::with_capacity(MICRO),
+            items: Vec::with_capacity(MICRO_BATCH),
         };
-        Cpu {
+        CpuGradient {
             parts: std::iter::repeat_with(part).take(parts(batch, model)).collect(),
             gradient: vec![0.0; model.parameters.len()],
             table: Vec::new(),
-            shorts: shorts.then(Shorts::default),
+            shorts: shorts.then(I16Table::default),
         }
     }
 
-    /// Sums the parts' gradients in order, and leaves zeros.
+    /// Sums the shard gradients in order and zeroes them.
     fn add_parts(&mut self, count: usize) {
         let mut chunks: Vec<(&mut [f32], Vec<&mut [f32]>)> =
             self.gradient.chunks_mut(CHUNK).map(|total| (total, Vec::with_capacity(count))).collect();
@@ -76,15 +74,15 @@ impl Cpu {
         });
     }
 
-    /// The gradient of a shared weight is the sum of those of its rows.
-    fn share(&mut self, shape: &Shape) {
-        if shape.factor_rows == 0 {
+    /// Sums row gradients into factoriser gradients.
+    fn share(&mut self, layout: &ParamLayout) {
+        if layout.factor_rows == 0 {
             return;
         }
-        let (size, all) = (shape.factor_rows * shape.tile, shape.rows * shape.tile);
-        let (table, rest) = self.gradient.split_at_mut(shape.factor);
-        let factor = &mut rest[..shape.heads - shape.factor];
-        factor.par_chunks_mut(size).zip(table[..shape.bias].par_chunks(all)).for_each(|(factor, table)| {
+        let (size, all) = (layout.factor_rows * layout.tile, layout.rows * layout.tile);
+        let (table, rest) = self.gradient.split_at_mut(layout.factor);
+        let factor = &mut rest[..layout.output_start - layout.factor];
+        factor.par_chunks_mut(size).zip(table[..layout.bias].par_chunks(all)).for_each(|(factor, table)| {
             factor.fill(0.0);
             for bucket in table.chunks_exact(size) {
                 factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value);
@@ -92,8 +90,7 @@ impl Cpu {
         });
     }
 
-    /// The sum of the losses of a batch, given as indices into items, and the gradient of their mean, one number a
-    /// parameter. The caller may change it.
+    /// Returns the summed loss of a batch of indices into `items`, and the gradient of the mean loss.
     pub fn gradient(
         &mut self,
         model: &Model,
@@ -108,10 +105,10 @@ impl Cpu {
         let floats = whole(model, &mut self.table);
         let table = match &mut self.shorts {
             Some(shorts) => {
-                shorts.fill(floats, &model.shape);
-                Table::Shorts(shorts)
+                shorts.fill(floats, &model.layout);
+                FeatureTable::I16Table(shorts)
             }
-            None => Table::Floats(floats),
+            None => FeatureTable::F32Table(floats),
         };
         let count = parts(batch.len(), model).min(self.parts.len());
         let losses: Vec<f64> = self.parts[..count]
@@ -120,7 +117,7 @@ impl Cpu {
             .map(|(i, part)| {
                 let share = &batch[i * groups / count * group..(i + 1) * groups / count * group];
                 let mut sum = 0.0;
-                for indices in share.chunks(MICRO / group * group) {
+                for indices in share.chunks(MICRO_BATCH / group * group) {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
                     part.micro.load(&part.items, |item| target.of(item));
@@ -130,53 +127,55 @@ impl Cpu {
             })
             .collect();
         self.add_parts(count);
-        self.share(&model.shape);
+        self.share(&model.layout);
         (losses.iter().sum(), &mut self.gradient)
     }
 
-    /// The mean loss over positions.
     pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
-        let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
+        let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
             micro.load(items, |item| target.of(item));
             micro.loss(model, table, loss)
         };
         let group = loss.group();
-        let losses = over(model, &mut self.table, items, MICRO / group * group, each);
+        let losses = over(model, &mut self.table, items, MICRO_BATCH / group * group, each);
         losses.into_iter().sum::<f64>() / (items.len() / group) as f64
     }
 }
 
-/// The float network's evaluation of positions, in centipawns for the side to move.
+/// Evaluations by the float network, in centipawns for the side to move.
 pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
-    let each = |micro: &mut Micro, table: Table<'_>, items: &[TrainItem]| {
+    let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
         micro.load(items, |_| 0.0);
         micro.outputs(model, table, &mut outputs);
         outputs
     };
     let scale = patzer_eval::nnue::network::SCALE as f32;
-    let outputs = over(model, &mut Vec::new(), items, MICRO, each);
+    let outputs = over(model, &mut Vec::new(), items, MICRO_BATCH, each);
     outputs.into_iter().flatten().map(|output| output * scale).collect()
 }
 
-/// What a function makes of each micro-batch, in floats.
+/// Maps micro-batches through a function, in f32.
 fn over<R: Send>(
     model: &Model,
     table: &mut Vec<f32>,
     items: &[TrainItem],
     micro: usize,
-    each: impl Fn(&mut Micro, Table<'_>, &[TrainItem]) -> R + Sync,
+    each: impl Fn(&mut MicroBatch, FeatureTable<'_>, &[TrainItem]) -> R + Sync,
 ) -> Vec<R> {
-    let table = Table::Floats(whole(model, table));
-    items.par_chunks(micro).map_init(|| Micro::new(model), |micro, items| each(micro, table, items)).collect()
+    let table = FeatureTable::F32Table(whole(model, table));
+    items
+        .par_chunks(micro)
+        .map_init(|| MicroBatch::new(model), |micro, items| each(micro, table, items))
+        .collect()
 }
 
-/// The feature table with what is shared.
-fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> Floats<'a> {
+/// Feature table with factoriser weights added.
+fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> F32Table<'a> {
     model.whole_table(table);
-    let shape = &model.shape;
-    let own = Floats::of(&model.parameters, shape);
-    if table.is_empty() { own } else { Floats { rows: table, ..own } }
+    let layout = &model.layout;
+    let own = F32Table::of(&model.parameters, layout);
+    if table.is_empty() { own } else { F32Table { rows: table, ..own } }
 }
 
 fn parts(batch: usize, model: &Model) -> usize {

@@ -1,0 +1,90 @@
+//! The labelled cache of a dataset: a resolved copy beside it, made once and read while it is current.
+
+use std::path::{Path, PathBuf};
+
+use crate::leaf::{Method, Settings, label};
+use crate::prepare::{Event, Report, modified};
+use patzer_data::{AnyReader, Metadata, Writer};
+use patzer_eval::Evaluation;
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+
+/// Counts of a labelled dataset.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelCounts {
+    /// Positions labelled.
+    pub positions: u64,
+    /// Positions that were not quiet: their leaf is another position.
+    pub resolved_elsewhere: u64,
+}
+
+/// Labels positions of any format, batch by batch, into a new dataset. On interruption nothing is written.
+pub fn label_file(
+    mut data: AnyReader,
+    output: &Path,
+    settings: &Settings,
+    report: &Report<'_>,
+) -> Result<LabelCounts> {
+    interrupt::listen();
+    let mut metadata = Metadata::clone(data.metadata());
+    metadata.resolved = Some(settings.describe());
+    let mut writer = Writer::create(output, metadata)?;
+    report(Event::Started("labelling", data.rows().unwrap_or(0)));
+    let (mut resolved_elsewhere, mut records) = (0, Vec::new());
+    while data.next_batch(&mut records)? {
+        let advance = |n: usize| report(Event::Advanced(n as u64));
+        if !label(&mut records, settings, interrupt::flag(), &advance)? {
+            return Err(Error::Interrupted("nothing was written"));
+        }
+        let elsewhere = records.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board));
+        resolved_elsewhere += elsewhere.count() as u64;
+        writer.write(&records)?;
+    }
+    report(Event::Finished);
+    Ok(LabelCounts { positions: writer.finish()?, resolved_elsewhere })
+}
+
+/// Labels of the bundled engine's own quiescence search.
+pub(crate) fn qsearch() -> Settings {
+    let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
+    Settings { method: Method::Quiescence, rescore: false, evaluation, name }
+}
+
+/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, which is made first where it is
+/// missing or outdated.
+pub fn open(path: &Path, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
+    let data = AnyReader::open(path, None)?;
+    if !resolve || data.metadata().resolved.is_some() {
+        return Ok(data);
+    }
+    let cache = cache_path(path);
+    if let Some(labelled) = current(&data, &cache) {
+        let method = labelled.metadata().resolved.as_deref().unwrap_or_default();
+        report(Event::CacheFound { data: path, cache: &cache, method });
+        return Ok(labelled);
+    }
+    report(Event::CacheMissing { data: path, cache: &cache });
+    label_file(data, &cache, &qsearch(), report)?;
+    AnyReader::open(&cache, None)
+}
+
+fn cache_path(path: &Path) -> PathBuf {
+    match path.file_stem().and_then(|stem| stem.to_str()) {
+        Some("positions") | None => path.with_file_name("labelled.parquet"),
+        Some(stem) => path.with_file_name(format!("{stem}.labelled.parquet")),
+    }
+}
+
+/// The cache, if it was made from this dataset: not older, and with the same metadata and number of rows.
+fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
+    if modified(cache)? < modified(data.path())? {
+        return None;
+    }
+    let labelled = AnyReader::open(cache, None).ok()?;
+    let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
+    ours.resolved.clone_from(&theirs.resolved);
+    (&ours == theirs
+        && (data.rows().is_none() || data.rows() == labelled.rows())
+        && theirs.resolved.is_some())
+    .then_some(labelled)
+}

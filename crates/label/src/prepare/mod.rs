@@ -1,0 +1,192 @@
+//! From dataset files to items to fit: resolved where needed, filtered, split by game, with every dropped position
+//! counted.
+
+mod stream;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+pub use self::stream::{Account, Offer, interleaved, stream};
+use patzer_chess::PackedBoard;
+use patzer_chess::rng;
+use patzer_data::lines::BadLine;
+use patzer_data::{Metadata, Record};
+use patzer_io::error::{Error, Result};
+
+/// The positions to read.
+#[derive(Debug, Clone, Default)]
+pub struct DataSelection {
+    /// Files in any format; without any, [`default_dataset`].
+    pub files: Vec<PathBuf>,
+    /// Filter presets by name, or TOML files.
+    pub filters: Vec<String>,
+    /// Filter parameters, `KEY=VALUE`.
+    pub filter_set: Vec<String>,
+    /// Label datasets that are not resolved.
+    pub resolve: bool,
+    /// Fail at the first malformed line of text instead of counting them.
+    pub strict: bool,
+}
+
+impl DataSelection {
+    /// Inputs of a run, for its `run.json`.
+    pub fn inputs<'a>(&'a self, split: Split, sources: &'a [(PathBuf, Metadata)]) -> RunInputs<'a> {
+        RunInputs {
+            patzer: env!("CARGO_PKG_VERSION"),
+            data: sources.iter().map(|(path, made_from)| InputFile { path, made_from }).collect(),
+            filters: &self.filters,
+            filter_set: &self.filter_set,
+            resolved: self.resolve,
+            split,
+        }
+    }
+}
+
+/// Version and data of a run: the files read, with the hashes of the games they were made from, and the split.
+#[derive(Debug, Serialize)]
+pub struct RunInputs<'a> {
+    patzer: &'static str,
+    data: Vec<InputFile<'a>>,
+    filters: &'a [String],
+    filter_set: &'a [String],
+    resolved: bool,
+    split: Split,
+}
+
+#[derive(Debug, Serialize)]
+struct InputFile<'a> {
+    path: &'a Path,
+    made_from: &'a Metadata,
+}
+
+/// Progress of reading.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A current labelled cache is read instead of an unresolved dataset.
+    CacheFound { data: &'a Path, cache: &'a Path, method: &'a str },
+    /// An unresolved dataset is labelled into its cache.
+    CacheMissing { data: &'a Path, cache: &'a Path },
+    /// The lines of a text file are resolved while they are read.
+    ResolvingLines(&'a Path),
+    /// A text file had malformed lines; `first` are some of them.
+    BadLines { path: &'a Path, read: u64, bad: u64, first: &'a [BadLine] },
+    /// A pass begins: its name, and the number of positions, 0 if unknown.
+    Started(&'static str, u64),
+    /// Further positions are done.
+    Advanced(u64),
+    /// The pass is done.
+    Finished,
+}
+
+/// Receives events, from several threads.
+pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
+
+/// Validation split by game; by default nothing is held out.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Split {
+    /// Share of the games that go to validation, 0 to 1.
+    pub validation: f64,
+    /// Selects the games.
+    pub seed: u64,
+}
+
+impl Split {
+    /// Refuses a share that leaves nothing to learn from.
+    pub fn check(&self) -> Result<()> {
+        match (0.0..1.0).contains(&self.validation) {
+            true => Ok(()),
+            false => {
+                Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
+            }
+        }
+    }
+
+    /// True if a group of positions goes to validation.
+    fn holds_out(self, group: u64) -> bool {
+        rng::unit(rng::mix(self.seed, group)) < self.validation
+    }
+}
+
+/// Items ready to fit, and counts of the rest.
+#[derive(Debug)]
+pub struct Prepared<T> {
+    /// Training items, in the order of the data.
+    pub train: Vec<T>,
+    /// Items of games held out.
+    pub validation: Vec<T>,
+    /// The files read, with their metadata.
+    pub sources: Vec<(PathBuf, Metadata)>,
+    /// Positions read.
+    pub read: u64,
+    /// Positions dropped, by reason.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+impl<T> Prepared<T> {
+    /// Maps training and validation items.
+    pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
+        Prepared {
+            train: items(self.train),
+            validation: items(self.validation),
+            sources: self.sources,
+            read: self.read,
+            dropped: self.dropped,
+        }
+    }
+
+    /// One line of counts.
+    pub fn summary(&self) -> String {
+        summary(self.read, &self.dropped, self.train.len(), self.validation.len())
+    }
+}
+
+fn summary(read: u64, dropped: &BTreeMap<&'static str, u64>, train: usize, validation: usize) -> String {
+    let count: u64 = dropped.values().sum();
+    let reasons: Vec<String> = dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
+    let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    format!("{read} positions read, {count} dropped{list}; {train} to train, {validation} to validate")
+}
+
+/// The dataset to read if none is named: the newer of the two default files.
+pub fn default_dataset() -> Result<PathBuf> {
+    let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
+    let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
+    newest.map(|(_, path)| path).ok_or_else(|| {
+        Error::input(
+            "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
+        )
+    })
+}
+
+pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).ok()?.modified().ok()
+}
+
+/// Reads all positions into memory. `item` turns a position, with the board to judge and its side to move, into an item,
+/// or gives the reason to drop it. Fails if nothing is left.
+pub fn prepare<T>(
+    data: &DataSelection,
+    split: Split,
+    report: &Report<'_>,
+    item: impl Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str>,
+) -> Result<Prepared<T>> {
+    let (mut train, mut validation) = (Vec::new(), Vec::new());
+    let account = stream(data, split, report, &mut |offer| {
+        match item(offer.record, offer.board, offer.turn) {
+            Ok(item) if offer.held_out => validation.push(item),
+            Ok(item) => train.push(item),
+            Err(reason) => return Ok(Some(reason)),
+        }
+        Ok(None)
+    })?;
+    let Account { sources, read, dropped, .. } = account;
+    let out = Prepared { train, validation, sources, read, dropped };
+    if out.train.is_empty() {
+        return Err(Error::input(format!("no positions are left to learn from: {}", out.summary())));
+    }
+    Ok(out)
+}

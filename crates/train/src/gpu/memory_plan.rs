@@ -1,0 +1,240 @@
+//! Sizes of device buffers, and how batches are split. They depend on network, batch size and optimiser
+//! alone, so that every device sums in the same order.
+
+use super::kernel_args::WindowArgs;
+use super::launch::BLOCK;
+use crate::param_layout::ParamLayout;
+use crate::{Forward, OptimiserKind, Settings};
+use patzer_eval::nnue::Architecture;
+
+/// Bounds on memory and positions of a sub-batch; larger batches are split.
+const MOST_BYTES: usize = 2 << 30;
+const MOST_POSITIONS: usize = 3 << 15;
+/// Sub-batches are multiples of this: whole words of bits, and whole PQR groups.
+const UNIT: usize = 96;
+/// Splits of a bucket's positions in the gradient of further layers: at most `SPLITS`, of at least `SPLIT`
+/// positions, with at most `MOST_PARTS` partial sums.
+const SPLITS: usize = 32;
+const SPLIT: usize = 64;
+const MOST_PARTS: usize = 1 << 24;
+/// Perspectives per window, as in scatter.cu: a tile of their gradients is 40 KiB, two of which fit any
+/// multiprocessor. Tables with more than `WINDOWED_ROWS` rows use a single window, because few perspectives
+/// of a small one would share a row.
+const WINDOW: usize = 320;
+const WINDOWED_ROWS: usize = 2048;
+/// Members per item (common.cuh), positions per block (output.cu), weights per block (optimise.cu).
+pub const SEGMENT: usize = 64;
+pub const OUTPUT_CHUNK: usize = 256;
+pub const SQUARES_CHUNK: usize = 1 << 14;
+
+/// Sizes of a run's device buffers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryPlan {
+    pub layout: ParamLayout,
+    /// Forward pass in 16 bits.
+    pub shorts: bool,
+    /// Optimiser moments per weight.
+    pub vectors: usize,
+    pub averaged: bool,
+    /// Positions of the largest batch.
+    pub batch: usize,
+    /// Positions processed together.
+    pub sub_batch: usize,
+    /// Capacity of a perspective's row list: the most active features, in whole words.
+    pub stride: usize,
+}
+
+impl MemoryPlan {
+    pub fn new(layout: &ParamLayout, settings: &Settings, batch: usize) -> MemoryPlan {
+        let vectors = match settings.optimiser {
+            OptimiserKind::AdamW | OptimiserKind::Adam | OptimiserKind::RAdam => 2,
+            OptimiserKind::Ranger => 3,
+            OptimiserKind::Sgd => 1,
+        };
+        let mut plan = MemoryPlan {
+            layout: layout.clone(),
+            shorts: settings.forward == Forward::I16,
+            vectors,
+            averaged: settings.average > 0.0,
+            batch,
+            sub_batch: batch.min(MOST_POSITIONS).next_multiple_of(UNIT),
+            stride: layout.architecture.features.most().next_multiple_of(4),
+        };
+        while plan.sub_batch > UNIT && plan.sub_batch_bytes() > MOST_BYTES {
+            plan.sub_batch = (plan.sub_batch / 2).next_multiple_of(UNIT);
+        }
+        plan
+    }
+
+    /// Perspectives per sub-batch.
+    pub fn views(&self) -> usize {
+        self.sub_batch * self.layout.architecture.views
+    }
+
+    /// True if perspectives are split into windows.
+    pub fn is_windowed(&self) -> bool {
+        self.layout.rows <= WINDOWED_ROWS
+    }
+
+    /// Perspectives per window, in whole words of bits.
+    fn window(&self) -> usize {
+        if self.is_windowed() { WINDOW } else { self.views().next_multiple_of(32) }
+    }
+
+    pub fn windows(&self, views: usize) -> usize {
+        views.div_ceil(self.window())
+    }
+
+    /// WindowArgs per sub-batch, and the capacity of each: words of bits; (perspective, row) members, where the
+    /// biases count as a row; items; partial sums.
+    pub fn cut(&self) -> (usize, WindowArgs) {
+        let (window, count) = (self.window(), self.windows(self.views()));
+        // Row lists are padded to four places.
+        let pairs = window * (self.stride + 1);
+        let members = (pairs + 3 * (self.layout.rows + 1).min(pairs)).next_multiple_of(4);
+        let items = self.layout.rows.min(pairs) + 1 + pairs / SEGMENT;
+        // In a single window only rows of several items have partial sums: less than twice their members over
+        // SEGMENT.
+        let parts = if count > 1 { items } else { 2 * pairs / SEGMENT + 2 };
+        let [words, members, items, parts] = [window / 32, members, items, parts].map(|size| size as u32);
+        (count, WindowArgs { words, members, items, parts })
+    }
+
+    fn in_windows(&self, each: u32) -> usize {
+        self.cut().0 * each as usize
+    }
+
+    pub fn bits(&self) -> usize {
+        self.in_windows(self.cut().1.words) * self.layout.rows
+    }
+
+    pub fn members(&self) -> usize {
+        self.in_windows(self.cut().1.members)
+    }
+
+    pub fn items(&self) -> usize {
+        self.in_windows(self.cut().1.items)
+    }
+
+    pub fn scattered(&self) -> usize {
+        self.in_windows(self.cut().1.parts)
+    }
+
+    /// Accumulators per perspective, piece-square values included.
+    pub fn width(&self) -> usize {
+        self.layout.tiles * self.layout.tile
+    }
+
+    /// True with further layers, which need positions sorted by output bucket.
+    pub fn layered(&self) -> bool {
+        !self.layout.is_single_layer()
+    }
+
+    /// Outputs of all inner layers.
+    pub fn inner(&self) -> usize {
+        let dense = &self.layout.dense;
+        dense[..dense.len() - 1].iter().map(|[_, outputs]| outputs).sum()
+    }
+
+    pub fn output_params(&self) -> usize {
+        self.layout.len - self.layout.output_start
+    }
+
+    pub fn splits(&self) -> usize {
+        (MOST_PARTS / self.output_params()).min(self.sub_batch / SPLIT).clamp(1, SPLITS)
+    }
+
+    /// Rows of partial sums of the output gradient.
+    pub fn output_partials(&self) -> usize {
+        if self.layered() { self.splits() } else { self.sub_batch.div_ceil(OUTPUT_CHUNK) }
+    }
+
+    /// Numbers in the 16-bit table, biases included.
+    pub fn short_table(&self) -> usize {
+        self.layout.tiles.div_ceil(2) * (self.layout.rows + 1) * 2 * self.layout.tile
+    }
+
+    /// Bytes of per-weight vectors and tables.
+    fn weight_bytes(&self) -> usize {
+        let vectors = 3 + self.vectors + usize::from(self.averaged);
+        let floats = if self.layout.factor_rows > 0 { self.layout.bias } else { 0 };
+        let shorts = if self.shorts { self.short_table() } else { 0 };
+        4 * (vectors * self.layout.len + floats) + 2 * shorts
+    }
+
+    fn sub_batch_bytes(&self) -> usize {
+        let (views, rows) = (self.views(), self.layout.rows);
+        let starts = 20 * (rows + 2) * self.cut().0;
+        let lists = 2 * views * self.stride + 4 * (views + self.members() + self.items()) + starts;
+        let bits = 4 * self.bits();
+        let sums = 4 * self.width() * (views + self.scattered());
+        let outputs = 4 * self.output_params() * self.output_partials();
+        let positions = self.sub_batch * 4 * (4 + 2 * self.inner()) + 8 * self.sub_batch.div_ceil(BLOCK);
+        lists + bits + sums + outputs + positions
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.weight_bytes() + self.sub_batch_bytes() + 2 * self.batch * super::records::RECORD
+    }
+
+    /// Message for a network that does not fit `free` bytes.
+    pub fn too_large(&self, free: u64, settings: &Settings) -> String {
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        let (network, needed) = (&self.layout.architecture, self.bytes() as u64);
+        let hidden = (1..self.layout.architecture.hidden / 32).rev().map(|n| 32 * n).find(|hidden| {
+            let smaller = Architecture { hidden: *hidden, ..network.clone() };
+            let layout = ParamLayout::new(&smaller, self.layout.factor_rows > 0);
+            MemoryPlan::new(&layout, settings, self.batch).bytes() as u64 <= free
+        });
+        let advice = match hidden {
+            Some(hidden) => format!("hidden = {hidden} would fit, and so would --device cpu"),
+            None => "no hidden layer of 32 neurons or more would fit; --device cpu would".to_string(),
+        };
+        format!(
+            "{network} needs {} MiB of the GPU's memory ({} for weights and optimiser), and {} MiB are free; {advice}",
+            mebibytes(needed),
+            mebibytes(self.weight_bytes() as u64),
+            mebibytes(free)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_says_what_would() {
+        let settings = Settings { hidden: 1024, ..Settings::default() };
+        let plan = |settings: &Settings| {
+            MemoryPlan::new(&ParamLayout::new(&settings.architecture(), false), settings, 16_384)
+        };
+        let whole = plan(&settings);
+        let free = whole.bytes() as u64 - 1;
+        let said = whole.too_large(free, &settings);
+        assert!(
+            said.starts_with("(768->1024)x2->1 screlu needs ")
+                && said.contains("hidden = 992 would fit, and")
+        );
+        assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
+        assert!(whole.too_large(1 << 10, &settings).contains("; --device cpu would"));
+    }
+
+    #[test]
+    fn the_kernels_have_the_same_sizes() {
+        let source = |name| std::fs::read_to_string(super::super::ptx::folder().join(name)).unwrap();
+        assert!(source("scatter.cu").contains(&format!("const u32 STAGED = {WINDOW},")));
+        assert!(source("common.cuh").contains(&format!("const u32 SEGMENT = {SEGMENT};")));
+    }
+
+    #[test]
+    fn large_batches_are_cut_and_whole_groups_stay_together() {
+        let settings = Settings::default();
+        for (hidden, batch) in [(32, 1 << 20), (2048, 1 << 16), (128, 8192), (16, 1)] {
+            let layout = ParamLayout::new(&Architecture::plain(hidden), false);
+            let plan = MemoryPlan::new(&layout, &settings, batch);
+            assert!(plan.sub_batch.is_multiple_of(96) && plan.sub_batch <= MOST_POSITIONS);
+            assert!(plan.sub_batch_bytes() <= MOST_BYTES, "{hidden} {batch}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Training on data larger than memory: one pass to count, hold out and sample, then passes on a thread of their own while
+//! the network trains.
+
+use super::training_data::train_item;
+use super::{
+    Compute, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainingCallbacks,
+    fit_from,
+};
+use patzer_io::error::{Error, Result};
+use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
+
+/// Most validation positions kept.
+const VALIDATION: usize = 1 << 20;
+/// Most sampled positions, to fit K and measure the quantisation error on.
+const SAMPLE: usize = 1 << 20;
+
+/// Findings of the first pass over the data.
+pub struct Preview {
+    pub account: Account,
+    /// Positions to train on.
+    pub positions: usize,
+    pub validation: Vec<TrainItem>,
+    pub sample: Vec<TrainItem>,
+}
+
+impl Preview {
+    pub fn new(data: &DataSelection, split: Split, report: &Report<'_>) -> Result<Preview> {
+        let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
+        let account = interleaved(data, split, report, &mut |offer| {
+            let item = match train_item(offer.record, offer.board, offer.turn) {
+                Ok(item) => item,
+                Err(reason) => return Ok(Some(reason)),
+            };
+            match offer.held_out {
+                true if validation.len() < VALIDATION => validation.push(item),
+                true => return Ok(Some("more to validate than is kept")),
+                false => {
+                    positions += 1;
+                    if sample.len() < SAMPLE {
+                        sample.push(item);
+                    }
+                }
+            }
+            Ok(None)
+        })?;
+        if positions == 0 {
+            let summary = account.summary(0, validation.len());
+            return Err(Error::input(format!("no positions are left to learn from: {summary}")));
+        }
+        Ok(Preview { account, positions, validation, sample })
+    }
+
+    /// Trains while another thread reads.
+    pub fn fit(
+        &self,
+        data: &DataSelection,
+        split: Split,
+        settings: &Settings,
+        compute: Compute,
+        callbacks: &mut dyn TrainingCallbacks,
+    ) -> Result<Outcome> {
+        let superbatch = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
+        // Metadata names the games behind a dataset; the count tells filters apart.
+        let sources =
+            serde_json::to_string(&self.account.sources).map_err(|e| Error::internal(e.to_string()))?;
+        let identity = format!("{sources} {}", self.positions);
+        let (sender, mut loader) =
+            StreamLoader::new(superbatch, settings.seed, identity, self.sample.clone());
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| send(data, split, sender));
+            let outcome = fit_from(&mut loader, &self.validation, settings, compute, callbacks);
+            // The reader stops once the receiver is gone.
+            drop(loader);
+            match (outcome, reader.join()) {
+                (Err(_), Ok(Err(reason))) => Err(reason),
+                (outcome, _) => outcome,
+            }
+        })
+    }
+}
+
+/// Reads the data again and again until the receiver is gone.
+fn send(data: &DataSelection, split: Split, mut sender: StreamSender) -> Result<()> {
+    loop {
+        let (mut wanted, mut count) = (true, 0u64);
+        // The first pass has reported everything.
+        let pass = interleaved(data, split, &|_| (), &mut |offer| {
+            if offer.held_out {
+                return Ok(None);
+            }
+            match train_item(offer.record, offer.board, offer.turn) {
+                Ok(item) => {
+                    count += 1;
+                    wanted = sender.push(item);
+                    if wanted { Ok(None) } else { Err(Error::internal("the receiver is gone")) }
+                }
+                Err(reason) => Ok(Some(reason)),
+            }
+        });
+        if !wanted {
+            return Ok(());
+        }
+        pass?;
+        if count == 0 {
+            return Err(Error::input("the data changed while it was read"));
+        }
+    }
+}

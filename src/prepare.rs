@@ -1,0 +1,114 @@
+//! Data arguments that several commands share, and messages while data is read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use crate::Ui;
+use patzer_data::Metadata;
+use patzer_data::lines::{self, BadLine};
+use patzer_io::error::Result;
+use patzer_io::run_folder;
+use patzer_label::prepare::{self, DataSelection, Event};
+pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};
+
+/// Where the data comes from and what is kept of it: arguments that several commands share.
+#[derive(Debug, clap::Args)]
+pub struct DataArgs {
+    /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
+    #[arg(value_name = "DATA")]
+    pub data: Vec<PathBuf>,
+
+    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
+    /// lists them [default: none]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub filter: Vec<String>,
+
+    /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub filter_set: Vec<String>,
+
+    /// Take positions as they are; without it, a dataset that is not resolved is labelled first
+    #[arg(long)]
+    pub no_resolve: bool,
+
+    /// Stop at the first line of text that is bad; without it, bad lines are counted and named
+    #[arg(long)]
+    pub strict: bool,
+}
+
+impl DataArgs {
+    /// The arguments as the library takes them.
+    pub fn selection(&self) -> DataSelection {
+        DataSelection {
+            files: self.data.clone(),
+            filters: self.filter.clone(),
+            filter_set: self.filter_set.clone(),
+            resolve: !self.no_resolve,
+            strict: self.strict,
+        }
+    }
+}
+
+/// Reads all files in order; see [`prepare::stream`].
+pub fn stream(
+    args: &DataArgs,
+    split: Split,
+    ui: &Ui,
+    take: &mut dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>>,
+) -> Result<Account> {
+    prepare::stream(&args.selection(), split, &reporter(ui), take)
+}
+
+/// Writes settings and inputs of a run into its folder.
+pub fn write_settings(
+    folder: &Path,
+    settings: &impl Serialize,
+    args: &DataArgs,
+    split: Split,
+    sources: &[(PathBuf, Metadata)],
+) -> Result<()> {
+    run_folder::write_settings(folder, settings, &args.selection().inputs(split, sources))
+}
+
+/// Shows events as notes, warnings and a progress bar.
+pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
+    let (ui, bar) = (*ui, Mutex::new(ProgressBar::hidden()));
+    move |event| {
+        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::CacheFound { data, cache, method } => {
+                let (data, cache) = (data.display(), cache.display());
+                ui.note(format!("{data} is not resolved; taking {cache}, made from it ({method})"));
+            }
+            Event::CacheMissing { data, cache } => {
+                let (data, cache) = (data.display(), cache.display());
+                ui.note(format!("{data} is not resolved; labelling it by qsearch → {cache}"));
+            }
+            Event::ResolvingLines(path) => {
+                let path = path.display();
+                ui.note(format!("{path}: resolving by qsearch; --no-resolve takes positions as they are"));
+            }
+            Event::BadLines { path, read, bad, first } => warn(path, read, bad, first, &ui),
+            Event::Started(label, total) => *bar = ui.progress(label, total),
+            Event::Advanced(count) => bar.inc(count),
+            Event::Finished => bar.finish_and_clear(),
+        }
+    }
+}
+
+/// Names the first malformed lines of a file, and says how many there are.
+pub fn warn_of_bad_lines(path: &Path, counts: &lines::LineCounts, ui: &Ui) {
+    warn(path, counts.read, counts.bad, &counts.first_bad, ui);
+}
+
+fn warn(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {
+    for line in first {
+        ui.warn(format!("{}: line {}: {}", path.display(), line.number, line.reason));
+    }
+    if bad > first.len() as u64 {
+        ui.warn(format!("{}: {bad} of {read} lines are bad", path.display()));
+    }
+}
