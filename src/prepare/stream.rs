@@ -13,7 +13,7 @@ use super::twin::{qsearch, resolved};
 use super::{DataArgs, Split, default_dataset, summary};
 use crate::Ui;
 use patzer_chess::PackedBoard;
-use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
+use patzer_data::filter::{DUPLICATES, FilterSet, Pipeline};
 use patzer_data::format::columns::Wanted;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
@@ -174,7 +174,7 @@ struct View {
 }
 
 impl View {
-    fn new(sample: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> View {
+    fn new(sample: &Record, judge: &FilterSet, split: Split, resolved: bool, game: Option<u64>) -> View {
         let kept = judge.keep(sample);
         let group = game.unwrap_or_else(|| sample.key() as u64);
         let verdict = kept.and_then(|()| judged(sample, resolved));

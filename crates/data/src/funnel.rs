@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Record;
 use super::dedupe::Dedupe;
-use super::filter::{GameFacts, Judge};
+use super::filter::{FilterSet, GameTags};
 use super::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
@@ -48,7 +48,7 @@ struct Counts {
 
 impl Account {
     /// An account for these filters, with nothing counted yet.
-    pub fn new(judge: &Judge) -> Account {
+    pub fn new(judge: &FilterSet) -> Account {
         Account { counts: vec![Counts::default(); judge.names().count()], ..Account::default() }
     }
 
@@ -56,8 +56,8 @@ impl Account {
     /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
-        judge: &Judge,
-        facts: &GameFacts,
+        judge: &FilterSet,
+        facts: &GameTags,
         records: &[Record],
         keys: Option<Dedupe>,
         cap: Option<usize>,
@@ -116,7 +116,7 @@ impl Account {
     /// If what the filters drop here is not what was `dropped`, which is a fault of patzer.
     pub fn steps(
         &self,
-        judge: &Judge,
+        judge: &FilterSet,
         read: u64,
         dropped: &BTreeMap<String, u64>,
         before: &[&'static str],

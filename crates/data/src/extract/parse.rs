@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use super::super::Record;
 use super::super::dedupe::Dedupe;
-use super::super::filter::{GameFacts, Judge};
+use super::super::filter::{FilterSet, GameTags};
 use super::super::format::metadata::Shard;
 use super::super::funnel::Account;
 use super::{BAD_GAME, NO_RESULT, Settings};
@@ -44,7 +44,7 @@ pub(super) struct Block {
 
 impl Block {
     /// Leaves of the records from `first` on those that the filters keep, without moving what stays where it is.
-    fn filter(&mut self, first: usize, judge: &Judge) {
+    fn filter(&mut self, first: usize, judge: &FilterSet) {
         let mut kept = first;
         for at in first..self.records.len() {
             match judge.keep(&self.records[at]) {
@@ -122,7 +122,7 @@ impl Share {
 /// Parses what there is to parse; keys are made if they are asked for.
 pub(super) fn parse(
     event: Event,
-    judge: &Judge,
+    judge: &FilterSet,
     key: Option<Dedupe>,
     share: Share,
     settings: &Settings,
@@ -137,7 +137,7 @@ pub(super) fn parse(
 /// Parses and filters the games of a chunk.
 fn parse_chunk(
     chunk: &Chunk,
-    judge: &Judge,
+    judge: &FilterSet,
     key: Option<Dedupe>,
     share: Share,
     settings: &Settings,
@@ -184,9 +184,9 @@ fn parse_chunk(
             block.conflicts.add(conflict.name(), 1);
         }
         let facts = if judge.judges_games() {
-            GameFacts::of(&chunk.text[piece.start..piece.movetext], &chunk.text[piece.movetext..piece.end])
+            GameTags::of(&chunk.text[piece.start..piece.movetext], &chunk.text[piece.movetext..piece.end])
         } else {
-            GameFacts::default()
+            GameTags::default()
         };
         if let Some(funnel) = &mut block.funnel {
             funnel.count(judge, &facts, &block.records[first..], key, settings.per_game);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
-use super::super::filter::{DUPLICATES, Judge};
+use super::super::filter::{DUPLICATES, FilterSet};
 use super::super::funnel::Account;
 use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
 use super::super::store::Store;
@@ -181,7 +181,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self, judge: &Judge) -> Result<Summary> {
+    pub(super) fn finish(mut self, judge: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));

@@ -5,7 +5,7 @@
 use serde::Serialize;
 use shakmaty::{Color, Square};
 
-use crate::filter::Counts;
+use crate::filter::PieceCounts;
 use crate::format::facts::{self, Facts};
 use crate::{Record, flags};
 use patzer_chess::score::is_mate;
@@ -31,7 +31,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Counts a result: 1, 0 or −1.
+    /// PieceCounts a result: 1, 0 or −1.
     #[inline]
     pub fn add(&mut self, result: i8) {
         match result {
@@ -94,7 +94,7 @@ impl Default for Scores {
 }
 
 impl Scores {
-    /// Counts a score with the result for the same side.
+    /// PieceCounts a score with the result for the same side.
     #[inline]
     pub fn add(&mut self, score: Option<i16>, result: i8) {
         let Some(score) = score.map(i32::from) else {
@@ -141,7 +141,7 @@ impl Serialize for Scores {
     }
 }
 
-/// Counts of positions. Histograms are lists whose place is the value, from 0.
+/// PieceCounts of positions. Histograms are lists whose place is the value, from 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Positions with White to move.
@@ -192,10 +192,10 @@ pub struct Marks {
 }
 
 impl Tally {
-    /// Counts a position.
+    /// PieceCounts a position.
     pub fn add(&mut self, record: &Record) {
         let turn = record.turn;
-        let counts = Counts::of(&record.board);
+        let counts = PieceCounts::of(&record.board);
         self.white_to_move += u64::from(turn.is_white());
         self.results.add(record.result);
         self.scores.add(record.score, turn.fold_wb(record.result, -record.result));
@@ -264,7 +264,7 @@ impl Marks {
     }
 }
 
-/// Counts a value in a histogram that grows with what it sees.
+/// PieceCounts a value in a histogram that grows with what it sees.
 #[inline]
 pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
     if histogram.len() <= value {
