@@ -13,7 +13,7 @@ use crate::{Status, Ui};
 use patzer_chess::rng;
 use patzer_chess::rng::mix;
 use patzer_data::AnyReader;
-use patzer_data::pick::Picker;
+use patzer_data::sampling::Sampler;
 use patzer_fit::moves::choices::{Choice, Chooser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -77,7 +77,7 @@ impl ChoiceArgs {
     /// So many choices of the data, drawn by the seed.
     fn gather(&self, most: usize, ui: &Ui) -> Result<Chosen> {
         let paths = if self.data.is_empty() { vec![default_dataset()?] } else { self.data.clone() };
-        let (mut out, mut picker) = (Chosen::default(), Picker::drawing(most, self.seed));
+        let (mut out, mut picker) = (Chosen::default(), Sampler::drawing(most, self.seed));
         let (bar, mut batch) = (ui.progress("reading", 0), Vec::new());
         for (file, path) in (0u64..).zip(&paths) {
             let (mut reader, mut chooser) = (AnyReader::open(path, None)?, Chooser::default());

@@ -1,6 +1,6 @@
 //! What each filter would drop alone, and what it drops in its place.
 //!
-//! In: the filters, and every game and record that they judge. Out: the [`Step`]s of a funnel, which a table and JSON
+//! In: the filters, and every game and record that they filters. Out: the [`FunnelStep`]s of a funnel, which a table and JSON
 //! are made of. `extract --dry-run` shows it, so that presets can be compared before anything is written. What is
 //! counted here goes another way than the extraction itself, and the two have to agree.
 
@@ -16,7 +16,7 @@ use patzer_io::error::{Error, Result};
 
 /// One step of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct FunnelStep {
     /// What drops: the reason as in `dropped`.
     pub filter: String,
     /// The same with its values.
@@ -29,10 +29,10 @@ pub struct Step {
     pub left: u64,
 }
 
-/// Counts for each filter, in the order in which they judge, and for what comes after them.
+/// DropCounts for each filter, in the order in which they filters, and for what comes after them.
 #[derive(Debug, Default)]
-pub struct Account {
-    counts: Vec<Counts>,
+pub struct FunnelCounts {
+    counts: Vec<DropCounts>,
     records: u64,
     over_cap: u64,
     /// The keys of records that are not in `seen` yet.
@@ -41,23 +41,23 @@ pub struct Account {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct DropCounts {
     alone: u64,
     sequence: u64,
 }
 
-impl Account {
+impl FunnelCounts {
     /// An account for these filters, with nothing counted yet.
-    pub fn new(judge: &FilterSet) -> Account {
-        Account { counts: vec![Counts::default(); judge.names().count()], ..Account::default() }
+    pub fn new(filters: &FilterSet) -> FunnelCounts {
+        FunnelCounts { counts: vec![DropCounts::default(); filters.names().count()], ..FunnelCounts::default() }
     }
 
-    /// Counts a game's records. `facts` matter where the judge judges games, `keys` says how duplicates are
+    /// DropCounts a game's records. `tags` matter where the filters judges games, `keys` says how duplicates are
     /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
-        judge: &FilterSet,
-        facts: &GameTags,
+        filters: &FilterSet,
+        tags: &GameTags,
         records: &[Record],
         keys: Option<Dedupe>,
         cap: Option<usize>,
@@ -69,20 +69,20 @@ impl Account {
             self.keys.extend(records.iter().map(|record| how.key(record)));
         }
         let mut gone = false;
-        let games = judge.each_of_games(facts).count();
-        for (counts, keeps) in self.counts.iter_mut().zip(judge.each_of_games(facts)) {
+        let games = filters.each_of_games(tags).count();
+        for (counts, keeps) in self.counts.iter_mut().zip(filters.each_of_games(tags)) {
             counts.add(keeps, number, &mut gone);
         }
         for record in records {
             let mut gone = gone;
-            for (counts, keeps) in self.counts[games..].iter_mut().zip(judge.each_of_positions(record)) {
+            for (counts, keeps) in self.counts[games..].iter_mut().zip(filters.each_of_positions(record)) {
                 counts.add(keeps, 1, &mut gone);
             }
         }
     }
 
     /// Adds what another account of the same filters has counted.
-    pub fn merge(&mut self, other: Account) {
+    pub fn merge(&mut self, other: FunnelCounts) {
         for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
             ours.alone += theirs.alone;
             ours.sequence += theirs.sequence;
@@ -116,23 +116,23 @@ impl Account {
     /// If what the filters drop here is not what was `dropped`, which is a fault of patzer.
     pub fn steps(
         &self,
-        judge: &FilterSet,
+        filters: &FilterSet,
         read: u64,
         dropped: &BTreeMap<String, u64>,
         before: &[&'static str],
         after: &[(&'static str, Option<u64>)],
-    ) -> Result<Vec<Step>> {
+    ) -> Result<Vec<FunnelStep>> {
         let mut left = read;
         let mut steps = Vec::new();
         let mut add = |filter: &str, label: &str, alone, sequence| {
             left = left.saturating_sub(sequence);
-            steps.push(Step { filter: filter.into(), label: label.into(), alone, sequence, left });
+            steps.push(FunnelStep { filter: filter.into(), label: label.into(), alone, sequence, left });
         };
         let real = |reason: &str| dropped.get(reason).copied().unwrap_or(0);
         for reason in before {
             add(reason, reason, real(reason), real(reason));
         }
-        for (counts, (name, label)) in self.counts.iter().zip(judge.names()) {
+        for (counts, (name, label)) in self.counts.iter().zip(filters.names()) {
             add(name, label, counts.alone, counts.sequence);
         }
         for (reason, alone) in after {
@@ -152,7 +152,7 @@ impl Account {
     }
 }
 
-impl Counts {
+impl DropCounts {
     #[inline]
     fn add(&mut self, keeps: bool, number: u64, gone: &mut bool) {
         if !keeps {

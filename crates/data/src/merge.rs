@@ -2,7 +2,7 @@
 //!
 //! In: datasets. Out: one. The parts of a sharded extraction are put together by the numbers of their games, which
 //! gives what one run would have given, to the byte; other datasets follow one another, their games renumbered. Then
-//! come the same last stages as in `extract` ([`Outlet`]): duplicates across the parts, random choices, the file.
+//! come the same last stages as in `extract` ([`OutputStage`]): duplicates across the parts, random choices, the file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::format::metadata::{Account, Metadata, Shard};
 use super::format::parquet::Blocks;
-use super::outlet::{Choices, Done, Outlet};
+use super::output_stage::{OutputSettings, OutputCounts, OutputStage};
 use super::spill::folder_of;
 use super::{AnyWriter, Dataset, Record, Writer};
 use patzer_io::error::{Error, Result};
@@ -26,7 +26,7 @@ const BATCH: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Merged {
     /// What became of the positions of the datasets.
-    pub done: Done,
+    pub done: OutputCounts,
     /// What became of all that was read from games; `None` if a dataset does not say.
     pub account: Option<Account>,
 }
@@ -40,7 +40,7 @@ pub struct Merged {
 pub fn merge(
     parts: &[Dataset],
     output: &Path,
-    choices: Choices,
+    choices: OutputSettings,
     level: i32,
     progress: impl FnMut(u64),
 ) -> Result<Merged> {
@@ -64,17 +64,17 @@ pub fn merge(
     metadata.dedupe = means(parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
-    let choices = Choices { dedupe, ..choices };
+    let choices = OutputSettings { dedupe, ..choices };
     let writer = Writer::with_level(output, metadata, level)?;
-    let outlet = Outlet::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
-    let mut intake = Intake { outlet, dedupe, batch: Vec::with_capacity(BATCH), progress };
+    let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
+    let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
     if shards {
-        interleave(parts, &mut intake)?
+        interleave(parts, &mut batcher)?
     } else {
-        concatenate(parts, &mut intake)?
+        concatenate(parts, &mut batcher)?
     }
-    intake.hand_on()?;
-    let done = intake.outlet.finish(|metadata, done| {
+    batcher.hand_on()?;
+    let done = batcher.output.finish(|metadata, done| {
         if let Some(account) = &mut account {
             for (reason, count) in &done.dropped {
                 *account.dropped.entry(reason.to_string()).or_default() += count;
@@ -126,7 +126,7 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
 }
 
 /// What the merged dataset says of itself.
-fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
+fn metadata(parts: &[Dataset], shards: bool, choices: &OutputSettings) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
@@ -162,14 +162,14 @@ fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Ve
 }
 
 /// Collects records and hands them on with their keys.
-struct Intake<P> {
-    outlet: Outlet,
+struct Batcher<P> {
+    output: OutputStage,
     dedupe: Option<Dedupe>,
     batch: Vec<Record>,
     progress: P,
 }
 
-impl<P: FnMut(u64)> Intake<P> {
+impl<P: FnMut(u64)> Batcher<P> {
     fn add(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
         self.batch.extend(records);
         if self.batch.len() >= BATCH { self.hand_on() } else { Ok(()) }
@@ -181,19 +181,19 @@ impl<P: FnMut(u64)> Intake<P> {
         let records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let key = |how: Dedupe| records.par_iter().map(|record| how.key(record)).collect::<Vec<_>>();
         let keys = self.dedupe.map(key).unwrap_or_default();
-        self.outlet.take(records, &keys)
+        self.output.take(records, &keys)
     }
 }
 
 /// One dataset after another, its games numbered after those before.
-fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut offset = 0u32;
     for part in parts {
         let too_many = || Error::data(part.path(), "its games cannot be numbered on: there are 2^32 in all");
         let games = games(part)?;
         offset.checked_add(games.saturating_sub(1)).ok_or_else(too_many)?;
         part.for_each(|records| {
-            intake.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
+            batcher.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
         })?;
         offset = offset.saturating_add(games);
     }
@@ -211,11 +211,11 @@ fn games(data: &Dataset) -> Result<u32> {
 }
 
 /// The parts of one extraction, game by game.
-fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
     for (index, part) in parts.iter().enumerate() {
-        let mut head = Head { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
+        let mut head = PartCursor { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
         next.extend(head.game()?.map(|game| Reverse((game, index))));
         heads.push(head);
     }
@@ -224,7 +224,7 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
         loop {
             let left = &head.block[head.at..];
             let length = left.iter().position(|record| record.game != game).unwrap_or(left.len());
-            intake.add(left[..length].iter().copied())?;
+            batcher.add(left[..length].iter().copied())?;
             head.at += length;
             match head.game()? {
                 Some(same) if same == game => {}
@@ -244,14 +244,14 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
 }
 
 /// Where reading one part has come to.
-struct Head<'a> {
+struct PartCursor<'a> {
     part: &'a Dataset,
     blocks: Blocks<'a>,
     block: Vec<Record>,
     at: usize,
 }
 
-impl Head<'_> {
+impl PartCursor<'_> {
     /// The game of the next record; `None` at the end.
     fn game(&mut self) -> Result<Option<u32>> {
         while self.at == self.block.len() {

@@ -18,7 +18,7 @@ pub const LEFT_OUT: &str = "left_out";
 
 /// One part of a split.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct SplitPart {
     /// Its name, for the file's metadata.
     pub name: &'static str,
     /// The share of the games that it gets, about; 0 to 1.
@@ -29,7 +29,7 @@ pub struct Part {
 
 /// What a split did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct SplitCounts {
     /// Positions of the dataset.
     pub read: u64,
     /// Positions of each part.
@@ -39,7 +39,7 @@ pub struct Done {
 }
 
 /// The part that a game goes to; `None` if the shares leave room and it falls there.
-pub fn part_of(game: u32, parts: &[Part], seed: u64) -> Option<usize> {
+pub fn part_of(game: u32, parts: &[SplitPart], seed: u64) -> Option<usize> {
     let drawn = unit(mix(mix(seed, SPLIT), u64::from(game)));
     let mut end = 0.0;
     parts.iter().position(|part| {
@@ -54,18 +54,18 @@ pub fn part_of(game: u32, parts: &[Part], seed: u64) -> Option<usize> {
 /// If the dataset is damaged, a part cannot be written, or the user interrupts; then nothing is written.
 pub fn split(
     data: &Dataset,
-    parts: &[Part],
+    parts: &[SplitPart],
     seed: u64,
     level: i32,
     mut progress: impl FnMut(u64),
-) -> Result<Done> {
-    let writer = |part: &Part| {
+) -> Result<SplitCounts> {
+    let writer = |part: &SplitPart| {
         let mut metadata = data.metadata().clone();
         metadata.steps.push(format!("split: {} {}, seed {seed}", part.name, part.share));
         Writer::with_level(&part.output, metadata, level)
     };
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<Writer>>>()?;
-    let mut done = Done { read: 0, written: Vec::new(), left_out: 0 };
+    let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
     let mut bins: Vec<Vec<Record>> = parts.iter().map(|_| Vec::new()).collect();
     data.for_each(|records| {
         interrupt::check()?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
 use super::format::registry::Format;
-use super::parts::{Part, Parts};
+use super::row_groups::{RowGroup, RowGroups};
 use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
@@ -20,7 +20,7 @@ use patzer_io::error::Result;
 
 /// What can be wrong with a record, with what it means.
 pub static FAULTS: &[(&str, &str)] = &[
-    ("damaged", "a part of the file cannot be read"),
+    ("damaged", "a group of the file cannot be read"),
     ("position", "the board, side to move, castling rights or en passant square make no legal position"),
     ("move", "the move cannot be played in the position"),
     ("score", "the score is beyond 32,000 centipawns, or is called a mate where it is none"),
@@ -39,8 +39,8 @@ const ORDERED: u64 = 4;
 
 /// One record that is not what it has to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Example {
-    /// Its place among the file's positions, from 0; of a part that cannot be read, that of the first.
+pub struct FaultExample {
+    /// Its place among the file's positions, from 0; of a group that cannot be read, that of the first.
     pub row: u64,
     /// Where it lies in the file: the row group and its byte.
     pub place: String,
@@ -62,7 +62,7 @@ pub struct Report {
     /// Whether games and plies come in order; `None` if the file has no order, so that it was not checked.
     pub ordered: Option<bool>,
     /// The first faults.
-    pub examples: Vec<Example>,
+    pub examples: Vec<FaultExample>,
 }
 
 impl Report {
@@ -71,7 +71,7 @@ impl Report {
         self.faults.is_empty()
     }
 
-    fn add(&mut self, example: Example) {
+    fn add(&mut self, example: FaultExample) {
         *self.faults.entry(example.fault).or_default() += 1;
         if self.examples.len() < NAMED {
             self.examples.push(example);
@@ -92,12 +92,12 @@ pub fn validate(
     let (mut disorder, mut pairs) = (Vec::new(), 0u64);
     let mut unnamed: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut last: Option<Neighbour> = None;
-    let work = |part: Part<'_>| -> Checked {
-        let checked = check_part(part);
+    let work = |group: RowGroup<'_>| -> GroupReport {
+        let checked = check_group(group);
         progress(checked.positions);
         checked
     };
-    Parts::open(path, format)?.scan(0, work, |mut checked| {
+    RowGroups::open(path, format)?.scan(0, work, |mut checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;
         if let (Some(before), Some(after)) = (last, checked.first) {
@@ -136,26 +136,26 @@ pub fn validate(
     Ok(report)
 }
 
-/// What was found in a part.
-struct Checked {
+/// What was found in a group.
+struct GroupReport {
     row: u64,
     place: String,
     positions: u64,
     without_move: u64,
     /// The first faults but those of order, and how many more there are.
-    examples: Vec<Example>,
+    examples: Vec<FaultExample>,
     counts: BTreeMap<&'static str, u64>,
     /// The first faults of order, and how many more there are.
-    order: Vec<Example>,
+    order: Vec<FaultExample>,
     disordered: BTreeMap<&'static str, u64>,
     first: Option<Neighbour>,
     last: Option<Neighbour>,
 }
 
-fn check_part(part: Part<'_>) -> Checked {
-    let mut checked = Checked {
-        row: part.row,
-        place: part.place.to_string(),
+fn check_group(group: RowGroup<'_>) -> GroupReport {
+    let mut checked = GroupReport {
+        row: group.row,
+        place: group.place.to_string(),
         positions: 0,
         without_move: 0,
         examples: Vec::new(),
@@ -165,12 +165,12 @@ fn check_part(part: Part<'_>) -> Checked {
         first: None,
         last: None,
     };
-    let records = match part.records {
+    let records = match group.records {
         Ok(records) => records,
         Err(error) => {
-            let place = part.place.to_string();
-            checked.examples.push(Example {
-                row: part.row,
+            let place = group.place.to_string();
+            checked.examples.push(FaultExample {
+                row: group.row,
                 place,
                 fault: "damaged",
                 reason: error.to_string(),
@@ -181,21 +181,21 @@ fn check_part(part: Part<'_>) -> Checked {
     checked.positions = records.len() as u64;
     checked.first = records.first().map(Neighbour::of);
     checked.last = records.last().map(Neighbour::of);
-    for (record, row) in records.iter().zip(part.row..) {
+    for (record, row) in records.iter().zip(group.row..) {
         checked.without_move += u64::from(record.played == PackedMove::NONE);
         check(record, &mut |fault, reason| {
             if checked.examples.len() < NAMED {
-                let place = part.place.to_string();
-                checked.examples.push(Example { row, place, fault, reason });
+                let place = group.place.to_string();
+                checked.examples.push(FaultExample { row, place, fault, reason });
             } else {
                 *checked.counts.entry(fault).or_default() += 1;
             }
         });
     }
-    for (pair, row) in records.windows(2).zip(part.row + 1..) {
+    for (pair, row) in records.windows(2).zip(group.row + 1..) {
         if let Some(fault) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
             if checked.order.len() < NAMED {
-                checked.order.push(fault.example(row, part.place));
+                checked.order.push(fault.example(row, group.place));
             } else {
                 *checked.disordered.entry(fault.0).or_default() += 1;
             }
@@ -292,11 +292,11 @@ struct Neighbour {
 }
 
 /// What is wrong between two neighbours.
-struct Misfit(&'static str, String);
+struct NeighbourFault(&'static str, String);
 
-impl Misfit {
-    fn example(self, row: u64, place: &str) -> Example {
-        Example { row, place: place.to_string(), fault: self.0, reason: self.1 }
+impl NeighbourFault {
+    fn example(self, row: u64, place: &str) -> FaultExample {
+        FaultExample { row, place: place.to_string(), fault: self.0, reason: self.1 }
     }
 }
 
@@ -305,19 +305,19 @@ impl Neighbour {
         Neighbour { game: record.game, ply: record.ply, result: record.result }
     }
 
-    fn fault(&self, next: &Neighbour) -> Option<Misfit> {
+    fn fault(&self, next: &Neighbour) -> Option<NeighbourFault> {
         if next.game < self.game {
-            return Some(Misfit("order", format!("game {} comes after game {}", next.game, self.game)));
+            return Some(NeighbourFault("order", format!("game {} comes after game {}", next.game, self.game)));
         }
         if next.game > self.game {
             return None;
         }
         if next.ply <= self.ply {
-            return Some(Misfit("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
+            return Some(NeighbourFault("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
         }
         let differ = next.result != self.result;
         differ.then(|| {
-            Misfit(
+            NeighbourFault(
                 "result",
                 format!("game {} has the results {} and {}", self.game, self.result, next.result),
             )

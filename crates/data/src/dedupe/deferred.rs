@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::Keep;
 use crate::spill::{Buckets, Spillable, field};
-use crate::store::Store;
+use crate::spill_file::SpillFile;
 use crate::{MeanResult, Record};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
@@ -29,14 +29,14 @@ pub struct Deferred {
     keep: Keep,
     memory: usize,
     folder: PathBuf,
-    store: Store,
+    records: SpillFile,
     entries: Buckets<Entry>,
 }
 
 /// What judging needs of a record.
 struct Entry {
     key: u128,
-    /// Its place in the store, counted from 1; 0 for one that stayed before anything was put aside.
+    /// Its place in the records, counted from 1; 0 for one that stayed before anything was put aside.
     row: u64,
     /// How deep its score is: 0 without a score, 1 without a depth, else the depth and 2.
     rank: u16,
@@ -58,7 +58,7 @@ impl Deferred {
             keep,
             memory,
             folder: folder.to_path_buf(),
-            store: Store::nameless(folder)?,
+            records: SpillFile::nameless(folder)?,
             entries: Buckets::new(PARTITIONS, memory / 2, folder),
         })
     }
@@ -71,7 +71,7 @@ impl Deferred {
 
     /// Puts records aside.
     pub fn push(&mut self, records: &[Record], keys: &[u128]) -> Result<()> {
-        let first = self.store.rows() + 1;
+        let first = self.records.rows() + 1;
         for ((record, key), row) in records.iter().zip(keys).zip(first..) {
             let rank = match (record.score, record.depth) {
                 (None, _) => 0,
@@ -81,14 +81,14 @@ impl Deferred {
             let mean = own_mean(record);
             self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
         }
-        self.store.push(records)
+        self.records.push(records)
     }
 
     /// Judges, and gives the records that stay in their order. Returns how many do not.
     pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         let mut verdicts = Verdicts {
             buckets: Buckets::new(
-                (self.store.rows() / ROWS_PER_BUCKET + 1) as usize,
+                (self.records.rows() / ROWS_PER_BUCKET + 1) as usize,
                 self.memory / 2,
                 &self.folder,
             ),
@@ -105,7 +105,7 @@ impl Deferred {
         }
         drop(self.entries);
         let (mut row, mut dropped) = (0, 0);
-        self.store.replay(|mut records| {
+        self.records.replay(|mut records| {
             interrupt::check()?;
             let mut kept = 0;
             for index in 0..records.len() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::store::Store;
+use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
 use super::{Settings, Summary};
 use patzer_io::error::{Error, Result};
@@ -71,7 +71,7 @@ impl Journal {
         files: &[PathBuf],
         metadata: &Metadata,
         settings: &Settings,
-    ) -> Result<(Journal, Store)> {
+    ) -> Result<(Journal, SpillFile)> {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
@@ -106,7 +106,7 @@ impl Journal {
                 return Err(Error::data(&folder, reason));
             }
         };
-        let store = Store::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
+        let spilled = SpillFile::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
         let options = File::options().create(true).truncate(false).write(true).open(&path).map_err(fault)?;
         options.set_len(whole as u64).map_err(fault)?;
         let file = File::options().append(true).open(&path).map_err(fault)?;
@@ -116,7 +116,7 @@ impl Journal {
         if whole == 0 {
             journal.line(&identity)?;
         }
-        Ok((journal, store))
+        Ok((journal, spilled))
     }
 
     /// Where the run was stopped.

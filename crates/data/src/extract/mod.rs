@@ -7,7 +7,7 @@
 
 mod journal;
 mod parse;
-mod sink;
+mod collect;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
 use super::format::metadata::Shard;
-use super::funnel::Account;
-use super::outlet::{Choices, Outlet};
+use super::funnel::FunnelCounts;
+use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, spill};
 use journal::Journal;
-use parse::{Share, Spare, parse};
+use parse::{GameSelection, BufferPool, parse};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{EvalSide, Event, Reader};
-use sink::Sink;
+use collect::Collector;
 pub use summary::{Notice, Summary};
 
 /// Under what name positions count that no filter drops.
@@ -54,7 +54,7 @@ pub struct Settings {
     pub mirror: bool,
     /// Take only this part of the games.
     pub shard: Option<Shard>,
-    /// About how many bytes of memory the removal of duplicates may take; `None` for a share of the machine's.
+    /// About how many bytes of memory the removal of duplicates may take; `None` for a selection of the machine's.
     pub memory: Option<usize>,
     /// Keep what is done beside the output, and go on from there.
     pub resume: bool,
@@ -69,7 +69,7 @@ impl Settings {
     }
 
     /// The stages after the filters, where those drop duplicates or not.
-    fn choices(&self, filters_dedupe: bool) -> Result<Choices> {
+    fn choices(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
             return Err(Error::usage(
@@ -83,7 +83,7 @@ impl Settings {
             ));
         }
         let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
-        Ok(Choices { dedupe, per_game, sample, seed, memory: self.memory() })
+        Ok(OutputSettings { dedupe, per_game, sample, seed, memory: self.memory() })
     }
 }
 
@@ -101,7 +101,7 @@ pub fn extract(
 ) -> Result<Summary> {
     let started = Instant::now();
     let mut applied = pipeline.describe();
-    let (judge, seen) = pipeline.halves();
+    let (filters, seen) = pipeline.halves();
     let choices = settings.choices(seen.is_some())?;
     applied.extend(choices.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
@@ -121,12 +121,12 @@ pub fn extract(
         }
         None => None,
     };
-    let outlet = Outlet::new(writer, &choices, &folder)?;
-    let spare = Spare::default();
-    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice, &spare);
-    sink.funnel = settings.funnel.then(|| Account::new(judge));
-    if let Some(next_game) = sink.next_game() {
-        let share = Share { next_game, shard: settings.shard };
+    let outlet = OutputStage::new(writer, &choices, &folder)?;
+    let pool = BufferPool::default();
+    let mut collector = Collector::new(files, settings, outlet, choices.dedupe, journal, notice, &pool);
+    collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
+    if let Some(next_game) = collector.next_game() {
+        let selection = GameSelection { next_game, shard: settings.shard };
         let key = choices.dedupe.filter(|_| !resumes);
         let reader = Reader::start(files.to_vec())?;
         let mut parsed = Vec::new();
@@ -134,17 +134,17 @@ pub fn extract(
             let batch: Vec<Event> =
                 std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
             if interrupt::requested() {
-                sink.checkpoint()?;
+                collector.checkpoint()?;
                 return Err(interrupted(resumes));
             }
             let last = batch.is_empty();
-            sink.progress(reader.bytes());
+            collector.progress(reader.bytes());
             let (taken, next) = rayon::join(
-                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
+                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| collector.take(parsed)),
                 || {
                     batch
                         .into_par_iter()
-                        .map(|event| parse(event, judge, key, share, settings, &spare))
+                        .map(|event| parse(event, filters, key, selection, settings, &pool))
                         .collect()
                 },
             );
@@ -155,7 +155,7 @@ pub fn extract(
             }
         }
     }
-    let mut summary = sink.finish(judge).map_err(|error| match interrupt::requested() {
+    let mut summary = collector.finish(filters).map_err(|error| match interrupt::requested() {
         true => interrupted(resumes),
         false => error,
     })?;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::format::metadata::Account;
-use super::super::funnel::Step;
-use super::super::outlet::Done;
+use super::super::funnel::FunnelStep;
+use super::super::output_stage::OutputCounts;
 use patzer_io::error::{Error, Result};
 
 /// What was read, kept and dropped.
@@ -32,7 +32,7 @@ pub struct Summary {
     pub dropped: BTreeMap<String, u64>,
     /// What each filter would drop alone and in its place, if that was asked for.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    pub funnel: Option<Vec<Step>>,
+    pub funnel: Option<Vec<FunnelStep>>,
     /// Wall-clock time.
     pub seconds: f64,
     /// Positions read in a second.
@@ -54,7 +54,7 @@ pub enum Notice {
 
 impl Summary {
     /// Adds what became of the positions that passed the filters.
-    pub(super) fn add(&mut self, done: &Done) {
+    pub(super) fn add(&mut self, done: &OutputCounts) {
         self.positions_written += done.written;
         for (reason, count) in &done.dropped {
             *self.dropped.entry(reason.to_string()).or_default() += count;
@@ -74,7 +74,7 @@ impl Summary {
     }
 
     /// Whether every position is accounted for, once and only once.
-    pub(super) fn check(&self, passed: u64, done: &Done) -> Result<()> {
+    pub(super) fn check(&self, passed: u64, done: &OutputCounts) -> Result<()> {
         let accounted = self.positions_written + self.dropped.values().sum::<u64>();
         if accounted == self.positions_read && done.read == passed {
             return Ok(());

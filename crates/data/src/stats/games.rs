@@ -4,12 +4,12 @@
 //! are spread over the file. Which games have been seen is one bit a game.
 
 use super::tally::{Outcomes, count};
-use super::{Counts, FileStats, SourceStats, Stats};
+use super::{GameCounts, FileStats, SourceStats, Stats};
 use crate::{FAR, Record, Source};
 
 /// Neighbouring positions of one game.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub struct GameRun {
     game: u32,
     positions: u64,
     result: i8,
@@ -18,10 +18,10 @@ pub struct Run {
 }
 
 /// The runs of some records.
-pub fn runs(records: &[Record]) -> Vec<Run> {
+pub fn runs(records: &[Record]) -> Vec<GameRun> {
     let run = |game: &[Record]| {
         let near = game.iter().find(|record| record.to_end != FAR);
-        Run {
+        GameRun {
             game: game[0].game,
             positions: game.len() as u64,
             result: game[0].result,
@@ -33,9 +33,9 @@ pub fn runs(records: &[Record]) -> Vec<Run> {
 
 /// A set of numbers.
 #[derive(Debug, Default)]
-struct Seen(Vec<u64>);
+struct BitSet(Vec<u64>);
 
-impl Seen {
+impl BitSet {
     /// Adds a number; true if it is new.
     fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
@@ -50,20 +50,20 @@ impl Seen {
 
 /// What has been seen of a file's games.
 #[derive(Debug)]
-pub struct Games {
-    seen: Seen,
-    /// Games whose length is known.
-    measured: Seen,
+pub struct GameCounter {
+    seen: BitSet,
+    /// GameCounter whose length is known.
+    measured: BitSet,
     lengths: Vec<u64>,
     unknown: u64,
-    counts: Counts,
+    counts: GameCounts,
     /// The sources with the number of the first game after each.
     sources: Vec<(u64, SourceStats)>,
 }
 
-impl Games {
+impl GameCounter {
     /// Nothing seen yet of a file that is made from these.
-    pub fn new(sources: &[Source]) -> Games {
+    pub fn new(sources: &[Source]) -> GameCounter {
         let mut end = 0;
         let known: Option<Vec<_>> = (sources.iter())
             .map(|source| {
@@ -71,18 +71,18 @@ impl Games {
                 Some((end, SourceStats { source: source.name.clone(), ..SourceStats::default() }))
             })
             .collect();
-        Games {
-            seen: Seen::default(),
-            measured: Seen::default(),
+        GameCounter {
+            seen: BitSet::default(),
+            measured: BitSet::default(),
             lengths: Vec::new(),
             unknown: 0,
-            counts: Counts::default(),
+            counts: GameCounts::default(),
             sources: known.unwrap_or_default(),
         }
     }
 
     /// Takes in runs, in the order of the file.
-    pub fn take(&mut self, runs: &[Run]) {
+    pub fn take(&mut self, runs: &[GameRun]) {
         for run in runs {
             let new = self.seen.insert(run.game);
             let place = self.sources.partition_point(|(end, _)| *end <= u64::from(run.game));
@@ -135,7 +135,7 @@ mod tests {
         let sources = [(Some(1), "a"), (Some(10), "b")];
         let sources = sources.map(|(games, name)| Source { name: name.into(), sha256: String::new(), games });
         for size in [1, 2, 5] {
-            let mut games = Games::new(&sources);
+            let mut games = GameCounter::new(&sources);
             long.chunks(size).for_each(|part| games.take(&runs(part)));
             let (mut stats, mut file) = (Stats::default(), FileStats::default());
             games.finish(&mut stats, &mut file);

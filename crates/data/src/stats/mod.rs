@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::Record;
 use super::format::registry::Format;
-use super::parts::Parts;
-use duplicates::Keys;
-use games::Games;
+use super::row_groups::RowGroups;
+use duplicates::DuplicateCounter;
+use games::GameCounter;
 use patzer_io::error::Result;
 pub use tally::{Bucket, MATERIAL, Outcomes, SCORE_BIN, SCORE_REACH, Scores, Tally};
 
@@ -49,7 +49,7 @@ pub struct FileStats {
     pub file: PathBuf,
     /// What is in the whole of it.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: GameCounts,
     /// What is of each file of games that it was made from, where it says how many games they had.
     pub sources: Vec<SourceStats>,
 }
@@ -61,12 +61,12 @@ pub struct SourceStats {
     pub source: String,
     /// What is of it.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: GameCounts,
 }
 
 /// A few counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct GameCounts {
     /// Positions.
     pub positions: u64,
     /// Games that at least one of them is of.
@@ -76,13 +76,13 @@ pub struct Counts {
 }
 
 /// What is found in one part of a file.
-struct Found {
+struct GroupStats {
     tally: Tally,
-    runs: Vec<games::Run>,
+    runs: Vec<games::GameRun>,
     keys: Vec<u128>,
 }
 
-/// Counts what is in files, with at most about `memory` bytes for the keys of the positions: if they need more, the
+/// GameCounts what is in files, with at most about `memory` bytes for the keys of the positions: if they need more, the
 /// files are read several times.
 ///
 /// # Errors
@@ -94,18 +94,18 @@ pub fn stats(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Stats> {
     let mut stats = Stats::default();
-    let mut keys = Keys::new(files, format, memory)?;
+    let mut keys = DuplicateCounter::new(files, format, memory)?;
     for file in files {
-        let parts = Parts::open(file, format)?;
-        let mut games = Games::new(&parts.metadata().sources);
+        let parts = RowGroups::open(file, format)?;
+        let mut games = GameCounter::new(&parts.metadata().sources);
         let share = keys.share();
-        let work = |part: super::parts::Part<'_>| -> Result<Found> {
+        let work = |part: super::row_groups::RowGroup<'_>| -> Result<GroupStats> {
             let records = part.records?;
             let mut tally = Tally::default();
             records.iter().for_each(|record| tally.add(record));
             let keys = records.iter().map(Record::key).filter(|key| share.has(*key)).collect();
             progress(records.len() as u64);
-            Ok(Found { tally, runs: games::runs(records), keys })
+            Ok(GroupStats { tally, runs: games::runs(records), keys })
         };
         let mut file_stats = FileStats { file: file.clone(), ..FileStats::default() };
         parts.scan(0, work, |found| {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
-use super::pick::{self, Picker};
+use super::sampling::{self, Sampler};
 use super::{AnyWriter, Metadata, Record};
 use patzer_io::error::{Error, Result};
 
@@ -19,7 +19,7 @@ pub const SAMPLE: &str = "sample";
 
 /// What to do with records on their way to the file.
 #[derive(Debug, Clone, Default)]
-pub struct Choices {
+pub struct OutputSettings {
     /// How equal positions are dropped; `None` if they are not.
     pub dedupe: Option<Dedupe>,
     /// At most this many positions a game, chosen at random among those that the filters leave.
@@ -32,7 +32,7 @@ pub struct Choices {
     pub memory: usize,
 }
 
-impl Choices {
+impl OutputSettings {
     /// What is chosen, a line each, as a dataset's metadata keeps it.
     pub fn describe(&self) -> Vec<String> {
         let most = |name: &str, most: Option<usize>| most.map(|most| format!("{name}: {most}"));
@@ -41,25 +41,25 @@ impl Choices {
 }
 
 /// The last stages.
-pub struct Outlet {
+pub struct OutputStage {
     deduper: Option<Deduper>,
-    rest: Rest,
+    after_dedupe: AfterDedupe,
 }
 
 /// The stages after the removal of duplicates.
-struct Rest {
+struct AfterDedupe {
     per_game: Option<usize>,
     seed: u64,
     /// Samples of the last game, of which more may come; empty unless there is a bound for each game.
     unfinished: Vec<Record>,
-    picker: Option<Picker>,
+    picker: Option<Sampler>,
     writer: Option<AnyWriter>,
-    done: Done,
+    done: OutputCounts,
 }
 
 /// What became of the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct OutputCounts {
     /// Those that came.
     pub read: u64,
     /// Those in the dataset, or that would be in it.
@@ -70,23 +70,23 @@ pub struct Done {
     pub lost: Option<String>,
 }
 
-impl Outlet {
+impl OutputStage {
     /// Starts with nothing taken; without a writer it only counts what would be written. Files that memory
     /// overflows to lie in `folder` and have no name.
     ///
     /// # Errors
     /// If nothing can be written there.
-    pub fn new(writer: Option<AnyWriter>, choices: &Choices, folder: &Path) -> Result<Outlet> {
+    pub fn new(writer: Option<AnyWriter>, choices: &OutputSettings, folder: &Path) -> Result<OutputStage> {
         let deduper = choices.dedupe.map(|how| Deduper::new(how, choices.memory, folder)).transpose()?;
-        let rest = Rest {
+        let after_dedupe = AfterDedupe {
             per_game: choices.per_game,
             seed: choices.seed,
             unfinished: Vec::new(),
-            picker: choices.sample.map(|most| Picker::new(most, choices.seed)),
+            picker: choices.sample.map(|most| Sampler::new(most, choices.seed)),
             writer,
-            done: Done::default(),
+            done: OutputCounts::default(),
         };
-        Ok(Outlet { deduper, rest })
+        Ok(OutputStage { deduper, after_dedupe })
     }
 
     /// Takes the next records. Their keys are needed only if duplicates are dropped.
@@ -97,19 +97,19 @@ impl Outlet {
         self.take_from(&mut records, keys)
     }
 
-    /// Takes the next records as [`Outlet::take`] does, and leaves their memory to be used again where it can.
+    /// Takes the next records as [`OutputStage::take`] does, and leaves their memory to be used again where it can.
     ///
     /// # Errors
     /// If they cannot be written.
     pub fn take_from(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
-        self.rest.done.read += records.len() as u64;
+        self.after_dedupe.done.read += records.len() as u64;
         if let Some(deduper) = &mut self.deduper {
             let dropped = deduper.take(records, keys)?;
-            self.rest.drop(DUPLICATES, dropped);
+            self.after_dedupe.drop(DUPLICATES, dropped);
         }
-        match self.rest.per_game {
-            None => self.rest.choose(records),
-            Some(_) => self.rest.take(std::mem::take(records)),
+        match self.after_dedupe.per_game {
+            None => self.after_dedupe.choose(records),
+            Some(_) => self.after_dedupe.take(std::mem::take(records)),
         }
     }
 
@@ -118,16 +118,16 @@ impl Outlet {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &Done)) -> Result<Done> {
+    pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
         if let Some(deduper) = self.deduper.take() {
-            let dropped = deduper.finish(|records| self.rest.take(records))?;
-            self.rest.drop(DUPLICATES, dropped);
+            let dropped = deduper.finish(|records| self.after_dedupe.take(records))?;
+            self.after_dedupe.drop(DUPLICATES, dropped);
         }
-        self.rest.finish(about)
+        self.after_dedupe.finish(about)
     }
 }
 
-impl Rest {
+impl AfterDedupe {
     fn take(&mut self, mut records: Vec<Record>) -> Result<()> {
         let Some(most) = self.per_game else { return self.choose(&records) };
         if !self.unfinished.is_empty() {
@@ -142,7 +142,7 @@ impl Rest {
 
     fn cap(&mut self, mut records: Vec<Record>, most: usize) -> Result<()> {
         let before = records.len();
-        pick::per_game(&mut records, most, self.seed);
+        sampling::per_game(&mut records, most, self.seed);
         self.drop(PER_GAME, (before - records.len()) as u64);
         self.choose(&records)
     }
@@ -168,7 +168,7 @@ impl Rest {
         }
     }
 
-    fn finish(mut self, about: impl FnOnce(&mut Metadata, &Done)) -> Result<Done> {
+    fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
         if let Some(most) = self.per_game {
             let last = std::mem::take(&mut self.unfinished);
             self.cap(last, most)?;

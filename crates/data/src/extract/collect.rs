@@ -10,25 +10,25 @@ use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
 use super::super::filter::{DUPLICATES, FilterSet};
-use super::super::funnel::Account;
-use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
-use super::super::store::Store;
+use super::super::funnel::FunnelCounts;
+use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
+use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
-use super::parse::{Block, Parsed, Spare};
+use super::parse::{ParsedChunk, ParsedEvent, BufferPool};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::Event;
 
 /// Takes what was parsed, in the order of the input.
-pub(super) struct Sink<'a> {
+pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
     settings: &'a Settings,
-    outlet: Outlet,
+    outlet: OutputStage,
     dedupe: Option<Dedupe>,
     /// Where positions are put aside, if the run can be resumed.
-    journal: Option<(Journal, Store)>,
+    journal: Option<(Journal, SpillFile)>,
     /// Positions that came past the filters.
     passed: u64,
     /// Games before this number are done.
@@ -43,35 +43,35 @@ pub(super) struct Sink<'a> {
     /// Damaged files whose readable part is kept.
     damage: Vec<String>,
     /// What each filter would drop, if that is asked for.
-    pub(super) funnel: Option<Account>,
+    pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
     /// Where the memory of blocks goes that are done.
-    spare: &'a Spare,
+    pool: &'a BufferPool,
 }
 
 /// How many broken games a journal remembers by name.
 const NAMED: usize = 20;
 
-impl<'a> Sink<'a> {
+impl<'a> Collector<'a> {
     /// Starts with nothing taken, or where a journal says that a run was stopped.
     pub(super) fn new(
         files: &'a [PathBuf],
         settings: &'a Settings,
-        outlet: Outlet,
+        outlet: OutputStage,
         dedupe: Option<Dedupe>,
-        journal: Option<(Journal, Store)>,
+        journal: Option<(Journal, SpillFile)>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
-        spare: &'a Spare,
-    ) -> Sink<'a> {
+        pool: &'a BufferPool,
+    ) -> Collector<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
-        let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
+        let passed = journal.as_ref().map_or(0, |(_, spilled)| spilled.rows());
         let sources = last.sources.unwrap_or_default();
         last.bad.iter().for_each(|text| notice(Notice::BadGame(text.clone())));
         if !sources.is_empty() {
             last.damage.iter().for_each(|text| notice(Notice::Damage(text.clone())));
         }
-        Sink {
+        Collector {
             files,
             settings,
             outlet,
@@ -87,7 +87,7 @@ impl<'a> Sink<'a> {
             funnel: None,
             summary: last.summary,
             notice,
-            spare,
+            pool,
         }
     }
 
@@ -101,25 +101,25 @@ impl<'a> Sink<'a> {
         (self.notice)(Notice::Bytes(bytes));
     }
 
-    pub(super) fn take(&mut self, parsed: Parsed) -> Result<()> {
+    pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
-            Parsed::Block(block) => self.take_block(block),
-            Parsed::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
-            Parsed::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
+            ParsedEvent::Chunk(block) => self.take_block(block),
+            ParsedEvent::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
+            ParsedEvent::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
                 let text = format!("{error}; what could be read is kept");
                 self.damage.push(text.clone());
                 (self.notice)(Notice::Damage(text));
                 self.end_file(file, sha256)
             }
-            Parsed::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
+            ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
                 "{error}; nothing was written; --keep-partial keeps what could be read"
             ))),
-            Parsed::Other(Event::Failed(error)) => Err(error),
-            Parsed::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
+            ParsedEvent::Other(Event::Failed(error)) => Err(error),
+            ParsedEvent::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
         }
     }
 
-    fn take_block(&mut self, mut block: Block) -> Result<()> {
+    fn take_block(&mut self, mut block: ParsedChunk) -> Result<()> {
         self.plausible |= block.plausible;
         self.next_game = self.next_game.max(block.next_game);
         self.numbered = block.next_game;
@@ -143,14 +143,14 @@ impl<'a> Sink<'a> {
         self.passed += block.records.len() as u64;
         match &mut self.journal {
             None => self.outlet.take_from(&mut block.records, &block.keys)?,
-            Some((journal, store)) => {
-                store.push(&block.records)?;
+            Some((journal, spilled)) => {
+                spilled.push(&block.records)?;
                 if journal.is_due(self.summary.positions_read) {
                     self.checkpoint()?;
                 }
             }
         }
-        self.spare.put(block.records, block.keys);
+        self.pool.put(block.records, block.keys);
         Ok(())
     }
 
@@ -168,10 +168,10 @@ impl<'a> Sink<'a> {
 
     /// Writes down how far the run is, if there is a journal.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
-        let Some((journal, store)) = &mut self.journal else { return Ok(()) };
+        let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
         journal.write(Checkpoint {
-            length: store.flush(true)?,
+            length: spilled.flush(true)?,
             next_game: self.next_game,
             summary: self.summary.clone(),
             bad: self.bad.clone(),
@@ -181,7 +181,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self, judge: &FilterSet) -> Result<Summary> {
+    pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));
@@ -196,13 +196,13 @@ impl<'a> Sink<'a> {
             self.checkpoint()?;
         }
         let journal = match self.journal.take() {
-            Some((journal, store)) => {
-                self.replay(store)?;
+            Some((journal, spilled)) => {
+                self.replay(spilled)?;
                 Some(journal)
             }
             None => None,
         };
-        let about = |metadata: &mut Metadata, done: &Done| {
+        let about = |metadata: &mut Metadata, done: &OutputCounts| {
             let mut whole = summary.clone();
             whole.add(done);
             metadata.sources = self.sources;
@@ -222,16 +222,16 @@ impl<'a> Sink<'a> {
                 (SAMPLE, self.settings.sample.map(|most| funnel.records().saturating_sub(most as u64))),
             ];
             let (read, dropped) = (summary.positions_read, &summary.dropped);
-            summary.funnel = Some(funnel.steps(judge, read, dropped, &before, &after)?);
+            summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
         }
         journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
     }
 
     /// Sends what was put aside the way that it goes without a journal.
-    fn replay(&mut self, store: Store) -> Result<()> {
+    fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
-        store.replay(|records| {
+        spilled.replay(|records| {
             interrupt::check()?;
             let keys = dedupe.map(|how| records.par_iter().map(|s: &Record| how.key(s)).collect::<Vec<_>>());
             self.outlet.take(records, &keys.unwrap_or_default())

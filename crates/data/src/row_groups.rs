@@ -20,7 +20,7 @@ const GROUPS: usize = 8;
 const BATCHES: usize = 4;
 
 /// A file of positions, opened.
-pub struct Parts {
+pub struct RowGroups {
     file: File,
 }
 
@@ -30,7 +30,7 @@ enum File {
 }
 
 /// Some neighbouring positions of a file, or why they cannot be read.
-pub struct Part<'a> {
+pub struct RowGroup<'a> {
     /// The place of the first of them among the file's positions, from 0.
     pub row: u64,
     /// Where the part lies in the file, for messages.
@@ -39,18 +39,18 @@ pub struct Part<'a> {
     pub records: Result<&'a [Record]>,
 }
 
-impl Parts {
+impl RowGroups {
     /// Opens a file; without a format, its content says which it is, or else its name.
     ///
     /// # Errors
     /// If it cannot be opened, or is no file of positions.
-    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<Parts> {
+    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         let reader = AnyReader::open(path, format)?;
         if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
-            return Ok(Parts { file: File::Dataset(Dataset::open(path)?) });
+            return Ok(RowGroups { file: File::Dataset(Dataset::open(path)?) });
         }
-        Ok(Parts { file: File::Stream(reader) })
+        Ok(RowGroups { file: File::Stream(reader) })
     }
 
     /// What the file says of itself.
@@ -77,7 +77,7 @@ impl Parts {
     pub fn scan<T: Send>(
         self,
         from: u64,
-        work: impl Fn(Part<'_>) -> T + Sync,
+        work: impl Fn(RowGroup<'_>) -> T + Sync,
         take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         match self.file {
@@ -90,7 +90,7 @@ impl Parts {
 fn groups<T: Send>(
     dataset: &Dataset,
     from: u64,
-    work: impl Fn(Part<'_>) -> T + Sync,
+    work: impl Fn(RowGroup<'_>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let mut rows = 0;
@@ -109,7 +109,7 @@ fn groups<T: Send>(
         let one = |index: usize| {
             let records = dataset.read_group(index);
             let place = format!("row group {index} at byte {}", dataset.group_offset(index));
-            work(Part { row: starts[index], place: &place, records: records.as_deref().map_err(again) })
+            work(RowGroup { row: starts[index], place: &place, records: records.as_deref().map_err(again) })
         };
         let done: Vec<T> = indices.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;
@@ -119,7 +119,7 @@ fn groups<T: Send>(
 
 fn batches<T: Send>(
     mut reader: AnyReader,
-    work: impl Fn(Part<'_>) -> T + Sync,
+    work: impl Fn(RowGroup<'_>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let mut row = 0;
@@ -149,7 +149,7 @@ fn batches<T: Send>(
             }
         }
         let one = |(row, records): (u64, Result<Vec<Record>>)| {
-            work(Part { row, place: "", records: records.as_deref().map_err(again) })
+            work(RowGroup { row, place: "", records: records.as_deref().map_err(again) })
         };
         let done: Vec<T> = window.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;

@@ -33,7 +33,7 @@ pub fn per_game(samples: &mut Vec<Record>, most: usize, seed: u64) {
 }
 
 /// Chooses a number of samples, or of other things, among all that it is shown.
-pub struct Picker<T = Record> {
+pub struct Sampler<T = Record> {
     most: usize,
     seed: u64,
     shown: u64,
@@ -47,10 +47,10 @@ struct Drawn<T> {
     item: T,
 }
 
-impl Picker {
+impl Sampler {
     /// Will choose `most` samples, or all if there are fewer.
-    pub fn new(most: usize, seed: u64) -> Picker {
-        Picker::drawing(most, mix(seed, OVERALL))
+    pub fn new(most: usize, seed: u64) -> Sampler {
+        Sampler::drawing(most, mix(seed, OVERALL))
     }
 
     /// Shows it more samples.
@@ -61,10 +61,10 @@ impl Picker {
     }
 }
 
-impl<T> Picker<T> {
+impl<T> Sampler<T> {
     /// Will choose `most` of what is offered, by the numbers that this seed draws for their places.
-    pub fn drawing(most: usize, seed: u64) -> Picker<T> {
-        Picker { most, seed, shown: 0, chosen: BinaryHeap::new() }
+    pub fn drawing(most: usize, seed: u64) -> Sampler<T> {
+        Sampler { most, seed, shown: 0, chosen: BinaryHeap::new() }
     }
 
     /// Shows it what stands at a place of the data; places grow.

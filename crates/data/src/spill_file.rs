@@ -18,7 +18,7 @@ use patzer_io::error::{Error, Result};
 const TOGETHER: usize = 1 << 14;
 
 /// Samples in a file.
-pub struct Store {
+pub struct SpillFile {
     path: PathBuf,
     file: File,
     end: u64,
@@ -28,27 +28,27 @@ pub struct Store {
     rows: u64,
 }
 
-impl Store {
+impl SpillFile {
     /// A store in a file without a name.
     ///
     /// # Errors
     /// If the folder cannot be written to.
-    pub fn nameless(folder: &Path) -> Result<Store> {
+    pub fn nameless(folder: &Path) -> Result<SpillFile> {
         let path = folder.join("a temporary file");
-        Ok(Store { file: nameless(folder)?, path, end: 0, stretches: vec![], pending: vec![], rows: 0 })
+        Ok(SpillFile { file: nameless(folder)?, path, end: 0, stretches: vec![], pending: vec![], rows: 0 })
     }
 
     /// A store in a file with a name, of which the first `length` bytes are kept.
     ///
     /// # Errors
     /// If the file cannot be written, or does not hold so many bytes of a store.
-    pub fn named(path: &Path, length: u64) -> Result<Store> {
+    pub fn named(path: &Path, length: u64) -> Result<SpillFile> {
         let fault = |e| Error::io(path, e);
         let mut options = File::options();
         let file = options.create(true).truncate(false).read(true).write(true).open(path).map_err(fault)?;
         file.set_len(length.min(file.metadata().map_err(fault)?.len())).map_err(fault)?;
         let mut store =
-            Store { path: path.to_path_buf(), file, end: 0, stretches: vec![], pending: vec![], rows: 0 };
+            SpillFile { path: path.to_path_buf(), file, end: 0, stretches: vec![], pending: vec![], rows: 0 };
         while store.end < length {
             let mut head = [0; 8];
             read_exact_at(&store.file, &mut head, store.end).map_err(fault)?;
