@@ -38,7 +38,7 @@ pub struct ShowArgs {
     game: Option<u32>,
 
     /// Columns to show, separated by commas; --help lists them
-    #[arg(long, value_name = "NAMES", default_value = DEFAULT, value_delimiter = ',', value_parser = show::column)]
+    #[arg(long, value_name = "NAMES", default_value = DEFAULT, value_delimiter = ',', value_parser = show::named)]
     columns: Vec<&'static Column>,
 
     /// Draw each board above its line

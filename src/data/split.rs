@@ -93,7 +93,8 @@ fn parts(args: &SplitArgs) -> Result<Vec<SplitPart>> {
         PathBuf::from(path)
     };
     let asked = shares.into_iter().filter(|(_, share)| *share > 0.0);
-    let parts: Vec<SplitPart> = asked.map(|(name, share)| SplitPart { name, share, output: path(name) }).collect();
+    let parts: Vec<SplitPart> =
+        asked.map(|(name, share)| SplitPart { name, share, output: path(name) }).collect();
     if parts.is_empty() {
         return Err(Error::usage("every share is 0; there is nothing to write"));
     }

@@ -51,7 +51,7 @@ impl Scored {
     fn read(path: &Path) -> Result<Scored> {
         let mut all = Scored::default();
         type Seen = (Vec<source::Scored>, Vec<Observation>);
-        let work = |part: patzer_data::row_groups::Part<'_>| -> Result<Seen> {
+        let work = |part: patzer_data::row_groups::RowGroup<'_>| -> Result<Seen> {
             let samples = part.records?;
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
             Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))

@@ -1,8 +1,6 @@
-//! What each filter would drop alone, and what it drops in its place.
+//! Counts what each filter drops alone and in sequence, for `extract --dry-run`.
 //!
-//! In: the filters, and every game and record that they filters. Out: the [`FunnelStep`]s of a funnel, which a table and JSON
-//! are made of. `extract --dry-run` shows it, so that presets can be compared before anything is written. What is
-//! counted here goes another way than the extraction itself, and the two have to agree.
+//! The counts are made independently of the extraction, and [`FunnelCounts::steps`] checks that the two agree.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +12,27 @@ use super::filter::{FilterSet, GameTags};
 use super::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
-/// One step of the funnel.
+/// One filter, or another reason, of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FunnelStep {
-    /// What drops: the reason as in `dropped`.
+    /// The reason, as in `dropped`.
     pub filter: String,
-    /// The same with its values.
+    /// The reason with its parameters.
     pub label: String,
-    /// Positions that it would drop if it stood alone, of those that can be used at all.
+    /// Usable positions that it would drop alone.
     pub alone: u64,
-    /// Positions that it drops after those before it.
+    /// Positions that it drops after the steps before.
     pub sequence: u64,
-    /// Positions left after it.
     pub left: u64,
 }
 
-/// DropCounts for each filter, in the order in which they filters, and for what comes after them.
+/// Counts for each filter in their order, and for the stages after them.
 #[derive(Debug, Default)]
 pub struct FunnelCounts {
     counts: Vec<DropCounts>,
     records: u64,
     over_cap: u64,
-    /// The keys of records that are not in `seen` yet.
+    /// Keys of records that are not in `seen` yet.
     keys: Vec<u128>,
     seen: KeySet,
 }
@@ -47,12 +44,14 @@ struct DropCounts {
 }
 
 impl FunnelCounts {
-    /// An account for these filters, with nothing counted yet.
     pub fn new(filters: &FilterSet) -> FunnelCounts {
-        FunnelCounts { counts: vec![DropCounts::default(); filters.names().count()], ..FunnelCounts::default() }
+        FunnelCounts {
+            counts: vec![DropCounts::default(); filters.names().count()],
+            ..FunnelCounts::default()
+        }
     }
 
-    /// DropCounts a game's records. `tags` matter where the filters judges games, `keys` says how duplicates are
+    /// Counts a game's records. `tags` matter where the filters judges games, `keys` says how duplicates are
     /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
@@ -81,7 +80,7 @@ impl FunnelCounts {
         }
     }
 
-    /// Adds what another account of the same filters has counted.
+    /// Adds the counts of other games.
     pub fn merge(&mut self, other: FunnelCounts) {
         for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
             ours.alone += theirs.alone;
@@ -94,26 +93,25 @@ impl FunnelCounts {
         }
     }
 
-    /// Positions that can be used at all.
+    /// Usable positions.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Positions beyond the cap of their game.
+    /// Positions beyond the limit of their game.
     pub fn over_cap(&self) -> u64 {
         self.over_cap
     }
 
-    /// Positions that are equal to an earlier one.
     pub fn duplicates(&self) -> u64 {
         self.records - self.seen.len() as u64
     }
 
-    /// The whole funnel: `read` positions come in, `before` are the reasons that stand before the filters, `after`
-    /// those after them, with what each would drop alone if it is in use.
+    /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after` them
+    /// with what each drops alone, if in use.
     ///
     /// # Errors
-    /// If what the filters drop here is not what was `dropped`, which is a fault of patzer.
+    /// An internal fault if the funnel and the extraction disagree.
     pub fn steps(
         &self,
         filters: &FilterSet,

@@ -17,9 +17,9 @@ pub mod sampling;
 pub mod show;
 pub mod shuffle;
 pub mod spill;
+pub mod spill_file;
 pub mod split;
 pub mod stats;
-pub mod spill_file;
 pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};

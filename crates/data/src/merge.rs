@@ -1,8 +1,7 @@
-//! Several datasets as one.
+//! Merges datasets into one.
 //!
-//! In: datasets. Out: one. The parts of a sharded extraction are put together by the numbers of their games, which
-//! gives what one run would have given, to the byte; other datasets follow one another, their games renumbered. Then
-//! come the same last stages as in `extract` ([`OutputStage`]): duplicates across the parts, random choices, the file.
+//! Shards of one extraction are interleaved by game number, which gives the bytes of a single run; other datasets are
+//! concatenated and their games renumbered. Then come the same stages as in `extract` ([`OutputStage`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,26 +12,25 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::format::metadata::{Account, Metadata, Shard};
 use super::format::parquet::Blocks;
-use super::output_stage::{OutputSettings, OutputCounts, OutputStage};
+use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::spill::folder_of;
 use super::{AnyWriter, Dataset, Record, Writer};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Samples to collect before they are handed on.
+/// Records in a batch.
 const BATCH: usize = 1 << 16;
 
-/// What a merge did.
+/// Counts of a merge.
 #[derive(Debug)]
 pub struct Merged {
-    /// What became of the positions of the datasets.
     pub done: OutputCounts,
-    /// What became of all that was read from games; `None` if a dataset does not say.
+    /// Summed counts of the extractions; `None` if a dataset does not have them.
     pub account: Option<Account>,
 }
 
-/// Merges datasets into a new file. Where `choices` drop no duplicates, parts of one extraction that dropped some are
-/// freed of those across the parts as well. `progress` is told of the positions as they are read.
+/// Merges datasets into a new file. Shards of an extraction that dropped duplicates lose duplicates across shards too,
+/// unless `settings` says otherwise. `progress` gets the number of positions read.
 ///
 /// # Errors
 /// If a dataset is damaged, they do not fit together, the output cannot be written, or the user interrupts; then
@@ -40,7 +38,7 @@ pub struct Merged {
 pub fn merge(
     parts: &[Dataset],
     output: &Path,
-    choices: OutputSettings,
+    settings: OutputSettings,
     level: i32,
     progress: impl FnMut(u64),
 ) -> Result<Merged> {
@@ -51,7 +49,7 @@ pub fn merge(
         return Err(Error::data(other.path(), reason));
     }
     let shards = shards(parts)?;
-    let dedupe = match (choices.dedupe, first.metadata().dedupe.filter(|_| shards)) {
+    let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| shards)) {
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
                 first.path(),
@@ -60,20 +58,20 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(parts, shards, &choices);
+    let mut metadata = metadata(parts, shards, &settings);
     metadata.dedupe = means(parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
-    let choices = OutputSettings { dedupe, ..choices };
+    let settings = OutputSettings { dedupe, ..settings };
     let writer = Writer::with_level(output, metadata, level)?;
-    let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
+    let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &settings, &folder)?;
     let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
     if shards {
         interleave(parts, &mut batcher)?
     } else {
         concatenate(parts, &mut batcher)?
     }
-    batcher.hand_on()?;
+    batcher.flush()?;
     let done = batcher.output.finish(|metadata, done| {
         if let Some(account) = &mut account {
             for (reason, count) in &done.dropped {
@@ -89,7 +87,7 @@ pub fn merge(
     Ok(Merged { done, account })
 }
 
-/// Whether the datasets are the parts of one extraction, each once.
+/// Whether the datasets are all shards of one extraction, each once.
 fn shards(parts: &[Dataset]) -> Result<bool> {
     let Some(first) = parts.iter().find(|part| part.metadata().shard.is_some()) else { return Ok(false) };
     let alike = |part: &Dataset| {
@@ -105,16 +103,16 @@ fn shards(parts: &[Dataset]) -> Result<bool> {
     let mut there: Vec<Shard> = parts.iter().filter_map(|part| part.metadata().shard).collect();
     there.sort_unstable_by_key(|shard| shard.index);
     if let Some(pair) = there.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::usage(format!("shard {} is there twice", pair[0])));
+        return Err(Error::input(format!("shard {} is there twice", pair[0])));
     }
     let of = there[0].of;
     if let Some(index) = (0..of).find(|index| there.iter().all(|shard| shard.index != *index)) {
-        return Err(Error::usage(format!("shard {} is missing", Shard { index, of })));
+        return Err(Error::input(format!("shard {} is missing", Shard { index, of })));
     }
     Ok(true)
 }
 
-/// What the merged dataset says of duplicates. Where rows stand for several positions, all have to.
+/// The deduplication of the merged dataset. If some rows hold mean results, all have to.
 fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
     let has = |part: &&Dataset| part.metadata().layout().means;
     let Some(with) = parts.iter().find(has) else { return Ok(dedupe) };
@@ -125,22 +123,21 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
     }
 }
 
-/// What the merged dataset says of itself.
-fn metadata(parts: &[Dataset], shards: bool, choices: &OutputSettings) -> Metadata {
+fn metadata(parts: &[Dataset], shards: bool, settings: &OutputSettings) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
     let all: Vec<&Metadata> = parts.iter().map(Dataset::metadata).collect();
     merged.sources = unique(all.iter().flat_map(|m| &m.sources));
     if !shards && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
-        // Two datasets have games of the same file, so numbers no longer say which file a game is from.
+        // Two datasets have games of the same file, so game numbers no longer identify the file.
         merged.sources.iter_mut().for_each(|source| source.games = None);
     }
     merged.filters = unique(all.iter().flat_map(|m| &m.filters));
-    merged.filters.extend(choices.describe());
+    merged.filters.extend(settings.describe());
     merged.steps = unique(all.iter().flat_map(|m| &m.steps));
-    if !choices.describe().is_empty() {
-        merged.seed = choices.seed;
+    if !settings.describe().is_empty() {
+        merged.seed = settings.seed;
     }
     let accounts: Option<Vec<&Account>> = all.iter().map(|m| m.account.as_ref()).collect();
     merged.account = accounts.map(|accounts| {
@@ -151,7 +148,7 @@ fn metadata(parts: &[Dataset], shards: bool, choices: &OutputSettings) -> Metada
     merged
 }
 
-/// Each once, in the order in which they come.
+/// The distinct items in their order.
 fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
     all.fold(Vec::new(), |mut seen, item| {
         if !seen.contains(item) {
@@ -161,7 +158,7 @@ fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Ve
     })
 }
 
-/// Collects records and hands them on with their keys.
+/// Collects records into batches for the output stage.
 struct Batcher<P> {
     output: OutputStage,
     dedupe: Option<Dedupe>,
@@ -172,10 +169,10 @@ struct Batcher<P> {
 impl<P: FnMut(u64)> Batcher<P> {
     fn add(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
         self.batch.extend(records);
-        if self.batch.len() >= BATCH { self.hand_on() } else { Ok(()) }
+        if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
-    fn hand_on(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         interrupt::check()?;
         (self.progress)(self.batch.len() as u64);
         let records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
@@ -185,7 +182,7 @@ impl<P: FnMut(u64)> Batcher<P> {
     }
 }
 
-/// One dataset after another, its games numbered after those before.
+/// Reads one dataset after another and renumbers the games.
 fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut offset = 0u32;
     for part in parts {
@@ -200,7 +197,7 @@ fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Re
     Ok(())
 }
 
-/// How many numbers of games a dataset uses, gaps included.
+/// One more than the highest game number, including games without positions.
 fn games(data: &Dataset) -> Result<u32> {
     let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
     for group in 0..data.groups() {
@@ -210,7 +207,7 @@ fn games(data: &Dataset) -> Result<u32> {
     Ok(most)
 }
 
-/// The parts of one extraction, game by game.
+/// Reads the shards of one extraction in the order of their games.
 fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
@@ -243,7 +240,7 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Res
     Ok(())
 }
 
-/// Where reading one part has come to.
+/// The reading position in a shard.
 struct PartCursor<'a> {
     part: &'a Dataset,
     blocks: Blocks<'a>,

@@ -1,7 +1,5 @@
-//! What comes after the filters that look at one position alone: removal of duplicates, the random choices, the file.
-//!
-//! In: records in the order of the input, with their keys. Out: a dataset, and how many of the records are in it or
-//! are not, by reason. `extract` and `data merge` both end here, so that a merge of parts does what one run does.
+//! The stages after the filters: removal of duplicates, random sampling, writing. `extract` and `data merge` share them,
+//! so that a merge of shards gives what one run gives.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,35 +10,34 @@ use super::sampling::{self, Sampler};
 use super::{AnyWriter, Metadata, Record};
 use patzer_io::error::{Error, Result};
 
-/// Under what names positions count that the random choices drop.
+/// Reason of positions dropped by the limit of positions a game.
 pub const PER_GAME: &str = "per_game";
-/// See [`PER_GAME`].
+/// Reason of positions dropped by sampling the whole.
 pub const SAMPLE: &str = "sample";
 
-/// What to do with records on their way to the file.
+/// Deduplication and sampling of records on their way to the file.
 #[derive(Debug, Clone, Default)]
 pub struct OutputSettings {
-    /// How equal positions are dropped; `None` if they are not.
+    /// Which equal positions to drop; `None` keeps all.
     pub dedupe: Option<Dedupe>,
-    /// At most this many positions a game, chosen at random among those that the filters leave.
+    /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,
-    /// This many positions of all, chosen at random after everything else.
+    /// Random sample of this many positions in all, after everything else.
     pub sample: Option<usize>,
-    /// Seed of the random choices.
     pub seed: u64,
-    /// About how much memory the removal of duplicates takes, in bytes; beyond that it goes on in files.
+    /// Approximate bytes of memory for the removal of duplicates; the rest goes to temporary files.
     pub memory: usize,
 }
 
 impl OutputSettings {
-    /// What is chosen, a line each, as a dataset's metadata keeps it.
+    /// The sampling steps, a line each, as a dataset's metadata keeps them.
     pub fn describe(&self) -> Vec<String> {
         let most = |name: &str, most: Option<usize>| most.map(|most| format!("{name}: {most}"));
         [most(PER_GAME, self.per_game), most(SAMPLE, self.sample)].into_iter().flatten().collect()
     }
 }
 
-/// The last stages.
+/// Removes duplicates, samples and writes.
 pub struct OutputStage {
     deduper: Option<Deduper>,
     after_dedupe: AfterDedupe,
@@ -50,57 +47,45 @@ pub struct OutputStage {
 struct AfterDedupe {
     per_game: Option<usize>,
     seed: u64,
-    /// Samples of the last game, of which more may come; empty unless there is a bound for each game.
+    /// Records of the last game, which may continue; only used with a limit of positions a game.
     unfinished: Vec<Record>,
-    picker: Option<Sampler>,
+    sampler: Option<Sampler>,
     writer: Option<AnyWriter>,
     done: OutputCounts,
 }
 
-/// What became of the records.
+/// Counts of records read, written and dropped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputCounts {
-    /// Those that came.
     pub read: u64,
-    /// Those in the dataset, or that would be in it.
     pub written: u64,
-    /// Those that are not, by reason.
+    /// By reason.
     pub dropped: BTreeMap<&'static str, u64>,
-    /// What the user should know of facts that the format does not carry.
+    /// A warning about values that the output format does not carry.
     pub lost: Option<String>,
 }
 
 impl OutputStage {
-    /// Starts with nothing taken; without a writer it only counts what would be written. Files that memory
-    /// overflows to lie in `folder` and have no name.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
+    /// Without a writer, counts what would be written. Temporary files lie in `folder`.
     pub fn new(writer: Option<AnyWriter>, choices: &OutputSettings, folder: &Path) -> Result<OutputStage> {
         let deduper = choices.dedupe.map(|how| Deduper::new(how, choices.memory, folder)).transpose()?;
         let after_dedupe = AfterDedupe {
             per_game: choices.per_game,
             seed: choices.seed,
             unfinished: Vec::new(),
-            picker: choices.sample.map(|most| Sampler::new(most, choices.seed)),
+            sampler: choices.sample.map(|most| Sampler::new(most, choices.seed)),
             writer,
             done: OutputCounts::default(),
         };
         Ok(OutputStage { deduper, after_dedupe })
     }
 
-    /// Takes the next records. Their keys are needed only if duplicates are dropped.
-    ///
-    /// # Errors
-    /// If they cannot be written.
+    /// Takes the next records, with their keys if duplicates are dropped.
     pub fn take(&mut self, mut records: Vec<Record>, keys: &[u128]) -> Result<()> {
         self.take_from(&mut records, keys)
     }
 
-    /// Takes the next records as [`OutputStage::take`] does, and leaves their memory to be used again where it can.
-    ///
-    /// # Errors
-    /// If they cannot be written.
+    /// Takes the next records as [`OutputStage::take`] does, and leaves their buffer for reuse where it can.
     pub fn take_from(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
         self.after_dedupe.done.read += records.len() as u64;
         if let Some(deduper) = &mut self.deduper {
@@ -113,11 +98,8 @@ impl OutputStage {
         }
     }
 
-    /// Writes what is left, checks the account, and gives the dataset its name. `about` completes what the file says
-    /// of itself, and is called without a file too.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes the rest, checks the counts, and renames the dataset to its final name. `about` completes the metadata,
+    /// also where there is no file.
     pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
         if let Some(deduper) = self.deduper.take() {
             let dropped = deduper.finish(|records| self.after_dedupe.take(records))?;
@@ -148,9 +130,9 @@ impl AfterDedupe {
     }
 
     fn choose(&mut self, records: &[Record]) -> Result<()> {
-        match &mut self.picker {
-            Some(picker) => {
-                picker.show(records);
+        match &mut self.sampler {
+            Some(sampler) => {
+                sampler.offer_all(records);
                 Ok(())
             }
             None => self.write(records),
@@ -173,15 +155,15 @@ impl AfterDedupe {
             let last = std::mem::take(&mut self.unfinished);
             self.cap(last, most)?;
         }
-        if let Some(picker) = self.picker.take() {
-            let (records, dropped) = picker.finish();
+        if let Some(sampler) = self.sampler.take() {
+            let (records, dropped) = sampler.finish();
             self.drop(SAMPLE, dropped);
             self.write(&records)?;
         }
         let mut done = self.done;
-        let accounted = done.written + done.dropped.values().sum::<u64>();
-        if accounted != done.read {
-            return Err(Error::internal(format!("{accounted} of {} positions are accounted for", done.read)));
+        let counted = done.written + done.dropped.values().sum::<u64>();
+        if counted != done.read {
+            return Err(Error::internal(format!("{counted} of {} positions are counted", done.read)));
         }
         let Some(mut writer) = self.writer else {
             about(&mut Metadata::default(), &done);

@@ -1,8 +1,5 @@
-//! Is every record of a file what it has to be?
-//!
-//! In: a file of positions. Out: a [`Report`]: how many records have each kind of fault, and the first of them with
-//! their places. A legal position, a legal move, values in their ranges, flags and distances that agree with the
-//! board, the order of plies and games, and parts of the file that cannot be read at all.
+//! Validation of every record of a file: legal position and move, values in range, flags and distances that agree with
+//! the board, order of plies and games, readable row groups.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +15,7 @@ use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
 use patzer_io::error::Result;
 
-/// What can be wrong with a record, with what it means.
+/// Kinds of faults, with their meaning.
 pub static FAULTS: &[(&str, &str)] = &[
     ("damaged", "a group of the file cannot be read"),
     ("position", "the board, side to move, castling rights or en passant square make no legal position"),
@@ -31,42 +28,39 @@ pub static FAULTS: &[(&str, &str)] = &[
     ("order", "a ply or game does not come after the one before it"),
 ];
 
-/// How many faults are named before they are only counted.
+/// Faults with an example; further ones are only counted.
 const NAMED: usize = 20;
 
-/// If more neighbours than one in so many are out of order, the file has no order.
+/// A file has no order if more than one in this many neighbours are out of order.
 const ORDERED: u64 = 4;
 
-/// One record that is not what it has to be.
+/// A fault of one record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FaultExample {
-    /// Its place among the file's positions, from 0; of a group that cannot be read, that of the first.
+    /// Index in the file, from 0; of an unreadable group, that of its first record.
     pub row: u64,
-    /// Where it lies in the file: the row group and its byte.
+    /// Row group and its byte offset.
     pub place: String,
-    /// Which of [`FAULTS`].
+    /// One of [`FAULTS`].
     pub fault: &'static str,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// What was checked and found.
+/// Result of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Positions that could be read.
+    /// Readable positions.
     pub positions: u64,
-    /// Faults, by kind; a record may have several.
+    /// Faults by kind; a record may have several.
     pub faults: BTreeMap<&'static str, u64>,
-    /// Positions without a move, of which moves and distances cannot be checked.
+    /// Positions without a move, whose moves and distances cannot be checked.
     pub without_move: u64,
-    /// Whether games and plies come in order; `None` if the file has no order, so that it was not checked.
+    /// Whether games and plies are in order; `None` if the file is shuffled.
     pub ordered: Option<bool>,
-    /// The first faults.
     pub examples: Vec<FaultExample>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.faults.is_empty()
     }
@@ -82,7 +76,7 @@ impl Report {
 /// Checks every record of a file.
 ///
 /// # Errors
-/// If the file cannot be opened or is no file of positions at all, or if the user interrupts.
+/// If the file cannot be opened or is no file of positions, or the user interrupts.
 pub fn validate(
     path: &Path,
     format: Option<&'static Format>,
@@ -136,16 +130,15 @@ pub fn validate(
     Ok(report)
 }
 
-/// What was found in a group.
 struct GroupReport {
     row: u64,
     place: String,
     positions: u64,
     without_move: u64,
-    /// The first faults but those of order, and how many more there are.
+    /// The first faults except those of order; `counts` has the others.
     examples: Vec<FaultExample>,
     counts: BTreeMap<&'static str, u64>,
-    /// The first faults of order, and how many more there are.
+    /// The first faults of order; `disordered` has the others.
     order: Vec<FaultExample>,
     disordered: BTreeMap<&'static str, u64>,
     first: Option<Neighbour>,
@@ -204,45 +197,45 @@ fn check_group(group: RowGroup<'_>) -> GroupReport {
     checked
 }
 
-/// Tells every fault of a record that it shows by itself: which of [`FAULTS`], and what is wrong.
-pub fn check(record: &Record, tell: &mut dyn FnMut(&'static str, String)) {
+/// Reports every fault of a single record: its kind in [`FAULTS`] and the reason.
+pub fn check(record: &Record, report: &mut dyn FnMut(&'static str, String)) {
     if !(-1..=1).contains(&record.result) {
-        tell("result", format!("the result is {}", record.result));
+        report("result", format!("the result is {}", record.result));
     }
     if let Some(reason) = score_fault(record) {
-        tell("score", reason);
+        report("score", reason);
     }
     if let Some(leaf) = &record.leaf
         && let Some(reason) = leaf_fault(leaf)
     {
-        tell("leaf", reason);
+        report("leaf", reason);
     }
     let Some(position) = record.position() else {
-        tell("position", "it is not legal".into());
+        report("position", "it is not legal".into());
         return;
     };
     let legal_ep = patzer_chess::packed::ep_code(&position);
     if record.ep != legal_ep {
         let right = if legal_ep == NO_EP { "none is legal".into() } else { format!("{legal_ep} is legal") };
-        tell("position", format!("the en passant square is {}, but {right}", record.ep));
+        report("position", format!("the en passant square is {}, but {right}", record.ep));
     }
     if record.has(flags::IN_CHECK) != position.is_check() {
-        tell("flags", "it says wrongly whether the side to move is in check".into());
+        report("flags", "it says wrongly whether the side to move is in check".into());
     }
     if record.played == PackedMove::NONE {
         return;
     }
     match record.played.unpack(&position).filter(|m| position.is_legal(*m)) {
-        Some(m) => check_move(record, &position, m, tell),
+        Some(m) => check_move(record, &position, m, report),
         None => {
             let (from, to) = (record.played.from(), record.played.to());
-            tell("move", format!("the move from {from} to {to} cannot be played"));
+            report("move", format!("the move from {from} to {to} cannot be played"));
         }
     }
 }
 
-/// What the move says must be what flags and distances say.
-fn check_move(record: &Record, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
+/// Checks flags and distances against the move.
+fn check_move(record: &Record, position: &Chess, m: Move, report: &mut dyn FnMut(&'static str, String)) {
     let after = played(position, m);
     let check = after.is_check();
     for (bit, holds, what) in [
@@ -251,18 +244,18 @@ fn check_move(record: &Record, position: &Chess, m: Move, tell: &mut dyn FnMut(&
         (flags::GIVES_CHECK, check, "gives check"),
     ] {
         if record.has(bit) != holds {
-            tell("flags", format!("it says wrongly whether the move {what}"));
+            report("flags", format!("it says wrongly whether the move {what}"));
         }
     }
     for (distance, holds, what) in
         [(record.to_capture, m.is_capture(), "capture"), (record.to_check, check, "check")]
     {
         if (distance == 0) != holds {
-            tell("distance", format!("the next {what} is {distance} plies away by its column"));
+            report("distance", format!("the next {what} is {distance} plies away by its column"));
         }
     }
     if record.to_end > 0 && record.has(flags::MATE_END) && after.legal_moves().is_empty() {
-        tell("distance", format!("the game is over, but goes on for {} plies", record.to_end));
+        report("distance", format!("the game is over, but goes on for {} plies", record.to_end));
     }
 }
 
@@ -283,7 +276,7 @@ fn leaf_fault(leaf: &Leaf) -> Option<String> {
     (!legal).then(|| "the leaf is not a legal position".into())
 }
 
-/// What the record after this one is compared with.
+/// The values of a record that its neighbour is compared with.
 #[derive(Debug, Clone, Copy)]
 struct Neighbour {
     game: u32,
@@ -291,7 +284,7 @@ struct Neighbour {
     result: i8,
 }
 
-/// What is wrong between two neighbours.
+/// Kind and reason of a fault between two neighbours.
 struct NeighbourFault(&'static str, String);
 
 impl NeighbourFault {
@@ -307,7 +300,10 @@ impl Neighbour {
 
     fn fault(&self, next: &Neighbour) -> Option<NeighbourFault> {
         if next.game < self.game {
-            return Some(NeighbourFault("order", format!("game {} comes after game {}", next.game, self.game)));
+            return Some(NeighbourFault(
+                "order",
+                format!("game {} comes after game {}", next.game, self.game),
+            ));
         }
         if next.game > self.game {
             return None;

@@ -1,8 +1,6 @@
-//! Takes blocks over in the order of the input, and keeps the account.
+//! Collects parsed chunks in the order of the input and passes their records to the output stage.
 //!
-//! In: what the parsing threads made, in order. Out: a dataset, and the summary of what is in it and what is not.
-//! With a journal, positions are first put aside, so that a run that is killed can go on; the dataset is made of
-//! them at the end.
+//! With a journal, records first go to a file, so that a killed run can resume; the dataset is made from it at the end.
 
 use std::path::PathBuf;
 
@@ -15,46 +13,43 @@ use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
-use super::parse::{ParsedChunk, ParsedEvent, BufferPool};
+use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::Event;
 
-/// Takes what was parsed, in the order of the input.
 pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
     settings: &'a Settings,
     outlet: OutputStage,
     dedupe: Option<Dedupe>,
-    /// Where positions are put aside, if the run can be resumed.
+    /// Checkpoints and the file of positions, if the run can be resumed.
     journal: Option<(Journal, SpillFile)>,
-    /// Positions that came past the filters.
+    /// Positions that passed the filters.
     passed: u64,
-    /// Games before this number are done.
+    /// The first game that is not done.
     next_game: u64,
-    /// Games of all files so far, whoever parses them.
+    /// Games of all files so far, including those of other shards.
     numbered: u64,
     sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
     plausible: bool,
-    /// The first broken games.
+    /// The first [`NAMED`] broken games.
     bad: Vec<String>,
-    /// Damaged files whose readable part is kept.
+    /// Damaged files whose readable games are kept.
     damage: Vec<String>,
-    /// What each filter would drop, if that is asked for.
     pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
-    /// Where the memory of blocks goes that are done.
     pool: &'a BufferPool,
 }
 
-/// How many broken games a journal remembers by name.
+/// Broken games that the journal names.
 const NAMED: usize = 20;
 
 impl<'a> Collector<'a> {
-    /// Starts with nothing taken, or where a journal says that a run was stopped.
+    /// Starts from the last checkpoint of the journal, if there is one.
     pub(super) fn new(
         files: &'a [PathBuf],
         settings: &'a Settings,
@@ -91,12 +86,11 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The number of the first game that is still to be parsed; `None` if all files have been read.
+    /// The first game still to be parsed; `None` if all files have been read.
     pub(super) fn next_game(&self) -> Option<u64> {
         (self.sources.len() < self.files.len()).then_some(self.next_game)
     }
 
-    /// Tells how many bytes of the files have been read.
     pub(super) fn progress(&mut self, bytes: u64) {
         (self.notice)(Notice::Bytes(bytes));
     }
@@ -111,7 +105,7 @@ impl<'a> Collector<'a> {
                 (self.notice)(Notice::Damage(text));
                 self.end_file(file, sha256)
             }
-            ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
+            ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::input(format!(
                 "{error}; nothing was written; --keep-partial keeps what could be read"
             ))),
             ParsedEvent::Other(Event::Failed(error)) => Err(error),
@@ -166,7 +160,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Writes down how far the run is, if there is a journal.
+    /// Writes a checkpoint, if there is a journal.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
@@ -180,7 +174,7 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Checks the account and gives the dataset its name.
+    /// Finishes the dataset and checks the counts.
     pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
@@ -189,9 +183,9 @@ impl<'a> Collector<'a> {
         let mut summary = self.summary.clone();
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
             let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
-            return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
+            return Err(Error::input(format!("{first}; none of the {games} games could be read")));
         }
-        // A run that was stopped later than this has nothing to add.
+        // A run that resumes from a complete checkpoint has nothing to add.
         if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
             self.checkpoint()?;
         }
@@ -228,7 +222,7 @@ impl<'a> Collector<'a> {
         Ok(summary)
     }
 
-    /// Sends what was put aside the way that it goes without a journal.
+    /// Passes the records of the file to the output stage.
     fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
         spilled.replay(|records| {

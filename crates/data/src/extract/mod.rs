@@ -1,13 +1,12 @@
-//! From games to a dataset: reads, parses, filters, chooses, writes.
+//! Extraction of a dataset from games: read, parse, filter, remove duplicates, sample, write.
 //!
-//! In: files of games and a [`Pipeline`]. Out: a dataset, and a [`Summary`] in which every game and every position
-//! that was read is accounted for. One thread reads and cuts; all threads parse and filter batches of chunks while
-//! one of them takes over the batch before, in the order of the input: removes duplicates, chooses, writes. So
-//! the dataset depends on the input, the filters and the seed, and on nothing else.
+//! One thread reads and splits games; all threads parse and filter a batch of chunks while one of them passes the batch
+//! before, in the order of the input, through the later stages. So the dataset depends on the input, the filters and the
+//! seed alone. The [`Summary`] counts every game and every position that was read.
 
+mod collect;
 mod journal;
 mod parse;
-mod collect;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -21,54 +20,51 @@ use super::format::metadata::Shard;
 use super::funnel::FunnelCounts;
 use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, spill};
+use collect::Collector;
 use journal::Journal;
-use parse::{GameSelection, BufferPool, parse};
+use parse::{BufferPool, GameSelection, parse};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{EvalSide, Event, Reader};
-use collect::Collector;
 pub use summary::{Notice, Summary};
 
-/// Under what name positions count that no filter drops.
+/// Reasons of positions that no filter drops.
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
 
-/// What to do beside filtering.
+/// Settings of an extraction beside its filters.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// At most this many positions a game, chosen at random among those that the filters leave.
+    /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,
-    /// This many positions of all, chosen at random after everything else.
+    /// Random sample of this many positions in all, after everything else.
     pub sample: Option<usize>,
-    /// Seed of the random choices.
     pub seed: u64,
-    /// The format to write, where the name of the output does not say it.
+    /// The output format, where the name of the output does not say it.
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
-    /// For whom the scores in comments speak.
     pub eval_side: EvalSide,
-    /// Which of equal positions stays; `None` leaves it to the presets, of which some keep the first.
+    /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
-    /// Positions are equal to their mirror images too.
+    /// Treat horizontal mirrors as duplicates (only without castling rights).
     pub mirror: bool,
-    /// Take only this part of the games.
+    /// Take only this shard of the games.
     pub shard: Option<Shard>,
     /// About how many bytes of memory the removal of duplicates may take; `None` for a selection of the machine's.
     pub memory: Option<usize>,
-    /// Keep what is done beside the output, and go on from there.
+    /// Keep checkpoints beside the output, and resume from them.
     pub resume: bool,
-    /// Count what each filter would drop alone and in its place.
+    /// Count what each filter drops alone and in sequence.
     pub funnel: bool,
 }
 
 impl Settings {
-    /// Bytes of memory that the removal of duplicates may take.
     fn memory(&self) -> usize {
         self.memory.unwrap_or_else(memory::default)
     }
 
-    /// The stages after the filters, where those drop duplicates or not.
+    /// Settings of the stages after the filters; `filters_dedupe` says whether a preset drops duplicates.
     fn choices(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
@@ -87,11 +83,11 @@ impl Settings {
     }
 }
 
-/// Makes a dataset at `output`, or only counts what would be in it.
+/// Writes a dataset to `output`, or without one counts what would be in it.
 ///
 /// # Errors
-/// If a file cannot be read, holds no games or is damaged, if no game at all can be read, if the dataset cannot be
-/// written, or if the user interrupts. Nothing is written then, but with `resume` what is done is kept beside it.
+/// If a file cannot be read, holds no games or is damaged, no game can be read, the dataset cannot be written, or the
+/// user interrupts. Nothing is written then, but with `resume` the checkpoints stay.
 pub fn extract(
     files: &[PathBuf],
     output: Option<&Path>,
@@ -115,7 +111,7 @@ pub fn extract(
     let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
     let writer = match output {
         Some(output) => {
-            // The name of the output says the format, wherever it is written first.
+            // The name of the output says the format, even where the dataset is first written elsewhere.
             let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
             Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
         }

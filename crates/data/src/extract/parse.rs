@@ -1,7 +1,4 @@
-//! From chunks of games to blocks of records, on any thread.
-//!
-//! In: a chunk of whole games. Out: a [`ParsedChunk`]: the records that the filters leave, their keys, and the account of
-//! everything else in the chunk. A block depends on its chunk alone, so any thread may make it.
+//! Parses and filters chunks of games, on any thread: a [`ParsedChunk`] depends on its chunk alone.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,19 +11,18 @@ use super::super::funnel::FunnelCounts;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use patzer_pgn::{Chunk, Event, Parser};
 
-/// An event, with its games parsed and filtered.
+/// A reader's event, its games parsed and filtered.
 pub(super) enum ParsedEvent {
     Chunk(ParsedChunk),
     Other(Event),
 }
 
-/// What a chunk's games came to.
+/// Records and counts of a chunk.
 #[derive(Default)]
 pub(super) struct ParsedChunk {
     pub(super) file: usize,
-    /// The number of the first game after the chunk.
+    /// The first game after the chunk.
     pub(super) next_game: u64,
-    /// Games that were parsed.
     pub(super) games: u64,
     /// Number in the file, line, reason.
     pub(super) bad: Vec<(u64, u64, String)>,
@@ -35,15 +31,14 @@ pub(super) struct ParsedChunk {
     pub(super) read: u64,
     pub(super) dropped: ReasonCounts,
     pub(super) records: Vec<Record>,
-    /// The records' keys, if duplicates are dropped.
+    /// Keys of the records, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
-    /// What each filter would drop, if that is asked for.
     pub(super) funnel: Option<FunnelCounts>,
 }
 
 impl ParsedChunk {
-    /// Leaves of the records from `first` on those that the filters keep, without moving what stays where it is.
+    /// Filters the records from `first` on in place.
     fn filter(&mut self, first: usize, filters: &FilterSet) {
         let mut kept = first;
         for at in first..self.records.len() {
@@ -61,8 +56,7 @@ impl ParsedChunk {
     }
 }
 
-/// The memory of blocks that have been taken over, for those that come: getting it from the system, page by page, costs
-/// as much as parsing.
+/// Buffers of finished chunks for reuse: getting the memory from the system, page by page, costs as much as parsing.
 #[derive(Default)]
 pub(super) struct BufferPool(Mutex<Vec<(Vec<Record>, Vec<u128>)>>);
 
@@ -80,7 +74,7 @@ impl BufferPool {
     }
 }
 
-/// Counts by reason; there are few reasons.
+/// Counts by reason, in a list since there are few reasons.
 #[derive(Default)]
 pub(super) struct ReasonCounts(Vec<(&'static str, u64)>);
 
@@ -103,12 +97,11 @@ impl ReasonCounts {
     }
 }
 
-/// Which games to parse; the others are read over.
+/// Selects the games to parse.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GameSelection {
-    /// None before this number.
+    /// The first game to parse.
     pub(super) next_game: u64,
-    /// Only those of this part.
     pub(super) shard: Option<Shard>,
 }
 
@@ -119,7 +112,7 @@ impl GameSelection {
     }
 }
 
-/// Parses what there is to parse; keys are made if they are asked for.
+/// Parses and filters a chunk; with `key`, computes the keys of its records.
 pub(super) fn parse(
     event: Event,
     filters: &FilterSet,
@@ -129,12 +122,13 @@ pub(super) fn parse(
     pool: &BufferPool,
 ) -> ParsedEvent {
     match event {
-        Event::Chunk(chunk) => ParsedEvent::Chunk(parse_chunk(&chunk, filters, key, selection, settings, pool)),
+        Event::Chunk(chunk) => {
+            ParsedEvent::Chunk(parse_chunk(&chunk, filters, key, selection, settings, pool))
+        }
         other => ParsedEvent::Other(other),
     }
 }
 
-/// Parses and filters the games of a chunk.
 fn parse_chunk(
     chunk: &Chunk,
     filters: &FilterSet,
@@ -147,13 +141,13 @@ fn parse_chunk(
     let (records, keys) = pool.get();
     let mut block = ParsedChunk { file: chunk.file, next_game, records, keys, ..ParsedChunk::default() };
     block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
-    // A ply takes six bytes of text at the least, but for the odd file; memory that is not touched costs nothing.
+    // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
     block.records.reserve(chunk.text.len() / 6);
     let mut parser = Parser::new(settings.eval_side);
     for (index, span) in chunk.games.iter().enumerate() {
         let number = chunk.number + index as u64;
         if !selection.has(number) {
-            // Whoever has this game judges it; that it has tags is enough to say that the file is one of games.
+            // Another shard parses this game; its tags suffice to recognise a file of games.
             block.plausible |= span.movetext > span.start;
             continue;
         }

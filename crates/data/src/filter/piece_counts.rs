@@ -22,7 +22,7 @@ const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
 const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
 impl PieceCounts {
-    /// PieceCounts a board's pieces.
+    /// Counts a board's pieces.
     #[inline]
     pub fn of(board: &PackedBoard) -> PieceCounts {
         let mut codes = [0; 16];

@@ -1,7 +1,7 @@
-//! How many positions are equal to an earlier one, exactly, in bounded memory.
+//! Exact count of duplicates in bounded memory.
 //!
-//! In: the keys of all positions, 16 bytes each. Out: how many of them came before. If they do not fit into memory,
-//! they are divided by their own bits into shares, and the files are read once for each share.
+//! Keys take 16 bytes. If they do not fit into memory, their own bits divide them into shares, and the files are read
+//! once for each share.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::format::registry::Format;
 use crate::row_groups::{RowGroup, RowGroups};
 use patzer_io::error::Result;
 
-/// DuplicateCounter are sorted in this many lists, by their highest bits, each on its own thread.
+/// Lists of keys by their highest bits, sorted in parallel.
 const LISTS: usize = 256;
 
-/// Bytes of memory that a key may take: lists double as they grow.
+/// Bytes of memory for a key: lists double as they grow.
 const KEY: u64 = 32;
 
-/// Some of all keys, chosen by the keys themselves.
+/// A share of all keys.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyShare {
     index: u64,
@@ -26,14 +26,13 @@ pub struct KeyShare {
 }
 
 impl KeyShare {
-    /// Whether a key belongs to it.
     #[inline]
     pub fn has(self, key: u128) -> bool {
         self.of == 1 || (key as u64) % self.of == self.index
     }
 }
 
-/// Collects keys and counts those that came before.
+/// Collects keys and counts repetitions.
 pub struct DuplicateCounter<'a> {
     files: &'a [PathBuf],
     format: Option<&'static Format>,
@@ -41,17 +40,17 @@ pub struct DuplicateCounter<'a> {
     share: KeyShare,
     lists: Vec<Vec<u128>>,
     held: u64,
-    /// DuplicateCounter seen, of all shares.
+    /// Positions of all files, if known.
     rows: Option<u64>,
 }
 
 impl<'a> DuplicateCounter<'a> {
-    /// For these files, with so much memory.
-    ///
-    /// # Errors
-    /// If a file cannot be opened.
-    pub fn new(files: &'a [PathBuf], format: Option<&'static Format>, memory: usize) -> Result<DuplicateCounter<'a>> {
-        // Standard input cannot be read twice, and has to be held whole.
+    pub fn new(
+        files: &'a [PathBuf],
+        format: Option<&'static Format>,
+        memory: usize,
+    ) -> Result<DuplicateCounter<'a>> {
+        // Standard input cannot be read twice, so all its keys have to fit.
         let once = files.iter().any(|file| file.as_os_str() == "-");
         let rows: Option<u64> = match once {
             true => None,
@@ -66,19 +65,17 @@ impl<'a> DuplicateCounter<'a> {
         Ok(DuplicateCounter { files, format, memory, share, lists: vec![Vec::new(); LISTS], held: 0, rows })
     }
 
-    /// The share that is being collected.
     pub fn share(&self) -> KeyShare {
         self.share
     }
 
-    /// Takes keys of the share, in any order.
     pub fn take(&mut self, keys: Vec<u128>) {
         let share = self.share;
         for key in keys.into_iter().filter(|key| share.has(*key)) {
             self.held += 1;
             self.lists[(key >> 120) as usize].push(key);
         }
-        // More came than was known of before: go on with a smaller share, to be read again from the start.
+        // More keys than expected: halve the share; later passes read the other shares.
         while self.rows.is_none() && self.held * KEY > self.memory {
             self.share = KeyShare { index: 0, of: self.share.of * 2 };
             let share = self.share;
@@ -90,10 +87,7 @@ impl<'a> DuplicateCounter<'a> {
         }
     }
 
-    /// GameCounts what was collected and, if that was a share, the other shares too.
-    ///
-    /// # Errors
-    /// If a file cannot be read again.
+    /// Counts the collected share, then reads the files again for each other share.
     pub fn finish(mut self, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
         let mut duplicates = self.count();
         for index in 1..self.share.of {
@@ -116,7 +110,7 @@ impl<'a> DuplicateCounter<'a> {
         Ok(duplicates)
     }
 
-    /// How many of the collected keys are equal to another, but one of each; empties the lists.
+    /// Counts repetitions among the collected keys and empties the lists.
     fn count(&mut self) -> u64 {
         let one = |list: &mut Vec<u128>| {
             list.sort_unstable();

@@ -1,10 +1,7 @@
-//! The games of a file: how many there are, how long they were, how they ended.
-//!
-//! In: runs of neighbouring positions of one game. Out: counts in which every game counts once, however its positions
-//! are spread over the file. Which games have been seen is one bit a game.
+//! Counts of the games of a file: each counts once, however its positions are spread over the file.
 
 use super::tally::{Outcomes, count};
-use super::{GameCounts, FileStats, SourceStats, Stats};
+use super::{FileStats, GameCounts, SourceStats, Stats};
 use crate::{FAR, Record, Source};
 
 /// Neighbouring positions of one game.
@@ -13,11 +10,11 @@ pub struct GameRun {
     game: u32,
     positions: u64,
     result: i8,
-    /// Plies of the game, if one of the positions says where it ends.
+    /// Plies of the game, if a position is near enough to its end.
     length: Option<u32>,
 }
 
-/// The runs of some records.
+/// Splits records into runs of one game.
 pub fn runs(records: &[Record]) -> Vec<GameRun> {
     let run = |game: &[Record]| {
         let near = game.iter().find(|record| record.to_end != FAR);
@@ -31,7 +28,7 @@ pub fn runs(records: &[Record]) -> Vec<GameRun> {
     records.chunk_by(|a, b| a.game == b.game).map(run).collect()
 }
 
-/// A set of numbers.
+/// A set of numbers, one bit each.
 #[derive(Debug, Default)]
 struct BitSet(Vec<u64>);
 
@@ -48,7 +45,6 @@ impl BitSet {
     }
 }
 
-/// What has been seen of a file's games.
 #[derive(Debug)]
 pub struct GameCounter {
     seen: BitSet,
@@ -57,12 +53,11 @@ pub struct GameCounter {
     lengths: Vec<u64>,
     unknown: u64,
     counts: GameCounts,
-    /// The sources with the number of the first game after each.
+    /// The first game number after each source.
     sources: Vec<(u64, SourceStats)>,
 }
 
 impl GameCounter {
-    /// Nothing seen yet of a file that is made from these.
     pub fn new(sources: &[Source]) -> GameCounter {
         let mut end = 0;
         let known: Option<Vec<_>> = (sources.iter())
@@ -81,7 +76,7 @@ impl GameCounter {
         }
     }
 
-    /// Takes in runs, in the order of the file.
+    /// Adds runs in the order of the file.
     pub fn take(&mut self, runs: &[GameRun]) {
         for run in runs {
             let new = self.seen.insert(run.game);
@@ -105,7 +100,6 @@ impl GameCounter {
         }
     }
 
-    /// Writes down what was seen.
     pub fn finish(self, stats: &mut Stats, file: &mut FileStats) {
         file.counts = self.counts;
         file.sources = self.sources.into_iter().map(|(_, source)| source).collect();
