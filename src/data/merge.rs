@@ -7,8 +7,7 @@ use super::moved::{Moved, Written};
 use crate::{Status, Ui};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
-use patzer_data::output_stage::OutputSettings;
-use patzer_data::{Dataset, memory};
+use patzer_data::{Dataset, OutputSettings, memory};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -8,10 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
-use patzer_data::Record;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::row_groups::{RowGroup, RowGroups};
 use patzer_data::show::{self, Column, Shown};
+use patzer_data::{Record, RowGroup, RowGroups};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Ui;
-use patzer_data::row_groups::RowGroups;
-use patzer_data::{AnyReader, memory, stats};
+use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, Table};
 use patzer_io::error::Result;
@@ -51,7 +50,7 @@ impl Scored {
     fn read(path: &Path) -> Result<Scored> {
         let mut all = Scored::default();
         type Seen = (Vec<source::Scored>, Vec<Observation>);
-        let work = |part: patzer_data::row_groups::RowGroup<'_>| -> Result<Seen> {
+        let work = |part: RowGroup<'_>| -> Result<Seen> {
             let samples = part.records?;
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
             Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))

@@ -10,10 +10,9 @@ use patzer_data::dedupe::{Dedupe, Deduper, Keep};
 use patzer_data::format::columns::Wanted;
 use patzer_data::format::metadata::Shard;
 use patzer_data::merge::merge;
-use patzer_data::output_stage::OutputSettings;
 use patzer_data::shuffle::{self, shuffle};
 use patzer_data::split::{SplitPart, part_of, split};
-use patzer_data::{Dataset, Leaf, MeanResult, Metadata, Record, Writer};
+use patzer_data::{Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, Writer};
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 

@@ -114,7 +114,7 @@ proptest! {
             let (mut at_extract, mut again) = (pipeline(row, &overrides), pipeline(row, &overrides));
             let whole = at_extract.halves().0.keep_game(&tags);
             prop_assert_eq!(whole, again.halves().0.keep_game(&tags));
-            prop_assert!(whole.is_ok() || (matches!(row.make, Build::Game(_)) && whole == Err(row.name)));
+            prop_assert!(whole.is_ok() || (matches!(row.build, Build::Game(_)) && whole == Err(row.name)));
             let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
             for (record, later) in records.iter().zip(&later) {
                 let answer = at_extract.keep(record);

@@ -64,12 +64,29 @@ impl Report {
     pub fn is_sound(&self) -> bool {
         self.faults.is_empty()
     }
+}
 
-    fn add(&mut self, example: FaultExample) {
-        *self.faults.entry(example.fault).or_default() += 1;
+/// Counts of faults, and the first of them.
+#[derive(Default)]
+struct Faults {
+    counts: BTreeMap<&'static str, u64>,
+    examples: Vec<FaultExample>,
+}
+
+impl Faults {
+    fn add(&mut self, row: u64, place: &str, fault: &'static str, reason: String) {
+        *self.counts.entry(fault).or_default() += 1;
         if self.examples.len() < NAMED {
-            self.examples.push(example);
+            self.examples.push(FaultExample { row, place: place.to_string(), fault, reason });
         }
+    }
+
+    fn append(&mut self, later: Faults) {
+        for (fault, count) in later.counts {
+            *self.counts.entry(fault).or_default() += count;
+        }
+        self.examples.extend(later.examples);
+        self.examples.truncate(NAMED);
     }
 }
 
@@ -83,91 +100,57 @@ pub fn validate(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let mut report = Report::default();
-    let (mut disorder, mut pairs) = (Vec::new(), 0u64);
-    let mut unnamed: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let (mut faults, mut order, mut pairs) = (Faults::default(), Faults::default(), 0u64);
     let mut last: Option<Neighbour> = None;
     let work = |group: RowGroup<'_>| -> GroupReport {
         let checked = check_group(group);
         progress(checked.positions);
         checked
     };
-    RowGroups::open(path, format)?.scan(0, work, |mut checked| {
+    RowGroups::open(path, format)?.scan(0, work, |checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;
         if let (Some(before), Some(after)) = (last, checked.first) {
             pairs += 1;
-            if let Some(fault) = before.fault(&after) {
-                checked.order.insert(0, fault.example(checked.row, &checked.place));
+            if let Some((fault, reason)) = before.fault(&after) {
+                order.add(checked.row, &checked.place, fault, reason);
             }
         }
         last = checked.last.or(last);
         pairs += checked.positions.saturating_sub(1);
-        for (fault, number) in checked.disordered {
-            *unnamed.entry(fault).or_default() += number;
-        }
-        for example in checked.order {
-            if disorder.len() < NAMED {
-                disorder.push(example);
-            } else {
-                *unnamed.entry(example.fault).or_default() += 1;
-            }
-        }
-        for (fault, number) in checked.counts {
-            *report.faults.entry(fault).or_default() += number;
-        }
-        checked.examples.into_iter().for_each(|example| report.add(example));
+        order.append(checked.order);
+        faults.append(checked.faults);
         Ok(())
     })?;
-    let disordered = disorder.len() as u64 + unnamed.values().sum::<u64>();
+    let disordered: u64 = order.counts.values().sum();
     if disordered * ORDERED <= pairs {
         report.ordered = Some(disordered == 0);
-        disorder.into_iter().for_each(|example| report.add(example));
-        for (fault, number) in unnamed {
-            *report.faults.entry(fault).or_default() += number;
-        }
+        faults.append(order);
     }
+    (report.faults, report.examples) = (faults.counts, faults.examples);
     report.examples.sort_by_key(|example| example.row);
     Ok(report)
 }
 
+#[derive(Default)]
 struct GroupReport {
     row: u64,
     place: String,
     positions: u64,
     without_move: u64,
-    /// The first faults except those of order; `counts` has the others.
-    examples: Vec<FaultExample>,
-    counts: BTreeMap<&'static str, u64>,
-    /// The first faults of order; `disordered` has the others.
-    order: Vec<FaultExample>,
-    disordered: BTreeMap<&'static str, u64>,
+    faults: Faults,
+    order: Faults,
     first: Option<Neighbour>,
     last: Option<Neighbour>,
 }
 
 fn check_group(group: RowGroup<'_>) -> GroupReport {
-    let mut checked = GroupReport {
-        row: group.row,
-        place: group.place.to_string(),
-        positions: 0,
-        without_move: 0,
-        examples: Vec::new(),
-        counts: BTreeMap::new(),
-        order: Vec::new(),
-        disordered: BTreeMap::new(),
-        first: None,
-        last: None,
-    };
+    let mut checked =
+        GroupReport { row: group.row, place: group.place.to_string(), ..GroupReport::default() };
     let records = match group.records {
         Ok(records) => records,
         Err(error) => {
-            let place = group.place.to_string();
-            checked.examples.push(FaultExample {
-                row: group.row,
-                place,
-                fault: "damaged",
-                reason: error.to_string(),
-            });
+            checked.faults.add(group.row, group.place, "damaged", error.to_string());
             return checked;
         }
     };
@@ -176,22 +159,11 @@ fn check_group(group: RowGroup<'_>) -> GroupReport {
     checked.last = records.last().map(Neighbour::of);
     for (record, row) in records.iter().zip(group.row..) {
         checked.without_move += u64::from(record.played == PackedMove::NONE);
-        check(record, &mut |fault, reason| {
-            if checked.examples.len() < NAMED {
-                let place = group.place.to_string();
-                checked.examples.push(FaultExample { row, place, fault, reason });
-            } else {
-                *checked.counts.entry(fault).or_default() += 1;
-            }
-        });
+        check(record, &mut |fault, reason| checked.faults.add(row, group.place, fault, reason));
     }
     for (pair, row) in records.windows(2).zip(group.row + 1..) {
-        if let Some(fault) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
-            if checked.order.len() < NAMED {
-                checked.order.push(fault.example(row, group.place));
-            } else {
-                *checked.disordered.entry(fault.0).or_default() += 1;
-            }
+        if let Some((fault, reason)) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
+            checked.order.add(row, group.place, fault, reason);
         }
     }
     checked
@@ -284,39 +256,24 @@ struct Neighbour {
     result: i8,
 }
 
-/// Kind and reason of a fault between two neighbours.
-struct NeighbourFault(&'static str, String);
-
-impl NeighbourFault {
-    fn example(self, row: u64, place: &str) -> FaultExample {
-        FaultExample { row, place: place.to_string(), fault: self.0, reason: self.1 }
-    }
-}
-
 impl Neighbour {
     fn of(record: &Record) -> Neighbour {
         Neighbour { game: record.game, ply: record.ply, result: record.result }
     }
 
-    fn fault(&self, next: &Neighbour) -> Option<NeighbourFault> {
+    /// Kind and reason of a fault between two neighbours.
+    fn fault(&self, next: &Neighbour) -> Option<(&'static str, String)> {
         if next.game < self.game {
-            return Some(NeighbourFault(
-                "order",
-                format!("game {} comes after game {}", next.game, self.game),
-            ));
+            return Some(("order", format!("game {} comes after game {}", next.game, self.game)));
         }
         if next.game > self.game {
             return None;
         }
         if next.ply <= self.ply {
-            return Some(NeighbourFault("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
+            return Some(("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
         }
         let differ = next.result != self.result;
-        differ.then(|| {
-            NeighbourFault(
-                "result",
-                format!("game {} has the results {} and {}", self.game, self.result, next.result),
-            )
-        })
+        let reason = || format!("game {} has the results {} and {}", self.game, self.result, next.result);
+        differ.then(|| ("result", reason()))
     }
 }

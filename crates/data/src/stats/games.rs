@@ -1,6 +1,6 @@
 //! Counts of the games of a file: each counts once, however its positions are spread over the file.
 
-use super::tally::{Outcomes, count};
+use super::tally::{add_all, count};
 use super::{FileStats, GameCounts, SourceStats, Stats};
 use crate::{FAR, Record, Source};
 
@@ -48,7 +48,7 @@ impl BitSet {
 #[derive(Debug)]
 pub struct GameCounter {
     seen: BitSet,
-    /// GameCounter whose length is known.
+    /// Games of known length.
     measured: BitSet,
     lengths: Vec<u64>,
     unknown: u64,
@@ -103,14 +103,8 @@ impl GameCounter {
     pub fn finish(self, stats: &mut Stats, file: &mut FileStats) {
         file.counts = self.counts;
         file.sources = self.sources.into_iter().map(|(_, source)| source).collect();
-        let Outcomes { wins, draws, losses } = self.counts.game_results;
-        stats.game_results.merge(&Outcomes { wins, draws, losses });
-        for (length, games) in self.lengths.into_iter().enumerate().filter(|(_, games)| *games > 0) {
-            if stats.game_length.len() <= length {
-                stats.game_length.resize(length + 1, 0);
-            }
-            stats.game_length[length] += games;
-        }
+        stats.game_results.merge(&self.counts.game_results);
+        add_all(&mut stats.game_length, &self.lengths);
         stats.game_length_unknown += self.unknown;
     }
 }

@@ -253,7 +253,7 @@ pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
     histogram[value] += 1;
 }
 
-fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
+pub(super) fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
     if ours.len() < theirs.len() {
         ours.resize(theirs.len(), 0);
     }
