@@ -76,7 +76,7 @@ impl ChoiceArgs {
     /// So many choices of the data, drawn by the seed.
     fn gather(&self, most: usize, ui: &Ui) -> Result<Chosen> {
         let paths = if self.data.is_empty() { vec![default_dataset()?] } else { self.data.clone() };
-        let (mut out, mut picker) = (Chosen::default(), Sampler::drawing(most, self.seed));
+        let (mut out, mut picker) = (Chosen::default(), Sampler::new(most, self.seed));
         let (bar, mut batch) = (ui.progress("reading", 0), Vec::new());
         for (file, path) in (0u64..).zip(&paths) {
             let (mut reader, mut chooser) = (AnyReader::open(path, None)?, Chooser::default());

@@ -67,13 +67,9 @@ fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValue
     let mut texts = Vec::new();
     for p in row.params {
         let one = |number: u64| match p.kind {
-            Kind::Whole { range: (low, high), .. } => {
-                (low + (number % (high - low + 1) as u64) as i64).to_string()
-            }
-            Kind::Real { range: (low, high), .. } => {
-                (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string()
-            }
-            Kind::Switch { .. } => number.is_multiple_of(2).to_string(),
+            Kind::Whole((low, high), _) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
+            Kind::Real((low, high), _) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
+            Kind::Switch(_) => number.is_multiple_of(2).to_string(),
             Kind::Choice(words) => words[number as usize % words.len()].to_string(),
         };
         let list: Vec<String> = (0..p.kind.count()).map(|_| one(*numbers.next().unwrap())).collect();

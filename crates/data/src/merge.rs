@@ -175,10 +175,10 @@ impl<P: FnMut(u64)> Batcher<P> {
     fn flush(&mut self) -> Result<()> {
         interrupt::check()?;
         (self.progress)(self.batch.len() as u64);
-        let records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let mut records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let key = |how: Dedupe| records.par_iter().map(|record| how.key(record)).collect::<Vec<_>>();
         let keys = self.dedupe.map(key).unwrap_or_default();
-        self.output.take(records, &keys)
+        self.output.take(&mut records, &keys)
     }
 }
 

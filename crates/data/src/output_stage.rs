@@ -8,6 +8,7 @@ use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
 use super::sampling::{self, Sampler};
 use super::{AnyWriter, Metadata, Record};
+use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 
 /// Reason of positions dropped by the limit of positions a game.
@@ -40,18 +41,13 @@ impl OutputSettings {
 /// Removes duplicates, samples and writes.
 pub struct OutputStage {
     deduper: Option<Deduper>,
-    after_dedupe: AfterDedupe,
-}
-
-/// The stages after the removal of duplicates.
-struct AfterDedupe {
     per_game: Option<usize>,
     seed: u64,
     /// Records of the last game, which may continue; only used with a limit of positions a game.
     unfinished: Vec<Record>,
     sampler: Option<Sampler>,
     writer: Option<AnyWriter>,
-    done: OutputCounts,
+    counts: OutputCounts,
 }
 
 /// Counts of records read, written and dropped.
@@ -67,51 +63,31 @@ pub struct OutputCounts {
 
 impl OutputStage {
     /// Without a writer, counts what would be written. Temporary files lie in `folder`.
-    pub fn new(writer: Option<AnyWriter>, choices: &OutputSettings, folder: &Path) -> Result<OutputStage> {
-        let deduper = choices.dedupe.map(|how| Deduper::new(how, choices.memory, folder)).transpose()?;
-        let after_dedupe = AfterDedupe {
-            per_game: choices.per_game,
-            seed: choices.seed,
+    pub fn new(writer: Option<AnyWriter>, settings: &OutputSettings, folder: &Path) -> Result<OutputStage> {
+        Ok(OutputStage {
+            deduper: settings.dedupe.map(|how| Deduper::new(how, settings.memory, folder)).transpose()?,
+            per_game: settings.per_game,
+            seed: settings.seed,
             unfinished: Vec::new(),
-            sampler: choices.sample.map(|most| Sampler::new(most, choices.seed)),
+            sampler: settings.sample.map(|most| Sampler::new(most, mix(settings.seed, sampling::OVERALL))),
             writer,
-            done: OutputCounts::default(),
-        };
-        Ok(OutputStage { deduper, after_dedupe })
+            counts: OutputCounts::default(),
+        })
     }
 
-    /// Takes the next records, with their keys if duplicates are dropped.
-    pub fn take(&mut self, mut records: Vec<Record>, keys: &[u128]) -> Result<()> {
-        self.take_from(&mut records, keys)
-    }
-
-    /// Takes the next records as [`OutputStage::take`] does, and leaves their buffer for reuse where it can.
-    pub fn take_from(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
-        self.after_dedupe.done.read += records.len() as u64;
+    /// Takes the next records, with their keys if duplicates are dropped, and leaves their buffer for reuse where it can.
+    pub fn take(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
+        self.counts.read += records.len() as u64;
         if let Some(deduper) = &mut self.deduper {
             let dropped = deduper.take(records, keys)?;
-            self.after_dedupe.drop(DUPLICATES, dropped);
+            self.drop(DUPLICATES, dropped);
         }
-        match self.after_dedupe.per_game {
-            None => self.after_dedupe.choose(records),
-            Some(_) => self.after_dedupe.take(std::mem::take(records)),
-        }
+        self.take_unique(records)
     }
 
-    /// Writes the rest, checks the counts, and renames the dataset to its final name. `about` completes the metadata,
-    /// also where there is no file.
-    pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
-        if let Some(deduper) = self.deduper.take() {
-            let dropped = deduper.finish(|records| self.after_dedupe.take(records))?;
-            self.after_dedupe.drop(DUPLICATES, dropped);
-        }
-        self.after_dedupe.finish(about)
-    }
-}
-
-impl AfterDedupe {
-    fn take(&mut self, mut records: Vec<Record>) -> Result<()> {
-        let Some(most) = self.per_game else { return self.choose(&records) };
+    fn take_unique(&mut self, records: &mut Vec<Record>) -> Result<()> {
+        let Some(most) = self.per_game else { return self.sample(records) };
+        let mut records = std::mem::take(records);
         if !self.unfinished.is_empty() {
             self.unfinished.append(&mut records);
             records = std::mem::take(&mut self.unfinished);
@@ -126,10 +102,10 @@ impl AfterDedupe {
         let before = records.len();
         sampling::per_game(&mut records, most, self.seed);
         self.drop(PER_GAME, (before - records.len()) as u64);
-        self.choose(&records)
+        self.sample(&records)
     }
 
-    fn choose(&mut self, records: &[Record]) -> Result<()> {
+    fn sample(&mut self, records: &[Record]) -> Result<()> {
         match &mut self.sampler {
             Some(sampler) => {
                 sampler.offer_all(records);
@@ -140,17 +116,23 @@ impl AfterDedupe {
     }
 
     fn write(&mut self, records: &[Record]) -> Result<()> {
-        self.done.written += records.len() as u64;
+        self.counts.written += records.len() as u64;
         self.writer.as_mut().map_or(Ok(()), |writer| writer.write(records))
     }
 
     fn drop(&mut self, reason: &'static str, count: u64) {
         if count > 0 {
-            *self.done.dropped.entry(reason).or_default() += count;
+            *self.counts.dropped.entry(reason).or_default() += count;
         }
     }
 
-    fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
+    /// Writes the rest, checks the counts, and renames the dataset to its final name. `about` completes the metadata,
+    /// also where there is no file.
+    pub fn finish(mut self, about: impl FnOnce(&mut Metadata, &OutputCounts)) -> Result<OutputCounts> {
+        if let Some(deduper) = self.deduper.take() {
+            let dropped = deduper.finish(|mut records| self.take_unique(&mut records))?;
+            self.drop(DUPLICATES, dropped);
+        }
         if let Some(most) = self.per_game {
             let last = std::mem::take(&mut self.unfinished);
             self.cap(last, most)?;
@@ -160,28 +142,28 @@ impl AfterDedupe {
             self.drop(SAMPLE, dropped);
             self.write(&records)?;
         }
-        let mut done = self.done;
-        let counted = done.written + done.dropped.values().sum::<u64>();
-        if counted != done.read {
-            return Err(Error::internal(format!("{counted} of {} positions are counted", done.read)));
+        let mut counts = self.counts;
+        let counted = counts.written + counts.dropped.values().sum::<u64>();
+        if counted != counts.read {
+            return Err(Error::internal(format!("{counted} of {} positions are counted", counts.read)));
         }
         let Some(mut writer) = self.writer else {
-            about(&mut Metadata::default(), &done);
-            return Ok(done);
+            about(&mut Metadata::default(), &counts);
+            return Ok(counts);
         };
         let mut unwritten = Metadata::default();
-        about(writer.metadata().unwrap_or(&mut unwritten), &done);
+        about(writer.metadata().unwrap_or(&mut unwritten), &counts);
         let (path, format) = (writer.path().to_path_buf(), writer.format());
         let written = writer.finish()?;
-        done.lost = written.warning(&path, format);
-        if written.positions + written.dropped.values().sum::<u64>() != done.written {
+        counts.lost = written.warning(&path, format);
+        if written.positions + written.dropped.values().sum::<u64>() != counts.written {
             let rows = written.positions;
-            return Err(Error::internal(format!("{rows} rows for {} positions", done.written)));
+            return Err(Error::internal(format!("{rows} rows for {} positions", counts.written)));
         }
-        done.written = written.positions;
+        counts.written = written.positions;
         for (reason, count) in written.dropped {
-            *done.dropped.entry(reason).or_default() += count;
+            *counts.dropped.entry(reason).or_default() += count;
         }
-        Ok(done)
+        Ok(counts)
     }
 }

@@ -10,7 +10,7 @@ use patzer_chess::rng::mix;
 
 /// Random streams, so that the two samples are independent.
 const PER_GAME: u64 = 1;
-const OVERALL: u64 = 2;
+pub(crate) const OVERALL: u64 = 2;
 
 /// Keeps a random sample of at most `most` records of each game; the records of a game have to be neighbours.
 pub fn per_game(records: &mut Vec<Record>, most: usize, seed: u64) {
@@ -47,11 +47,6 @@ struct Drawn<T> {
 }
 
 impl Sampler {
-    /// Samples `most` records, or all if there are fewer.
-    pub fn new(most: usize, seed: u64) -> Sampler {
-        Sampler::drawing(most, mix(seed, OVERALL))
-    }
-
     pub fn offer_all(&mut self, records: &[Record]) {
         for record in records {
             self.offer(self.offered, *record);
@@ -61,7 +56,7 @@ impl Sampler {
 
 impl<T> Sampler<T> {
     /// Samples `most` items, by the numbers that `seed` draws for their places.
-    pub fn drawing(most: usize, seed: u64) -> Sampler<T> {
+    pub fn new(most: usize, seed: u64) -> Sampler<T> {
         Sampler { most, seed, offered: 0, chosen: BinaryHeap::new() }
     }
 

@@ -22,7 +22,7 @@ use patzer_pgn::Event;
 pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
     settings: &'a Settings,
-    outlet: OutputStage,
+    output: OutputStage,
     dedupe: Option<Dedupe>,
     /// Checkpoints and the file of positions, if the run can be resumed.
     journal: Option<(Journal, SpillFile)>,
@@ -53,7 +53,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         files: &'a [PathBuf],
         settings: &'a Settings,
-        outlet: OutputStage,
+        output: OutputStage,
         dedupe: Option<Dedupe>,
         journal: Option<(Journal, SpillFile)>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
@@ -69,7 +69,7 @@ impl<'a> Collector<'a> {
         Collector {
             files,
             settings,
-            outlet,
+            output,
             dedupe,
             journal,
             passed,
@@ -136,7 +136,7 @@ impl<'a> Collector<'a> {
         }
         self.passed += block.records.len() as u64;
         match &mut self.journal {
-            None => self.outlet.take_from(&mut block.records, &block.keys)?,
+            None => self.output.take(&mut block.records, &block.keys)?,
             Some((journal, spilled)) => {
                 spilled.push(&block.records)?;
                 if journal.is_due(self.summary.positions_read) {
@@ -202,7 +202,7 @@ impl<'a> Collector<'a> {
             metadata.sources = self.sources;
             metadata.account = Some(whole.account());
         };
-        let done = self.outlet.finish(about)?;
+        let done = self.output.finish(about)?;
         summary.add(&done);
         summary.check(self.passed, &done)?;
         if let Some(warning) = &done.lost {
@@ -225,10 +225,10 @@ impl<'a> Collector<'a> {
     /// Passes the records of the file to the output stage.
     fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
-        spilled.replay(|records| {
+        spilled.replay(|mut records| {
             interrupt::check()?;
             let keys = dedupe.map(|how| records.par_iter().map(|s: &Record| how.key(s)).collect::<Vec<_>>());
-            self.outlet.take(records, &keys.unwrap_or_default())
+            self.output.take(&mut records, &keys.unwrap_or_default())
         })
     }
 }

@@ -22,7 +22,7 @@ use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, spill};
 use collect::Collector;
 use journal::Journal;
-use parse::{BufferPool, GameSelection, parse};
+use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{EvalSide, Event, Reader};
@@ -65,7 +65,7 @@ impl Settings {
     }
 
     /// Settings of the stages after the filters; `filters_dedupe` says whether a preset drops duplicates.
-    fn choices(&self, filters_dedupe: bool) -> Result<OutputSettings> {
+    fn output(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
             return Err(Error::usage(
@@ -98,10 +98,10 @@ pub fn extract(
     let started = Instant::now();
     let mut applied = pipeline.describe();
     let (filters, seen) = pipeline.halves();
-    let choices = settings.choices(seen.is_some())?;
-    applied.extend(choices.describe());
+    let stages = settings.output(seen.is_some())?;
+    applied.extend(stages.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
-    (metadata.dedupe, metadata.shard) = (choices.dedupe, settings.shard);
+    (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
     let journal = match output.filter(|_| settings.resume) {
         Some(output) => Some(Journal::open(output, files, &metadata, settings)?),
         None => None,
@@ -117,13 +117,13 @@ pub fn extract(
         }
         None => None,
     };
-    let outlet = OutputStage::new(writer, &choices, &folder)?;
+    let output_stage = OutputStage::new(writer, &stages, &folder)?;
     let pool = BufferPool::default();
-    let mut collector = Collector::new(files, settings, outlet, choices.dedupe, journal, notice, &pool);
+    let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
     if let Some(next_game) = collector.next_game() {
-        let selection = GameSelection { next_game, shard: settings.shard };
-        let key = choices.dedupe.filter(|_| !resumes);
+        let key = stages.dedupe.filter(|_| !resumes);
+        let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
         let reader = Reader::start(files.to_vec())?;
         let mut parsed = Vec::new();
         loop {
@@ -137,12 +137,7 @@ pub fn extract(
             collector.progress(reader.bytes());
             let (taken, next) = rayon::join(
                 || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| collector.take(parsed)),
-                || {
-                    batch
-                        .into_par_iter()
-                        .map(|event| parse(event, filters, key, selection, settings, &pool))
-                        .collect()
-                },
+                || batch.into_par_iter().map(|event| parser.parse(event)).collect(),
             );
             taken?;
             parsed = next;

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
-use super::super::format::metadata::Shard;
 use super::super::funnel::FunnelCounts;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use patzer_pgn::{Chunk, Event, Parser};
@@ -97,103 +96,90 @@ impl ReasonCounts {
     }
 }
 
-/// Selects the games to parse.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GameSelection {
+/// Parses and filters chunks of games.
+pub(super) struct ChunkParser<'a> {
+    pub(super) filters: &'a FilterSet,
+    pub(super) settings: &'a Settings,
+    /// Computes the keys of the records, if duplicates are dropped.
+    pub(super) key: Option<Dedupe>,
     /// The first game to parse.
     pub(super) next_game: u64,
-    pub(super) shard: Option<Shard>,
+    pub(super) pool: &'a BufferPool,
 }
 
-impl GameSelection {
+impl ChunkParser<'_> {
+    pub(super) fn parse(&self, event: Event) -> ParsedEvent {
+        match event {
+            Event::Chunk(chunk) => ParsedEvent::Chunk(self.parse_chunk(&chunk)),
+            other => ParsedEvent::Other(other),
+        }
+    }
+
     #[inline]
-    fn has(self, game: u64) -> bool {
-        game >= self.next_game && self.shard.is_none_or(|shard| shard.has(game))
+    fn selects(&self, game: u64) -> bool {
+        game >= self.next_game && self.settings.shard.is_none_or(|shard| shard.has(game))
     }
-}
 
-/// Parses and filters a chunk; with `key`, computes the keys of its records.
-pub(super) fn parse(
-    event: Event,
-    filters: &FilterSet,
-    key: Option<Dedupe>,
-    selection: GameSelection,
-    settings: &Settings,
-    pool: &BufferPool,
-) -> ParsedEvent {
-    match event {
-        Event::Chunk(chunk) => {
-            ParsedEvent::Chunk(parse_chunk(&chunk, filters, key, selection, settings, pool))
-        }
-        other => ParsedEvent::Other(other),
-    }
-}
-
-fn parse_chunk(
-    chunk: &Chunk,
-    filters: &FilterSet,
-    key: Option<Dedupe>,
-    selection: GameSelection,
-    settings: &Settings,
-    pool: &BufferPool,
-) -> ParsedChunk {
-    let next_game = chunk.number + chunk.games.len() as u64;
-    let (records, keys) = pool.get();
-    let mut block = ParsedChunk { file: chunk.file, next_game, records, keys, ..ParsedChunk::default() };
-    block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
-    // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
-    block.records.reserve(chunk.text.len() / 6);
-    let mut parser = Parser::new(settings.eval_side);
-    for (index, span) in chunk.games.iter().enumerate() {
-        let number = chunk.number + index as u64;
-        if !selection.has(number) {
-            // Another shard parses this game; its tags suffice to recognise a file of games.
-            block.plausible |= span.movetext > span.start;
-            continue;
-        }
-        block.games += 1;
-        let game = parser.parse(&chunk.text, span, number as u32, &mut block.records);
-        let (first, positions) = (game.records.start, game.records.len() as u64);
-        let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
-        block.plausible |= game.plausible;
-        block.read += positions;
-        let fault = game.fault.map(|fault| fault.reason);
-        if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
-            block.bad.push((chunk.first + index as u64, span.line, reason));
-            if !settings.keep_partial || game.result.is_none() {
-                block.dropped.add(BAD_GAME, positions);
+    fn parse_chunk(&self, chunk: &Chunk) -> ParsedChunk {
+        let (filters, settings) = (self.filters, self.settings);
+        let next_game = chunk.number + chunk.games.len() as u64;
+        let (records, keys) = self.pool.get();
+        let mut block = ParsedChunk { file: chunk.file, next_game, records, keys, ..ParsedChunk::default() };
+        block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
+        // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
+        block.records.reserve(chunk.text.len() / 6);
+        let mut parser = Parser::new(settings.eval_side);
+        for (index, span) in chunk.games.iter().enumerate() {
+            let number = chunk.number + index as u64;
+            if !self.selects(number) {
+                // Another shard parses this game; its tags suffice to recognise a file of games.
+                block.plausible |= span.movetext > span.start;
+                continue;
+            }
+            block.games += 1;
+            let game = parser.parse(&chunk.text, span, number as u32, &mut block.records);
+            let (first, positions) = (game.records.start, game.records.len() as u64);
+            let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
+            block.plausible |= game.plausible;
+            block.read += positions;
+            let fault = game.fault.map(|fault| fault.reason);
+            if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
+                block.bad.push((chunk.first + index as u64, span.line, reason));
+                if !settings.keep_partial || game.result.is_none() {
+                    block.dropped.add(BAD_GAME, positions);
+                    block.records.truncate(first);
+                    continue;
+                }
+            } else if game.other_variant {
+                block.skipped.add("variant", 1);
+                continue;
+            } else if game.result.is_none() {
+                block.skipped.add(NO_RESULT, 1);
+                block.dropped.add(NO_RESULT, positions);
                 block.records.truncate(first);
                 continue;
             }
-        } else if game.other_variant {
-            block.skipped.add("variant", 1);
-            continue;
-        } else if game.result.is_none() {
-            block.skipped.add(NO_RESULT, 1);
-            block.dropped.add(NO_RESULT, positions);
-            block.records.truncate(first);
-            continue;
+            if let Some(conflict) = game.conflict {
+                block.conflicts.add(conflict.name(), 1);
+            }
+            let tags = if filters.judges_games() {
+                GameTags::of(&chunk.text[span.start..span.movetext], &chunk.text[span.movetext..span.end])
+            } else {
+                GameTags::default()
+            };
+            if let Some(funnel) = &mut block.funnel {
+                funnel.count(filters, &tags, &block.records[first..], self.key, settings.per_game);
+            }
+            if let Err(reason) = filters.keep_game(&tags) {
+                block.dropped.add(reason, positions);
+                block.records.truncate(first);
+                continue;
+            }
+            block.filter(first, filters);
         }
-        if let Some(conflict) = game.conflict {
-            block.conflicts.add(conflict.name(), 1);
+        if let Some(dedupe) = self.key {
+            block.keys.extend(block.records.iter().map(|record| dedupe.key(record)));
         }
-        let tags = if filters.judges_games() {
-            GameTags::of(&chunk.text[span.start..span.movetext], &chunk.text[span.movetext..span.end])
-        } else {
-            GameTags::default()
-        };
-        if let Some(funnel) = &mut block.funnel {
-            funnel.count(filters, &tags, &block.records[first..], key, settings.per_game);
-        }
-        if let Err(reason) = filters.keep_game(&tags) {
-            block.dropped.add(reason, positions);
-            block.records.truncate(first);
-            continue;
-        }
-        block.filter(first, filters);
+        block
     }
-    if let Some(dedupe) = key {
-        block.keys.extend(block.records.iter().map(|record| dedupe.key(record)));
-    }
-    block
 }

@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
             whole("difference", "the most that the players are apart", (0, 9999), &[9999]),
             choice("unknown", "what becomes of games without both ratings", &["drop", "keep"]),
         ],
-        |v| filter(v, |p: Elo| move |tags: &GameTags| p.keeps(tags)),
+        |v| filter(v, Elo::keeps),
     ),
     // Lichess separates bullet (below 180 s) from blitz (below 480 s) and rapid (below 1,500 s) by the same number.
     game(
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
             real("max", "the most seconds for 40 moves", (0.0, 1e9), &[1e9]),
             choice("unknown", "what becomes of games without a time control", &["drop", "keep"]),
         ],
-        |v| filter(v, |p: KnownRange<f64>| move |tags: &GameTags| p.contains(tags.seconds)),
+        |v| filter(v, |p: &KnownRange<f64>, tags: &GameTags| p.contains(tags.seconds)),
     ),
     // The result of a game lost on time or by a crash says nothing about its positions.
     game(
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
             switch("adjudication", "drop games that were adjudicated", false),
             switch("unknown", "drop games that do not say how they ended", false),
         ],
-        |v| filter(v, |p: Termination| move |tags: &GameTags| !p.drops(tags.end)),
+        |v| filter(v, |p: &Termination, tags: &GameTags| !p.drops(tags.end)),
     ),
     // A record stores whether its game is Chess960, so this works on a dataset; `extract` reads no other variant.
     Row::position(
@@ -53,11 +53,7 @@ pub(super) const ROWS: &[Row] = &[
             switch("standard", "keep games of standard chess", true),
             switch("chess960", "keep games of Chess960", false),
         ],
-        |v| {
-            filter(v, |p: Variant| {
-                move |r: &Record| if r.has(flags::CHESS960) { p.chess960 } else { p.standard }
-            })
-        },
+        |v| filter(v, |p: &Variant, r: &Record| if r.has(flags::CHESS960) { p.chess960 } else { p.standard }),
     ),
 ];
 

@@ -11,13 +11,13 @@ pub(super) const ROWS: &[Row] = &[
         "piece_count",
         "it has fewer than min or more than max pieces, kings and pawns counted",
         PIECES,
-        |v| filter(v, |p: Range<u32>| move |r: &Record| p.contains(r.board.count())),
+        |v| filter(v, |p: &Range<u32>, r: &Record| p.contains(r.board.count())),
     ),
     Row::position(
         "non_pawn_pieces",
         "it has fewer than min or more than max pieces other than pawns, kings counted",
         PIECES,
-        |v| filter(v, |p: Range<u32>| move |r: &Record| p.contains(PieceCounts::of(&r.board).non_pawns())),
+        |v| filter(v, |p: &Range<u32>, r: &Record| p.contains(PieceCounts::of(&r.board).non_pawns())),
     ),
     Row::position(
         "side_pieces",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
             whole("black_min", "the fewest Black pieces", (0, 16), &[0]),
             whole("black_max", "the most Black pieces", (0, 16), &[16]),
         ],
-        |v| filter(v, |p: SidePieces| move |r: &Record| p.keeps(r)),
+        |v| filter(v, SidePieces::keeps),
     ),
     // nnue-pytorch's `simple_eval_skipping` is a lower bound of this kind, in other units.
     Row::position(
@@ -39,8 +39,8 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the greatest difference, in pawns", (0, 103), &[103]),
         ],
         |v| {
-            filter(v, |p: Range<u32>| {
-                move |r: &Record| p.contains(PieceCounts::of(&r.board).balance().unsigned_abs())
+            filter(v, |p: &Range<u32>, r: &Record| {
+                p.contains(PieceCounts::of(&r.board).balance().unsigned_abs())
             })
         },
     ),

@@ -8,18 +8,18 @@ use crate::flags;
 
 pub(super) const ROWS: &[Row] = &[
     Row::position("capture", "the move played captures", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| !r.has(flags::CAPTURE))
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::CAPTURE))
     }),
     Row::position("promotion", "the move played promotes", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| !r.has(flags::PROMOTION))
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::PROMOTION))
     }),
     Row::position("gives_check", "the move played gives check", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| !r.has(flags::GIVES_CHECK))
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::GIVES_CHECK))
     }),
     // Trainers whose move type knows only normal moves leave castling out (bullet's example for Stockfish's binpacks,
     // viriformat's `filter_castling`).
     Row::position("castling", "the move played castles", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| r.played.0 >> 15 == 0)
+        filter(v, |_: &NoParams, r: &Record| r.played.0 >> 15 == 0)
     }),
     // One filter for what trainers often drop together.
     Row::position(
@@ -32,16 +32,14 @@ pub(super) const ROWS: &[Row] = &[
             switch("evasions", "the side to move is in check", true),
         ],
         |v| {
-            filter(v, |p: Tactical| {
-                let dropped = p.flags();
-                move |r: &Record| r.flags & dropped == 0
-            })
+            let dropped = v.try_into::<Tactical>()?.flags();
+            Ok(Box::new(move |r: &Record| r.flags & dropped == 0))
         },
     ),
     // The flag is set where the move's comment says `book`. Source: Österlund, "Texel's Tuning Method" (2014), which
     // leaves book positions out.
     Row::position("book", "the move played is commented as a book move", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| !r.has(flags::BOOK))
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::BOOK))
     }),
 ];
 

@@ -2,7 +2,7 @@
 //!
 //! The wanted distribution is a smooth curve through five points, at 0, 8, 16, 24 and 32 pieces (Catmull and Rom's
 //! spline, 1974); the present one is a list of 33 counts, as `patzer data stats` prints them. Source: nnue-pytorch's
-//! piece-count filter, whose curve is the default. That filter learns the present distribution while it reads, so its
+//! piece-count whose curve is the default. That filter learns the present distribution while it reads, so its
 //! choice depends on the order of the data; here it is a parameter, and a shard decides as the whole does.
 //!
 //! The probability at n pieces is α · wanted(n) / present(n), at most 1. α is as large as the rarest of the wanted
@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::random::{SEED, Stream, draw};
-use super::registry::{Row, filter, real};
+use super::registry::{Row, real};
 
 pub(super) const PIECE_TARGET: Row = Row::position(
     "piece_target",
@@ -30,13 +30,11 @@ pub(super) const PIECE_TARGET: Row = Row::position(
         SEED,
     ],
     |v| {
-        filter(v, |p: PieceTarget| {
-            let keep = probabilities(&p.curve, &p.present, p.max_skip);
-            move |r: &Record| {
-                let count = r.board.count().min(32) as usize;
-                draw(p.seed, Stream::PieceTarget, r) < keep[count]
-            }
-        })
+        let p: PieceTarget = v.try_into()?;
+        let keep = probabilities(&p.curve, &p.present, p.max_skip);
+        Ok(Box::new(move |r: &Record| {
+            draw(p.seed, Stream::PieceTarget, r) < keep[r.board.count().min(32) as usize]
+        }))
     },
 );
 

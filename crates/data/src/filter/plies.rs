@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
                 &["movetext", "move1"],
             ),
         ],
-        |v| filter(v, |p: Ply| move |r: &Record| p.keeps(r)),
+        |v| filter(v, Ply::keeps),
     ),
     Row::position(
         "move_number",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
             whole("min", "the lowest move number kept", (1, 65535), &[1]),
             whole("max", "the highest move number kept", (1, 65535), &[65535]),
         ],
-        |v| filter(v, |p: Range<u16>| move |r: &Record| p.contains(r.fullmove)),
+        |v| filter(v, |p: &Range<u16>, r: &Record| p.contains(r.fullmove)),
     ),
     // Near the fifty-move rule the result depends on the clock more than on the position.
     Row::position(
@@ -38,14 +38,14 @@ pub(super) const ROWS: &[Row] = &[
             whole("min", "the fewest plies kept", (0, 255), &[0]),
             whole("max", "the most plies kept", (0, 255), &[255]),
         ],
-        |v| filter(v, |p: Range<u8>| move |r: &Record| p.contains(r.halfmove)),
+        |v| filter(v, |p: &Range<u8>, r: &Record| p.contains(r.halfmove)),
     ),
     // A record stores distances to the end up to 254 plies, so 255 is the greatest length to ask for.
     Row::position(
         "short_game",
         "its game has fewer than plies plies",
         &[whole("plies", "the fewest plies that a game has to have", (1, 255), &[20])],
-        |v| filter(v, |p: ShortGame| move |r: &Record| u32::from(r.ply) + u32::from(r.to_end) + 1 >= p.plies),
+        |v| filter(v, |p: &ShortGame, r: &Record| u32::from(r.ply) + u32::from(r.to_end) + 1 >= p.plies),
     ),
 ];
 

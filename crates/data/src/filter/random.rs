@@ -21,14 +21,14 @@ pub(super) const ROWS: &[Row] = &[
             whole("n", "how many plies from one position kept to the next", (1, 65535), &[2]),
             whole("offset", "the first ply kept, from 0", (0, 65534), &[0]),
         ],
-        |v| filter(v, |p: EveryNth| move |r: &Record| u32::from(r.ply) % p.n == p.offset % p.n),
+        |v| filter(v, |p: &EveryNth, r: &Record| u32::from(r.ply) % p.n == p.offset % p.n),
     ),
     // nnue-pytorch's `random_fen_skipping` of n is a probability of n / (n + 1).
     Row::position(
         "random_skip",
         "a draw by its game and ply comes out below a probability",
         &[real("probability", "share of positions that go", (0.0, 1.0), &[0.5]), SEED],
-        |v| filter(v, |p: RandomSkip| move |r: &Record| draw(p.seed, Stream::RandomSkip, r) >= p.probability),
+        |v| filter(v, |p: &RandomSkip, r: &Record| draw(p.seed, Stream::RandomSkip, r) >= p.probability),
     ),
     // The share kept is linear between the given plies, and everything from the last on stays. Source: nnue-pytorch's
     // `soft_early_fen_skipping`, whose points are the defaults.
@@ -46,13 +46,12 @@ pub(super) const ROWS: &[Row] = &[
             SEED,
         ],
         |v| {
-            filter(v, |p: EarlySkip| {
-                let shares = p.shares();
-                move |r: &Record| match shares.get(r.game_ply() as usize) {
-                    Some(share) => draw(p.seed, Stream::EarlySkip, r) < *share,
-                    None => true,
-                }
-            })
+            let p: EarlySkip = v.try_into()?;
+            let shares = p.shares();
+            Ok(Box::new(move |r: &Record| match shares.get(r.game_ply() as usize) {
+                Some(share) => draw(p.seed, Stream::EarlySkip, r) < *share,
+                None => true,
+            }))
         },
     ),
     WDL_SKIP,

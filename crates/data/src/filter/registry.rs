@@ -16,17 +16,11 @@ pub type ParamValues = toml::Table;
 /// The values that a parameter takes, and its default; several defaults are a list of that length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    Whole {
-        range: (i64, i64),
-        default: &'static [i64],
-    },
-    Real {
-        range: (f64, f64),
-        default: &'static [f64],
-    },
-    Switch {
-        default: bool,
-    },
+    /// A whole number from the first to the second.
+    Whole((i64, i64), &'static [i64]),
+    /// A number from the first to the second.
+    Real((f64, f64), &'static [f64]),
+    Switch(bool),
     /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
 }
@@ -43,15 +37,15 @@ pub struct Param {
 type Str = &'static str;
 
 pub(super) const fn whole(name: Str, about: Str, range: (i64, i64), default: &'static [i64]) -> Param {
-    Param { name, about, kind: Kind::Whole { range, default } }
+    Param { name, about, kind: Kind::Whole(range, default) }
 }
 
 pub(super) const fn real(name: Str, about: Str, range: (f64, f64), default: &'static [f64]) -> Param {
-    Param { name, about, kind: Kind::Real { range, default } }
+    Param { name, about, kind: Kind::Real(range, default) }
 }
 
 pub(super) const fn switch(name: Str, about: Str, default: bool) -> Param {
-    Param { name, about, kind: Kind::Switch { default } }
+    Param { name, about, kind: Kind::Switch(default) }
 }
 
 pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Param {
@@ -107,13 +101,14 @@ pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 /// Builds a filter from the values of all its parameters.
 pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
 
-/// Deserialises the parameters `P` of a filter and builds it.
-pub(super) fn filter<P, T, F>(values: ParamValues, keeps: fn(P) -> F) -> Result<Filter<T>, toml::de::Error>
+/// Builds a filter that keeps what `keeps` says, given the parameters `P`.
+pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> Result<Filter<T>, toml::de::Error>
 where
-    P: DeserializeOwned,
-    F: Fn(&T) -> bool + Send + Sync + 'static,
+    P: DeserializeOwned + Send + Sync + 'static,
+    F: Fn(&P, &T) -> bool + Send + Sync + 'static,
 {
-    Ok(Box::new(keeps(values.try_into()?)))
+    let params: P = values.try_into()?;
+    Ok(Box::new(move |item| keeps(&params, item)))
 }
 
 /// What a filter looks at, and how it is built.
@@ -271,8 +266,8 @@ impl Kind {
     /// How many values the parameter has: more than one is a list.
     pub fn count(&self) -> usize {
         match self {
-            Kind::Whole { default, .. } => default.len(),
-            Kind::Real { default, .. } => default.len(),
+            Kind::Whole(_, default) => default.len(),
+            Kind::Real(_, default) => default.len(),
             _ => 1,
         }
     }
@@ -283,9 +278,9 @@ impl Kind {
             _ => Value::Array(values),
         };
         match self {
-            Kind::Whole { default, .. } => list(default.iter().map(|n| Value::Integer(*n)).collect()),
-            Kind::Real { default, .. } => list(default.iter().map(|x| Value::Float(*x)).collect()),
-            Kind::Switch { default } => Value::Boolean(*default),
+            Kind::Whole(_, default) => list(default.iter().map(|n| Value::Integer(*n)).collect()),
+            Kind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
+            Kind::Switch(default) => Value::Boolean(*default),
             Kind::Choice(words) => Value::String(words[0].into()),
         }
     }
@@ -294,7 +289,7 @@ impl Kind {
     fn parse(&self, text: &str) -> Option<Value> {
         let number = |text: &str| text.trim().parse().ok().map(Value::Float);
         match self {
-            Kind::Switch { .. } => text.parse().ok().map(Value::Boolean),
+            Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
             Kind::Choice(_) => Some(Value::String(text.into())),
             _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
             _ => number(text),
@@ -314,14 +309,14 @@ impl Kind {
 
     fn checked_one(&self, value: &Value) -> Option<Value> {
         match self {
-            Kind::Whole { range: (low, high), .. } => {
+            Kind::Whole((low, high), _) => {
                 let whole = number(value).filter(|x| x.fract() == 0.0)? as i64;
                 (*low..=*high).contains(&whole).then_some(Value::Integer(whole))
             }
-            Kind::Real { range: (low, high), .. } => {
+            Kind::Real((low, high), _) => {
                 number(value).filter(|x| (low..=high).contains(&x)).map(Value::Float)
             }
-            Kind::Switch { .. } => value.as_bool().map(Value::Boolean),
+            Kind::Switch(_) => value.as_bool().map(Value::Boolean),
             Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
         }
     }
@@ -329,8 +324,8 @@ impl Kind {
     /// The values it takes: `a whole number from 1 to 255`.
     fn describe(&self) -> String {
         match self {
-            Kind::Switch { .. } | Kind::Choice(_) => self.range(),
-            Kind::Whole { .. } if self.count() == 1 => format!("a whole number from {}", self.range()),
+            Kind::Switch(_) | Kind::Choice(_) => self.range(),
+            Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
             _ if self.count() == 1 => format!("a number from {}", self.range()),
             _ => format!("a list of {} numbers from {}", self.count(), self.range()),
         }
@@ -338,9 +333,9 @@ impl Kind {
 
     fn range(&self) -> String {
         match self {
-            Kind::Whole { range: (low, high), .. } => format!("{low} to {high}"),
-            Kind::Real { range: (low, high), .. } => format!("{low} to {high}"),
-            Kind::Switch { .. } => "true or false".into(),
+            Kind::Whole((low, high), _) => format!("{low} to {high}"),
+            Kind::Real((low, high), _) => format!("{low} to {high}"),
+            Kind::Switch(_) => "true or false".into(),
             Kind::Choice(words) => words.join(" or "),
         }
     }

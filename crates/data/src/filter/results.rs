@@ -8,7 +8,7 @@ use super::registry::{NoParams, Row, choice, filter, switch};
 pub(super) const ROWS: &[Row] = &[
     // Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
     Row::position("draws", "the game was drawn", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| r.result != 0)
+        filter(v, |_: &NoParams, r: &Record| r.result != 0)
     }),
     Row::position(
         "result",
@@ -19,12 +19,10 @@ pub(super) const ROWS: &[Row] = &[
             switch("black_wins", "keep games that Black won", true),
         ],
         |v| {
-            filter(v, |p: GameResult| {
-                move |r: &Record| match r.result {
-                    0 => p.drawn,
-                    1.. => p.white_wins,
-                    _ => p.black_wins,
-                }
+            filter(v, |p: &GameResult, r: &Record| match r.result {
+                0 => p.drawn,
+                1.. => p.white_wins,
+                _ => p.black_wins,
             })
         },
     ),
@@ -37,11 +35,9 @@ pub(super) const ROWS: &[Row] = &[
             switch("drawn", "keep drawn games", false),
         ],
         |v| {
-            filter(v, |p: Winner| {
-                move |r: &Record| match r.turn.fold_wb(r.result, -r.result) {
-                    0 => p.drawn,
-                    result => (result == 1) == (p.keep == Mover::Winner),
-                }
+            filter(v, |p: &Winner, r: &Record| match r.turn.fold_wb(r.result, -r.result) {
+                0 => p.drawn,
+                result => (result == 1) == (p.keep == Mover::Winner),
             })
         },
     ),

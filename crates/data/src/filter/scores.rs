@@ -9,11 +9,11 @@ use patzer_chess::score::is_mate;
 
 pub(super) const ROWS: &[Row] = &[
     Row::position("no_score", "it has no score", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| r.score.is_some())
+        filter(v, |_: &NoParams, r: &Record| r.score.is_some())
     }),
     // Source: Österlund, "Texel's Tuning Method" (2014), which leaves out positions where the engine found a mate.
     Row::position("mate_score", "its score is a forced mate for either side", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| r.score.is_none_or(|score| !is_mate(score.into())))
+        filter(v, |_: &NoParams, r: &Record| r.score.is_none_or(|score| !is_mate(score.into())))
     }),
     Row::position(
         "score_limit",
@@ -23,8 +23,8 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the most that one side is ahead, in centipawns", (0, 32000), &[10000]),
         ],
         |v| {
-            filter(v, |p: Range<u16>| {
-                move |r: &Record| r.score.is_none_or(|score| p.contains(score.unsigned_abs()))
+            filter(v, |p: &Range<u16>, r: &Record| {
+                r.score.is_none_or(|score| p.contains(score.unsigned_abs()))
             })
         },
     ),
@@ -36,14 +36,14 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the highest score kept, in centipawns", (-32000, 32000), &[32000]),
             choice("side", "for whom the score speaks", &["mover", "white"]),
         ],
-        |v| filter(v, |p: ScoreRange| move |r: &Record| p.keeps(r)),
+        |v| filter(v, ScoreRange::keeps),
     ),
     // Source: viriformat's `max_eval_incorrectness`.
     Row::position(
         "score_conflict",
         "a drawn game's score is further than max centipawns from 0, or a decided one's that far against the winner",
         &[whole("max", "the most that the score may be off, in centipawns", (0, 32000), &[1000])],
-        |v| filter(v, |p: ScoreConflict| move |r: &Record| p.keeps(r)),
+        |v| filter(v, ScoreConflict::keeps),
     ),
     // A score near 0 shortly before a decisive end is most often a placeholder, a loss on time or a crash.
     Row::position(
@@ -54,11 +54,9 @@ pub(super) const ROWS: &[Row] = &[
             whole("plies", "how near to the end, in plies; 255 is all but the furthest", (1, 255), &[20]),
         ],
         |v| {
-            filter(v, |p: EqualDecisive| {
-                move |r: &Record| {
-                    let equal = r.score.is_some_and(|score| score.unsigned_abs() <= p.cp);
-                    r.result == 0 || !equal || r.to_end >= p.plies
-                }
+            filter(v, |p: &EqualDecisive, r: &Record| {
+                let equal = r.score.is_some_and(|score| score.unsigned_abs() <= p.cp);
+                r.result == 0 || !equal || r.to_end >= p.plies
             })
         },
     ),
@@ -70,7 +68,7 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the greatest depth kept; 255 is any", (0, 255), &[255]),
             choice("unknown", "what becomes of positions without a depth", &["drop", "keep"]),
         ],
-        |v| filter(v, |p: KnownRange<u8>| move |r: &Record| p.contains(r.depth)),
+        |v| filter(v, |p: &KnownRange<u8>, r: &Record| p.contains(r.depth)),
     ),
 ];
 

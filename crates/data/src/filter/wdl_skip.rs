@@ -9,7 +9,7 @@
 use serde::Deserialize;
 
 use super::random::{SEED, Stream, draw};
-use super::registry::{Row, choice, filter, real};
+use super::registry::{Row, choice, real};
 use super::{PieceCounts, Record};
 
 pub(super) const WDL_SKIP: Row = Row::position(
@@ -34,10 +34,8 @@ pub(super) const WDL_SKIP: Row = Row::position(
         SEED,
     ],
     |v| {
-        filter(v, |p: WdlParams| {
-            let model = WdlModel::new(&p);
-            move |r: &Record| model.keeps(r)
-        })
+        let model = WdlModel::new(&v.try_into()?);
+        Ok(Box::new(move |r: &Record| model.keeps(r)))
     },
 );
 

@@ -12,20 +12,20 @@ use crate::flags;
 pub(super) const ROWS: &[Row] = &[
     // A static evaluation says nothing about a position in check.
     Row::position("in_check", "the side to move is in check", &[], |v| {
-        filter(v, |_: NoParams| |r: &Record| !r.has(flags::IN_CHECK))
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::IN_CHECK))
     }),
     Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
-        filter(v, |p: Window| move |r: &Record| r.to_check >= p.plies)
+        filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
     }),
     Row::position("before_capture", "a capture is played within a window of plies", WINDOW, |v| {
-        filter(v, |p: Window| move |r: &Record| r.to_capture >= p.plies)
+        filter(v, |p: &Window, r: &Record| r.to_capture >= p.plies)
     }),
     Row::position("before_mate", "checkmate is given within a window of plies", WINDOW, |v| {
-        filter(v, |p: Window| move |r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
+        filter(v, |p: &Window, r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
     }),
     // The moves before an adjudication or a resignation say little that the result does not.
     Row::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
-        filter(v, |p: Window| move |r: &Record| r.to_end >= p.plies)
+        filter(v, |p: &Window, r: &Record| r.to_end >= p.plies)
     }),
 ];
 
