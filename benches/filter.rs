@@ -4,8 +4,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::Record;
-use patzer_data::filter::registry::{Make, ROWS};
-use patzer_data::filter::{Counts, PRESETS, Pipeline};
+use patzer_data::filter::{Build, PRESETS, PieceCounts, Pipeline, rows};
 use patzer_data::stats::Tally;
 use patzer_data::validate::check;
 use patzer_pgn::{GameSplitter, Parser};
@@ -36,11 +35,11 @@ fn filter(criterion: &mut Criterion) {
             bench.iter(|| records.iter().filter(|record| judge.keep(record).is_ok()).count());
         });
     }
-    for row in ROWS.iter().filter(|row| ["wdl_skip", "piece_target", "imbalance"].contains(&row.name)) {
-        let Make::Position(make) = row.make else { continue };
-        let filter = make(&row.defaults());
+    for row in rows().filter(|row| ["wdl_skip", "piece_target", "imbalance"].contains(&row.name)) {
+        let Build::Position(build) = row.build else { continue };
+        let filter = build(row.defaults()).unwrap();
         group.bench_function(row.name, |bench| {
-            bench.iter(|| records.iter().filter(|record| filter.keeps(record)).count());
+            bench.iter(|| records.iter().filter(|record| filter(record)).count());
         });
     }
     group.finish();
@@ -51,7 +50,7 @@ fn read(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("data");
     group.sample_size(20).throughput(Throughput::Elements(records.len() as u64));
     group.bench_function("counts", |bench| {
-        bench.iter(|| records.iter().map(|record| Counts::of(&record.board).material()).sum::<u32>());
+        bench.iter(|| records.iter().map(|record| PieceCounts::of(&record.board).material()).sum::<u32>());
     });
     group.bench_function("stats", |bench| {
         bench.iter(|| {

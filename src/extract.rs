@@ -9,7 +9,7 @@ use patzer_data::extract::{Notice, Settings, Summary, extract};
 use patzer_data::filter::{self, Pipeline};
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::funnel::Step;
+use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -217,7 +217,7 @@ impl fmt::Display for Outcome {
 const LABEL: usize = 44;
 
 /// The funnel in place of the list of what was dropped.
-fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[Step]) -> fmt::Result {
+fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[FunnelStep]) -> fmt::Result {
     let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, LABEL);
     writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
     writeln!(f, "{:<width$}{:>42}", "positions read", grouped(s.positions_read))?;

@@ -5,8 +5,7 @@ use super::moved::{Moved, Written};
 use crate::{Status, Ui};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
-use patzer_data::outlet::Choices;
-use patzer_data::{Dataset, memory};
+use patzer_data::{Dataset, OutputSettings, memory};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -62,7 +61,7 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     let started = Instant::now();
     let parts = args.data.iter().map(|path| Dataset::open(path)).collect::<Result<Vec<_>>>()?;
     let seed = parts.first().map(|part| part.metadata().seed);
-    let choices = Choices {
+    let choices = OutputSettings {
         dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirror }),
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),

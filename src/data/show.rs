@@ -6,10 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Status, Ui};
-use patzer_data::Record;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::parts::{Part, Parts};
 use patzer_data::show::{self, Column, Shown};
+use patzer_data::{Record, RowGroup, RowGroups};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -36,7 +35,7 @@ pub struct ShowArgs {
     game: Option<u32>,
 
     /// Columns to show, separated by commas; --help lists them
-    #[arg(long, value_name = "NAMES", default_value = DEFAULT, value_delimiter = ',', value_parser = show::column)]
+    #[arg(long, value_name = "NAMES", default_value = DEFAULT, value_delimiter = ',', value_parser = show::named)]
     columns: Vec<&'static Column>,
 
     /// Draw each board above its line
@@ -63,10 +62,10 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
     let most = args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT });
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
-    let parts = Parts::open(&file, args.format)?;
+    let parts = RowGroups::open(&file, args.format)?;
     let known = parts.rows();
     let wanted = |row: u64, game: u32| row >= args.start && args.game.is_none_or(|wanted| wanted == game);
-    let work = |part: Part<'_>| -> Result<Vec<(u64, Record)>> {
+    let work = |part: RowGroup<'_>| -> Result<Vec<(u64, Record)>> {
         let rows = (part.row..).zip(part.records?);
         let rows = rows.filter(|(row, sample)| wanted(*row, sample.game));
         Ok(rows.take(most.min(1 << 32) as usize).map(|(row, sample)| (row, *sample)).collect())

@@ -4,7 +4,7 @@ use std::time::Instant;
 use super::moved::{Moved, Written};
 use crate::{Status, Ui};
 use patzer_data::Dataset;
-use patzer_data::split::{LEFT_OUT, Part, split};
+use patzer_data::split::{LEFT_OUT, SplitPart, split};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -65,7 +65,7 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
 }
 
 /// Parts with a share above 0.
-fn parts(args: &SplitArgs) -> Result<Vec<Part>> {
+fn parts(args: &SplitArgs) -> Result<Vec<SplitPart>> {
     let asked = [("train", args.train), ("validation", args.validation), ("test", args.test)];
     let shares = match asked.iter().all(|(_, share)| share.is_none()) {
         true => [("train", 0.9), ("validation", 0.05), ("test", 0.05)],
@@ -86,7 +86,8 @@ fn parts(args: &SplitArgs) -> Result<Vec<Part>> {
         PathBuf::from(path)
     };
     let asked = shares.into_iter().filter(|(_, share)| *share > 0.0);
-    let parts: Vec<Part> = asked.map(|(name, share)| Part { name, share, output: path(name) }).collect();
+    let parts: Vec<SplitPart> =
+        asked.map(|(name, share)| SplitPart { name, share, output: path(name) }).collect();
     if parts.is_empty() {
         return Err(Error::usage("every share is 0; there is nothing to write"));
     }

@@ -7,7 +7,7 @@ use crate::prepare::default_dataset;
 use crate::{Status, Ui};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
-use patzer_data::stats::{Counts, Outcomes, Stats, stats};
+use patzer_data::stats::{GameCounts, Outcomes, Stats, stats};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -197,7 +197,7 @@ fn write_files(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
         return Ok(());
     }
     writeln!(f, "\n{:<40}{:>14}{:>12}{:>10}", "", "positions", "games", "result")?;
-    let mut line = |label: String, counts: &Counts| {
+    let mut line = |label: String, counts: &GameCounts| {
         let mean = counts.game_results.mean().map_or("-".into(), |mean| format!("{mean:.4}"));
         writeln!(f, "{label:<40}{:>14}{:>12}{mean:>10}", grouped(counts.positions), grouped(counts.games))
     };

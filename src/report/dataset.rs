@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Ui;
-use patzer_data::parts::Parts;
-use patzer_data::{AnyReader, memory, stats};
+use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
 use patzer_io::error::Result;
@@ -45,12 +44,12 @@ impl Scored {
     fn read(path: &Path) -> Result<Scored> {
         let mut all = Scored::default();
         type Seen = (Vec<source::Scored>, Vec<Observation>);
-        let work = |part: patzer_data::parts::Part<'_>| -> Result<Seen> {
+        let work = |part: RowGroup<'_>| -> Result<Seen> {
             let samples = part.records?;
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
             Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))
         };
-        Parts::open(path, None)?.scan(0, work, |found| {
+        RowGroups::open(path, None)?.scan(0, work, |found| {
             let (scored, seen) = found?;
             for source::Scored { cp, result, game } in scored {
                 all.pairs.push((cp, result));

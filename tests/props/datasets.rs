@@ -10,10 +10,9 @@ use patzer_data::dedupe::{Dedupe, Deduper, Keep};
 use patzer_data::format::columns::Wanted;
 use patzer_data::format::metadata::Shard;
 use patzer_data::merge::merge;
-use patzer_data::outlet::Choices;
 use patzer_data::shuffle::{self, shuffle};
-use patzer_data::split::{Part, part_of, split};
-use patzer_data::{Dataset, Leaf, MeanResult, Metadata, Record, Writer};
+use patzer_data::split::{SplitPart, part_of, split};
+use patzer_data::{Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, Writer};
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 
@@ -242,7 +241,7 @@ proptest! {
             .collect();
         let whole = Metadata { dedupe: how, ..Metadata::new(vec![], vec![], 0) };
         write(&at("whole"), &unique(&records), whole);
-        let choices = Choices { memory, ..Choices::default() };
+        let choices = OutputSettings { memory, ..OutputSettings::default() };
         let merged = merge(&parts, &at("merged"), choices, 1, |_| {}).unwrap();
         let rows: u64 = parts.iter().map(Dataset::rows).sum();
         prop_assert_eq!(merged.done.read, rows);
@@ -250,7 +249,7 @@ proptest! {
         prop_assert_eq!(read(&at("merged")), unique(&records));
         prop_assert!(std::fs::read(at("merged")).unwrap() == std::fs::read(at("whole")).unwrap());
         if of > 1 {
-            let error = merge(&parts[1..], &at("part"), Choices::default(), 1, |_| {}).unwrap_err();
+            let error = merge(&parts[1..], &at("part"), OutputSettings::default(), 1, |_| {}).unwrap_err();
             prop_assert!(error.to_string().contains("is missing"), "{}", error);
         }
     }
@@ -260,7 +259,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let parts = [("a", &a), ("b", &b)].map(|(name, s)| write(&at(name), s, Metadata::new(vec![], vec![], 0)));
-        merge(&parts, &at("merged"), Choices::default(), 1, |_| {}).unwrap();
+        merge(&parts, &at("merged"), OutputSettings::default(), 1, |_| {}).unwrap();
         let merged = read(&at("merged"));
         let games = |records: &[Record]| records.iter().map(|s| s.game).collect::<HashSet<u32>>();
         let (of_a, of_b) = (games(&merged[..a.len()]), games(&merged[a.len()..]));
@@ -294,7 +293,7 @@ proptest! {
     fn a_split_never_has_a_game_in_two_parts(records in extracted(500), seed in any::<u64>(), share in 0.1f64..0.5) {
         let folder = tempfile::tempdir().unwrap();
         let dataset = write(&folder.path().join("x"), &records, Metadata::new(vec![], vec![], 0));
-        let part = |name| Part { name, share, output: folder.path().join(name) };
+        let part = |name| SplitPart { name, share, output: folder.path().join(name) };
         let parts = [part("train"), part("test")];
         let done = split(&dataset, &parts, seed, 1, |_| {}).unwrap();
         prop_assert_eq!(done.read as usize, records.len());

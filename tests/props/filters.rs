@@ -1,10 +1,9 @@
-//! Properties of every filter of the registry: the same answer wherever it is asked, and an account that adds up.
+//! Properties of every filter of the registry: the same answer wherever it is asked, and counts that add up.
 
 use std::collections::BTreeMap;
 
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_data::filter::registry::{Given, Kind, Make, ROWS, Row};
-use patzer_data::filter::{GameFacts, Pipeline};
+use patzer_data::filter::{Build, GameTags, Kind, ParamValues, Pipeline, Row, rows};
 use patzer_data::format::EMPTY;
 use patzer_data::{Dataset, Metadata, Record, Writer, flags};
 use proptest::prelude::*;
@@ -51,34 +50,34 @@ fn record() -> impl Strategy<Value = Record> {
     )
 }
 
-fn facts() -> impl Strategy<Value = GameFacts> {
+fn tags() -> impl Strategy<Value = GameTags> {
     let tag = prop::sample::select(vec!["normal", "time forfeit", "illegal move", "adjudication", "?"]);
     (0u16..4000, 0u16..4000, 0u32..10_000, tag).prop_map(|(white, black, seconds, end)| {
-        let tags = format!(
+        let text = format!(
             "[WhiteElo \"{white}\"]\n[BlackElo \"{black}\"]\n[TimeControl \"{seconds}+1\"]\n[Termination \"{end}\"]\n"
         );
-        GameFacts::of(tags.as_bytes(), b"")
+        GameTags::of(text.as_bytes(), b"")
     })
 }
 
-/// Values for a row's parameters, all within their ranges, from as many numbers as it takes.
-fn values(row: &Row, numbers: &[u64]) -> Option<Vec<String>> {
+/// Values for a row's parameters, all within their ranges, as overrides and as the row takes them.
+fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValues)> {
     let mut numbers = numbers.iter().cycle();
     let mut values = row.defaults();
     let mut texts = Vec::new();
-    for (index, p) in row.parameters.iter().enumerate() {
+    for p in row.params {
         let one = |number: u64| match p.kind {
-            Kind::Whole(low, high) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
-            Kind::Real(low, high) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
-            Kind::Switch => number.is_multiple_of(2).to_string(),
+            Kind::Whole((low, high), _) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
+            Kind::Real((low, high), _) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
+            Kind::Switch(_) => number.is_multiple_of(2).to_string(),
             Kind::Choice(words) => words[number as usize % words.len()].to_string(),
         };
-        let list: Vec<String> = p.default.iter().map(|_| one(*numbers.next().unwrap())).collect();
+        let list: Vec<String> = (0..p.kind.count()).map(|_| one(*numbers.next().unwrap())).collect();
         let text = list.join(",");
-        row.set(&mut values, index, &Given::Text(&text)).unwrap();
+        row.set_text(&mut values, p.name, &text).unwrap();
         texts.push(format!("{}.{}={text}", row.name, p.name));
     }
-    row.check(&values).is_ok().then_some(texts)
+    row.check(&values).is_ok().then_some((texts, values))
 }
 
 fn pipeline(row: &Row, overrides: &[String]) -> Pipeline {
@@ -102,51 +101,44 @@ proptest! {
     #[test]
     fn every_filter_says_the_same_at_extract_and_on_the_dataset(
         records in prop::collection::vec(record(), 1..12),
-        facts in facts(),
+        tags in tags(),
         numbers in prop::collection::vec(any::<u64>(), 64),
     ) {
         let later = stored(&records);
-        for row in ROWS {
-            let Some(overrides) = values(row, &numbers) else { continue };
+        for row in rows() {
+            let Some((overrides, _)) = values(row, &numbers) else { continue };
             let (mut at_extract, mut again) = (pipeline(row, &overrides), pipeline(row, &overrides));
-            let whole = at_extract.halves().0.keep_game(&facts);
-            prop_assert_eq!(whole, again.halves().0.keep_game(&facts));
-            prop_assert!(whole.is_ok() || (matches!(row.make, Make::Game(_)) && whole == Err(row.name)));
-            let mut account: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+            let whole = at_extract.halves().0.keep_game(&tags);
+            prop_assert_eq!(whole, again.halves().0.keep_game(&tags));
+            prop_assert!(whole.is_ok() || (matches!(row.build, Build::Game(_)) && whole == Err(row.name)));
+            let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
             for (record, later) in records.iter().zip(&later) {
                 let answer = at_extract.keep(record);
                 prop_assert_eq!(answer, again.keep(later), "{}", row.name);
                 prop_assert!(answer.is_ok() || answer == Err(row.name));
-                *account.entry(answer.err()).or_default() += 1;
+                *counts.entry(answer.err()).or_default() += 1;
             }
-            prop_assert_eq!(account.values().sum::<usize>(), records.len());
+            prop_assert_eq!(counts.values().sum::<usize>(), records.len());
         }
     }
 
     #[test]
-    fn a_stricter_window_never_keeps_more(record in record(), plies in 1u8..255) {
-        for row in ROWS.iter().filter(|row| row.name.starts_with("before_")) {
-            if let Make::Position(make) = row.make {
-                let plies = f64::from(plies);
-                prop_assert!(make(&[plies]).keeps(&record) || !make(&[plies + 1.0]).keeps(&record), "{}", row.name);
+    fn a_stricter_window_never_keeps_more(record in record(), plies in 1i64..255) {
+        for row in rows().filter(|row| row.name.starts_with("before_")) {
+            if let Build::Position(build) = row.build {
+                let window = |plies: i64| build([("plies".into(), plies.into())].into_iter().collect()).unwrap();
+                prop_assert!(window(plies)(&record) || !window(plies + 1)(&record), "{}", row.name);
             }
         }
     }
 
     #[test]
     fn a_wider_range_never_keeps_less(record in record(), numbers in prop::collection::vec(any::<u64>(), 8)) {
-        for row in ROWS.iter().filter(|row| row.parameters.iter().any(|p| p.name == "min")) {
-            let (Make::Position(make), Some(_)) = (&row.make, values(row, &numbers)) else { continue };
-            let mut narrow = row.defaults();
-            for text in values(row, &numbers).unwrap() {
-                let (name, value) = text.split_once('=').unwrap();
-                let index = row.parameter(name.split_once('.').unwrap().1).unwrap();
-                row.set(&mut narrow, index, &Given::Text(value)).unwrap();
-            }
-            // `min` and `max` come first in every row that has them.
+        for row in rows().filter(|row| row.params.iter().any(|p| p.name == "min")) {
+            let (Build::Position(build), Some((_, narrow))) = (&row.build, values(row, &numbers)) else { continue };
             let mut wide = narrow.clone();
-            wide[0] = row.defaults()[0];
-            prop_assert!(make(&wide).keeps(&record) || !make(&narrow).keeps(&record), "{}", row.name);
+            wide["min"] = row.defaults()["min"].clone();
+            prop_assert!(build(wide).unwrap()(&record) || !build(narrow).unwrap()(&record), "{}", row.name);
         }
     }
 
@@ -154,7 +146,7 @@ proptest! {
     #[test]
     fn draws_do_not_depend_on_the_order(records in prop::collection::vec(record(), 2..12)) {
         for name in ["random_skip", "early_skip", "wdl_skip", "piece_target"] {
-            let row = ROWS.iter().find(|row| row.name == name).unwrap();
+            let row = rows().find(|row| row.name == name).unwrap();
             let (mut forwards, mut backwards) = (pipeline(row, &[]), pipeline(row, &[]));
             let ahead: Vec<bool> = records.iter().map(|s| forwards.keep(s).is_ok()).collect();
             let mut back: Vec<bool> = records.iter().rev().map(|s| backwards.keep(s).is_ok()).collect();

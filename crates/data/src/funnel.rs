@@ -1,8 +1,6 @@
-//! What each filter would drop alone, and what it drops in its place.
+//! Counts what each filter drops alone and in sequence, for `extract --dry-run`.
 //!
-//! In: the filters, and every game and record that they judge. Out: the [`Step`]s of a funnel, which a table and JSON
-//! are made of. `extract --dry-run` shows it, so that presets can be compared before anything is written. What is
-//! counted here goes another way than the extraction itself, and the two have to agree.
+//! The counts are made independently of the extraction, and [`FunnelCounts::steps`] checks that the two agree.
 
 use std::collections::BTreeMap;
 
@@ -10,54 +8,55 @@ use serde::Serialize;
 
 use super::Record;
 use super::dedupe::Dedupe;
-use super::filter::{GameFacts, Judge};
+use super::filter::{FilterSet, GameTags};
 use super::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
-/// One step of the funnel.
+/// One filter, or another reason, of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// What drops: the reason as in `dropped`.
+pub struct FunnelStep {
+    /// The reason, as in `dropped`.
     pub filter: String,
-    /// The same with its values.
+    /// The reason with its parameters.
     pub label: String,
-    /// Positions that it would drop if it stood alone, of those that can be used at all.
+    /// Usable positions that it would drop alone.
     pub alone: u64,
-    /// Positions that it drops after those before it.
+    /// Positions that it drops after the steps before.
     pub sequence: u64,
-    /// Positions left after it.
     pub left: u64,
 }
 
-/// Counts for each filter, in the order in which they judge, and for what comes after them.
+/// Counts for each filter in their order, and for the stages after them.
 #[derive(Debug, Default)]
-pub struct Account {
-    counts: Vec<Counts>,
+pub struct FunnelCounts {
+    counts: Vec<DropCounts>,
     records: u64,
     over_cap: u64,
-    /// The keys of records that are not in `seen` yet.
+    /// Keys of records that are not in `seen` yet.
     keys: Vec<u128>,
     seen: KeySet,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct DropCounts {
     alone: u64,
     sequence: u64,
 }
 
-impl Account {
-    /// An account for these filters, with nothing counted yet.
-    pub fn new(judge: &Judge) -> Account {
-        Account { counts: vec![Counts::default(); judge.names().count()], ..Account::default() }
+impl FunnelCounts {
+    pub fn new(filters: &FilterSet) -> FunnelCounts {
+        FunnelCounts {
+            counts: vec![DropCounts::default(); filters.names().count()],
+            ..FunnelCounts::default()
+        }
     }
 
-    /// Counts a game's records. `facts` matter where the judge judges games, `keys` says how duplicates are
+    /// Counts a game's records. `tags` matter where the filters judges games, `keys` says how duplicates are
     /// looked for, if they are, `cap` how many positions a game may have.
     pub fn count(
         &mut self,
-        judge: &Judge,
-        facts: &GameFacts,
+        filters: &FilterSet,
+        tags: &GameTags,
         records: &[Record],
         keys: Option<Dedupe>,
         cap: Option<usize>,
@@ -69,20 +68,20 @@ impl Account {
             self.keys.extend(records.iter().map(|record| how.key(record)));
         }
         let mut gone = false;
-        let games = judge.each_of_games(facts).count();
-        for (counts, keeps) in self.counts.iter_mut().zip(judge.each_of_games(facts)) {
+        let games = filters.each_of_games(tags).count();
+        for (counts, keeps) in self.counts.iter_mut().zip(filters.each_of_games(tags)) {
             counts.add(keeps, number, &mut gone);
         }
         for record in records {
             let mut gone = gone;
-            for (counts, keeps) in self.counts[games..].iter_mut().zip(judge.each_of_positions(record)) {
+            for (counts, keeps) in self.counts[games..].iter_mut().zip(filters.each_of_positions(record)) {
                 counts.add(keeps, 1, &mut gone);
             }
         }
     }
 
-    /// Adds what another account of the same filters has counted.
-    pub fn merge(&mut self, other: Account) {
+    /// Adds the counts of other games.
+    pub fn merge(&mut self, other: FunnelCounts) {
         for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
             ours.alone += theirs.alone;
             ours.sequence += theirs.sequence;
@@ -94,45 +93,44 @@ impl Account {
         }
     }
 
-    /// Positions that can be used at all.
+    /// Usable positions.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Positions beyond the cap of their game.
+    /// Positions beyond the limit of their game.
     pub fn over_cap(&self) -> u64 {
         self.over_cap
     }
 
-    /// Positions that are equal to an earlier one.
     pub fn duplicates(&self) -> u64 {
         self.records - self.seen.len() as u64
     }
 
-    /// The whole funnel: `read` positions come in, `before` are the reasons that stand before the filters, `after`
-    /// those after them, with what each would drop alone if it is in use.
+    /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after` them
+    /// with what each drops alone, if in use.
     ///
     /// # Errors
-    /// If what the filters drop here is not what was `dropped`, which is a fault of patzer.
+    /// An internal fault if the funnel and the extraction disagree.
     pub fn steps(
         &self,
-        judge: &Judge,
+        filters: &FilterSet,
         read: u64,
         dropped: &BTreeMap<String, u64>,
         before: &[&'static str],
         after: &[(&'static str, Option<u64>)],
-    ) -> Result<Vec<Step>> {
+    ) -> Result<Vec<FunnelStep>> {
         let mut left = read;
         let mut steps = Vec::new();
         let mut add = |filter: &str, label: &str, alone, sequence| {
             left = left.saturating_sub(sequence);
-            steps.push(Step { filter: filter.into(), label: label.into(), alone, sequence, left });
+            steps.push(FunnelStep { filter: filter.into(), label: label.into(), alone, sequence, left });
         };
         let real = |reason: &str| dropped.get(reason).copied().unwrap_or(0);
         for reason in before {
             add(reason, reason, real(reason), real(reason));
         }
-        for (counts, (name, label)) in self.counts.iter().zip(judge.names()) {
+        for (counts, (name, label)) in self.counts.iter().zip(filters.names()) {
             add(name, label, counts.alone, counts.sequence);
         }
         for (reason, alone) in after {
@@ -152,7 +150,7 @@ impl Account {
     }
 }
 
-impl Counts {
+impl DropCounts {
     #[inline]
     fn add(&mut self, keeps: bool, number: u64, gone: &mut bool) {
         if !keeps {

@@ -1,12 +1,11 @@
 //! A set of 128-bit position keys, made for hundreds of millions of insertions.
 //!
-//! In: keys. Out: whether each is new. Open addressing, 16 bytes a slot, four slots to a line of the processor's cache:
-//! a key is looked for in its own line and, where that is full, in those that follow. The keys are already random
-//! ([`Record::key`](super::Record::key)), so they need no hashing: their highest bits are the place. Three things follow
-//! from that. The set can be in [`PARTS`] parts that are of different sizes from the start, so that they grow one after
-//! another: there is never a second table beside the first, nor a long pause. Growing passes once through the old lines
-//! of a part and once through the new ones, in order, instead of jumping about. And since where a key belongs is known
-//! beforehand, [`KeySet::insert_all`] asks for the lines of keys to come, so that their cache misses overlap.
+//! Open addressing, 16 bytes a slot, four slots to a cache line: a key is searched in its home line and, where that is
+//! full, in the following ones. Keys are random already ([`Record::key`](super::Record::key)), so their highest bits are
+//! the place without hashing. Three things follow. The set has [`SEGMENTS`] segments of different initial sizes that
+//! grow one after another: there is never a second table beside the first, nor a long pause. Growing passes once through
+//! the old lines of a segment and once through the new ones, in order. And since the home of a key is known beforehand,
+//! [`KeySet::insert_all`] prefetches the lines of coming keys, so that their cache misses overlap.
 
 use patzer_chess::huge_pages::prefaulted;
 use patzer_chess::prefetch::prefetch;
@@ -14,33 +13,32 @@ use patzer_chess::prefetch::prefetch;
 /// A set of keys.
 #[derive(Debug)]
 pub struct KeySet {
-    /// By the keys' highest bits.
-    parts: Vec<Part>,
+    /// Indexed by the keys' highest bits.
+    segments: Vec<Segment>,
     /// Whether the key 0 is in the set.
     zero: bool,
 }
 
 #[derive(Debug)]
-struct Part {
-    lines: Vec<Line>,
+struct Segment {
+    lines: Vec<CacheLine>,
     taken: usize,
 }
 
-/// Keys that the processor's cache loads together, in the order in which they came; 0 is an empty slot.
+/// Keys of one cache line in order of insertion; 0 is an empty slot.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Line([u128; LINE]);
+struct CacheLine([u128; LINE]);
 
 const LINE: usize = 4;
 
-/// A power of two.
-const PARTS: usize = 1 << PART_BITS;
-const PART_BITS: u32 = 6;
+const SEGMENTS: usize = 1 << SEGMENT_BITS;
+const SEGMENT_BITS: u32 = 6;
 
-/// Lines of the smallest part at the start.
+/// Lines of the smallest segment at the start.
 const SMALLEST: usize = 1 << 4;
 
-/// How many keys beforehand to ask for a line: about as many as a core can wait for at a time.
+/// Prefetch distance in keys: about as many cache misses as a core can have in flight.
 const AHEAD: usize = 16;
 
 impl Default for KeySet {
@@ -52,14 +50,13 @@ impl Default for KeySet {
 impl KeySet {
     /// An empty set.
     pub fn new() -> KeySet {
-        let lines = |part: usize| (SMALLEST as f64 * (part as f64 / PARTS as f64).exp2()) as usize;
-        let empty = |part| Part { lines: vec![Line([0; LINE]); lines(part)], taken: 0 };
-        KeySet { parts: (0..PARTS).map(empty).collect(), zero: false }
+        let lines = |segment: usize| (SMALLEST as f64 * (segment as f64 / SEGMENTS as f64).exp2()) as usize;
+        let empty = |segment| Segment { lines: vec![CacheLine([0; LINE]); lines(segment)], taken: 0 };
+        KeySet { segments: (0..SEGMENTS).map(empty).collect(), zero: false }
     }
 
-    /// How many keys are in the set.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.taken).sum::<usize>() + usize::from(self.zero)
+        self.segments.iter().map(|segment| segment.taken).sum::<usize>() + usize::from(self.zero)
     }
 
     /// Whether the set is empty.
@@ -67,24 +64,24 @@ impl KeySet {
         self.len() == 0
     }
 
-    /// Every key, in no order that means anything.
+    /// Every key, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = u128> + '_ {
-        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let lines = self.segments.iter().flat_map(|segment| &segment.lines);
         let keys = lines.flat_map(|line| line.0).filter(|key| *key != 0);
         self.zero.then_some(0).into_iter().chain(keys)
     }
 
-    /// The most memory that it takes while so many more random keys are added, in bytes: a part gets hardly more than
-    /// its share of them, and never twice that.
+    /// Upper bound of its bytes while `more` random keys are added: a segment gets hardly more than its share of them,
+    /// and never twice that.
     pub fn bytes_with(&self, more: usize) -> usize {
-        let share = 2 * more.div_ceil(PARTS) + LINE * SMALLEST;
+        let share = 2 * more.div_ceil(SEGMENTS) + LINE * SMALLEST;
         let (mut lines, mut largest) = (0, 0);
-        for part in &self.parts {
-            let after = part.lines_with(share);
+        for segment in &self.segments {
+            let after = segment.lines_with(share);
             lines += after;
-            largest = largest.max(if after > part.lines.len() { after / 2 } else { 0 });
+            largest = largest.max(if after > segment.lines.len() { after / 2 } else { 0 });
         }
-        (lines + largest) * size_of::<Line>()
+        (lines + largest) * size_of::<CacheLine>()
     }
 
     /// Adds a key; true if it was not there.
@@ -93,34 +90,33 @@ impl KeySet {
         if key == 0 {
             return !std::mem::replace(&mut self.zero, true);
         }
-        self.parts[part_of(key)].insert(key)
+        self.segments[segment_of(key)].insert(key)
     }
 
-    /// Adds keys in their order, and tells of each whether it was not there.
+    /// Adds keys in their order; `new` gets for each whether it was absent.
     pub fn insert_all(&mut self, keys: &[u128], mut new: impl FnMut(bool)) {
-        keys.iter().take(AHEAD).for_each(|key| self.ask_for(*key));
+        keys.iter().take(AHEAD).for_each(|key| self.prefetch_home(*key));
         for (at, key) in keys.iter().enumerate() {
             if let Some(later) = keys.get(at + AHEAD) {
-                self.ask_for(*later);
+                self.prefetch_home(*later);
             }
             new(self.insert(*key));
         }
     }
 
     #[inline]
-    fn ask_for(&self, key: u128) {
-        let part = &self.parts[part_of(key)];
-        prefetch(&part.lines[part.home(key)]);
+    fn prefetch_home(&self, key: u128) {
+        let segment = &self.segments[segment_of(key)];
+        prefetch(&segment.lines[segment.home(key)]);
     }
 }
 
-/// The part to which a key belongs.
 #[inline]
-fn part_of(key: u128) -> usize {
-    (key >> (128 - PART_BITS)) as usize
+fn segment_of(key: u128) -> usize {
+    (key >> (128 - SEGMENT_BITS)) as usize
 }
 
-impl Part {
+impl Segment {
     #[inline]
     fn insert(&mut self, key: u128) -> bool {
         if self.lines_with(1) > self.lines.len() {
@@ -131,14 +127,14 @@ impl Part {
         new
     }
 
-    /// The line at which the search for a key begins: as far from the first as the key is from the part's lowest.
+    /// The line at which the search for a key begins: as far from the first as the key is from the segment's lowest.
     #[inline]
     fn home(&self, key: u128) -> usize {
-        let within = (key << PART_BITS) >> 64;
+        let within = (key << SEGMENT_BITS) >> 64;
         ((within * self.lines.len() as u128) >> 64) as usize
     }
 
-    /// Puts a key into its slot; false if it is there already. There has to be an empty slot.
+    /// Puts a key into its slot; false if it is there already. Needs an empty slot.
     #[inline]
     fn place(&mut self, key: u128) -> bool {
         let mut at = self.home(key);
@@ -156,8 +152,7 @@ impl Part {
         }
     }
 
-    /// The lines that it takes for so many more keys: two thirds full at most, since beyond that too many keys are not
-    /// in their own line.
+    /// Lines needed for `more` keys: at most two thirds full, since beyond that too many keys miss their home line.
     #[inline]
     fn lines_with(&self, more: usize) -> usize {
         let mut lines = self.lines.len();
@@ -169,7 +164,7 @@ impl Part {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = prefaulted(self.lines.len() * 2, Line([0; LINE]));
+        let larger = prefaulted(self.lines.len() * 2, CacheLine([0; LINE]));
         let old = std::mem::replace(&mut self.lines, larger);
         for key in old.into_iter().flat_map(|line| line.0).filter(|key| *key != 0) {
             self.place(key);
@@ -204,15 +199,16 @@ mod tests {
     #[test]
     fn it_says_beforehand_how_much_memory_it_takes() {
         let (mut set, mut rng) = (KeySet::new(), patzer_chess::rng::Rng::new(5));
-        let lines = |set: &KeySet| -> Vec<usize> { set.parts.iter().map(|part| part.lines.len()).collect() };
+        let lines =
+            |set: &KeySet| -> Vec<usize> { set.segments.iter().map(|segment| segment.lines.len()).collect() };
         for _ in 0..50 {
             let (foretold, mut before) = (set.bytes_with(1000), lines(&set));
             for _ in 0..1000 {
                 set.insert(u128::from(rng.next_u64()) << 64);
                 let after = lines(&set);
-                // While a part grows, what it had is there too.
+                // While a segment grows, what it had is there too.
                 let grown: usize = before.iter().zip(&after).filter(|(b, a)| b != a).map(|(b, _)| *b).sum();
-                assert!((after.iter().sum::<usize>() + grown) * size_of::<Line>() <= foretold);
+                assert!((after.iter().sum::<usize>() + grown) * size_of::<CacheLine>() <= foretold);
                 before = after;
             }
         }

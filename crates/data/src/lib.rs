@@ -1,7 +1,10 @@
-//! Positions of games: the record, filters over it, removal of duplicates, and files of it.
+//! Datasets of chess positions: a [`Record`] for each position of a game, with result, score and distances to the next
+//! capture, check and end; filters, deduplication, sampling, file formats and statistics.
 //!
-//! In: games as the reader gives them. Out: a dataset of [`Record`]s, in the order of the input, with every
-//! position that was read either in it or counted under the filter that dropped it.
+//! [`extract::extract`] makes a dataset from games. [`AnyReader`] and [`AnyWriter`] read and write every format; a
+//! [`Dataset`] is the native one, Parquet. A [`filter::Pipeline`] decides which positions stay; every position that was
+//! read is either written or counted under the reason that dropped it. [`merge::merge`], [`shuffle::shuffle`],
+//! [`split::split`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
 
 pub mod dedupe;
 pub mod extract;
@@ -13,18 +16,21 @@ pub mod key_set;
 pub mod lines;
 pub mod memory;
 pub mod merge;
-pub mod outlet;
-pub mod parts;
-pub mod pick;
+mod output_stage;
+mod row_groups;
+mod sampling;
 pub mod show;
 pub mod shuffle;
-pub mod spill;
+mod spill;
+mod spill_file;
 pub mod split;
 pub mod stats;
-pub mod store;
 pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
+pub use output_stage::{OutputCounts, OutputSettings};
 pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, flags};
+pub use row_groups::{RowGroup, RowGroups};
+pub use sampling::Sampler;

@@ -1,18 +1,25 @@
-//! How much memory a command may take.
-//!
-//! In: a size as people write it, or nothing. Out: bytes.
+//! Sizes of memory on the command line.
 
-/// What `--memory` says if it is not given: half of what the machine has, or of what this process may have of it.
+/// Describes [`default`] in a help text.
 pub const DEFAULT: &str = "half of the machine's";
 
-/// Where that cannot be told.
+/// Half of the memory is taken as this where the system does not say how much there is.
 const UNKNOWN: usize = 2 << 30;
 
-/// Reads a size such as `500M` or `2G`: a whole number of bytes, or of KiB, MiB, GiB or TiB.
-///
-/// # Errors
-/// If it is not one; the text says how to write it.
-pub fn parse(text: &str) -> Result<usize, String> {
+/// Text that is no size of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeError;
+
+impl std::fmt::Display for SizeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("write it as a number and K, M, G or T, such as 2G")
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+/// Parses a size such as `500M` or `2G`: a whole number of bytes, KiB, MiB, GiB or TiB.
+pub fn parse(text: &str) -> Result<usize, SizeError> {
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let shift = match unit.trim_end_matches(['B', 'b']).trim_end_matches('i') {
         "" => 0,
@@ -24,10 +31,10 @@ pub fn parse(text: &str) -> Result<usize, String> {
     };
     let number = digits.parse::<usize>().ok();
     let bytes = number.and_then(|n| 1usize.checked_shl(shift).and_then(|unit| n.checked_mul(unit)));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as a number and K, M, G or T, such as 2G".into())
+    bytes.filter(|bytes| *bytes > 0).ok_or(SizeError)
 }
 
-/// Half of the memory that there is.
+/// Half of the machine's memory, or of the limit of the process's control group.
 pub fn default() -> usize {
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -1,8 +1,7 @@
-//! Several datasets as one.
+//! Merges datasets into one.
 //!
-//! In: datasets. Out: one. The parts of a sharded extraction are put together by the numbers of their games, which
-//! gives what one run would have given, to the byte; other datasets follow one another, their games renumbered. Then
-//! come the same last stages as in `extract` ([`Outlet`]): duplicates across the parts, random choices, the file.
+//! Shards of one extraction are interleaved by game number, which gives the bytes of a single run; other datasets are
+//! concatenated and their games renumbered. Then come the same stages as in `extract` ([`OutputStage`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,26 +12,25 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::format::metadata::{Account, Metadata, Shard};
 use super::format::parquet::Blocks;
-use super::outlet::{Choices, Done, Outlet};
+use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::spill::folder_of;
 use super::{AnyWriter, Dataset, Record, Writer};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Samples to collect before they are handed on.
+/// Records in a batch.
 const BATCH: usize = 1 << 16;
 
-/// What a merge did.
+/// Counts of a merge.
 #[derive(Debug)]
 pub struct Merged {
-    /// What became of the positions of the datasets.
-    pub done: Done,
-    /// What became of all that was read from games; `None` if a dataset does not say.
+    pub done: OutputCounts,
+    /// Summed counts of the extractions; `None` if a dataset does not have them.
     pub account: Option<Account>,
 }
 
-/// Merges datasets into a new file. Where `choices` drop no duplicates, parts of one extraction that dropped some are
-/// freed of those across the parts as well. `progress` is told of the positions as they are read.
+/// Merges datasets into a new file. Shards of an extraction that dropped duplicates lose duplicates across shards too,
+/// unless `settings` says otherwise. `progress` gets the number of positions read.
 ///
 /// # Errors
 /// If a dataset is damaged, they do not fit together, the output cannot be written, or the user interrupts; then
@@ -40,7 +38,7 @@ pub struct Merged {
 pub fn merge(
     parts: &[Dataset],
     output: &Path,
-    choices: Choices,
+    settings: OutputSettings,
     level: i32,
     progress: impl FnMut(u64),
 ) -> Result<Merged> {
@@ -51,7 +49,7 @@ pub fn merge(
         return Err(Error::data(other.path(), reason));
     }
     let shards = shards(parts)?;
-    let dedupe = match (choices.dedupe, first.metadata().dedupe.filter(|_| shards)) {
+    let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| shards)) {
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
                 first.path(),
@@ -60,21 +58,21 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(parts, shards, &choices);
+    let mut metadata = metadata(parts, shards, &settings);
     metadata.dedupe = means(parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
-    let choices = Choices { dedupe, ..choices };
+    let settings = OutputSettings { dedupe, ..settings };
     let writer = Writer::with_level(output, metadata, level)?;
-    let outlet = Outlet::new(Some(AnyWriter::native(output, writer)), &choices, &folder)?;
-    let mut intake = Intake { outlet, dedupe, batch: Vec::with_capacity(BATCH), progress };
+    let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &settings, &folder)?;
+    let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
     if shards {
-        interleave(parts, &mut intake)?
+        interleave(parts, &mut batcher)?
     } else {
-        concatenate(parts, &mut intake)?
+        concatenate(parts, &mut batcher)?
     }
-    intake.hand_on()?;
-    let done = intake.outlet.finish(|metadata, done| {
+    batcher.flush()?;
+    let done = batcher.output.finish(|metadata, done| {
         if let Some(account) = &mut account {
             for (reason, count) in &done.dropped {
                 *account.dropped.entry(reason.to_string()).or_default() += count;
@@ -89,7 +87,7 @@ pub fn merge(
     Ok(Merged { done, account })
 }
 
-/// Whether the datasets are the parts of one extraction, each once.
+/// Whether the datasets are all shards of one extraction, each once.
 fn shards(parts: &[Dataset]) -> Result<bool> {
     let Some(first) = parts.iter().find(|part| part.metadata().shard.is_some()) else { return Ok(false) };
     let alike = |part: &Dataset| {
@@ -105,16 +103,16 @@ fn shards(parts: &[Dataset]) -> Result<bool> {
     let mut there: Vec<Shard> = parts.iter().filter_map(|part| part.metadata().shard).collect();
     there.sort_unstable_by_key(|shard| shard.index);
     if let Some(pair) = there.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::usage(format!("shard {} is there twice", pair[0])));
+        return Err(Error::input(format!("shard {} is there twice", pair[0])));
     }
     let of = there[0].of;
     if let Some(index) = (0..of).find(|index| there.iter().all(|shard| shard.index != *index)) {
-        return Err(Error::usage(format!("shard {} is missing", Shard { index, of })));
+        return Err(Error::input(format!("shard {} is missing", Shard { index, of })));
     }
     Ok(true)
 }
 
-/// What the merged dataset says of duplicates. Where rows stand for several positions, all have to.
+/// The deduplication of the merged dataset. If some rows hold mean results, all have to.
 fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
     let has = |part: &&Dataset| part.metadata().layout().means;
     let Some(with) = parts.iter().find(has) else { return Ok(dedupe) };
@@ -125,22 +123,21 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
     }
 }
 
-/// What the merged dataset says of itself.
-fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
+fn metadata(parts: &[Dataset], shards: bool, settings: &OutputSettings) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
     let all: Vec<&Metadata> = parts.iter().map(Dataset::metadata).collect();
     merged.sources = unique(all.iter().flat_map(|m| &m.sources));
     if !shards && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
-        // Two datasets have games of the same file, so numbers no longer say which file a game is from.
+        // Two datasets have games of the same file, so game numbers no longer identify the file.
         merged.sources.iter_mut().for_each(|source| source.games = None);
     }
     merged.filters = unique(all.iter().flat_map(|m| &m.filters));
-    merged.filters.extend(choices.describe());
+    merged.filters.extend(settings.describe());
     merged.steps = unique(all.iter().flat_map(|m| &m.steps));
-    if !choices.describe().is_empty() {
-        merged.seed = choices.seed;
+    if !settings.describe().is_empty() {
+        merged.seed = settings.seed;
     }
     let accounts: Option<Vec<&Account>> = all.iter().map(|m| m.account.as_ref()).collect();
     merged.account = accounts.map(|accounts| {
@@ -151,7 +148,7 @@ fn metadata(parts: &[Dataset], shards: bool, choices: &Choices) -> Metadata {
     merged
 }
 
-/// Each once, in the order in which they come.
+/// The distinct items in their order.
 fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
     all.fold(Vec::new(), |mut seen, item| {
         if !seen.contains(item) {
@@ -161,46 +158,46 @@ fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Ve
     })
 }
 
-/// Collects records and hands them on with their keys.
-struct Intake<P> {
-    outlet: Outlet,
+/// Collects records into batches for the output stage.
+struct Batcher<P> {
+    output: OutputStage,
     dedupe: Option<Dedupe>,
     batch: Vec<Record>,
     progress: P,
 }
 
-impl<P: FnMut(u64)> Intake<P> {
+impl<P: FnMut(u64)> Batcher<P> {
     fn add(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
         self.batch.extend(records);
-        if self.batch.len() >= BATCH { self.hand_on() } else { Ok(()) }
+        if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
-    fn hand_on(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         interrupt::check()?;
         (self.progress)(self.batch.len() as u64);
-        let records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let mut records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let key = |how: Dedupe| records.par_iter().map(|record| how.key(record)).collect::<Vec<_>>();
         let keys = self.dedupe.map(key).unwrap_or_default();
-        self.outlet.take(records, &keys)
+        self.output.take(&mut records, &keys)
     }
 }
 
-/// One dataset after another, its games numbered after those before.
-fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+/// Reads one dataset after another and renumbers the games.
+fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut offset = 0u32;
     for part in parts {
         let too_many = || Error::data(part.path(), "its games cannot be numbered on: there are 2^32 in all");
         let games = games(part)?;
         offset.checked_add(games.saturating_sub(1)).ok_or_else(too_many)?;
         part.for_each(|records| {
-            intake.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
+            batcher.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
         })?;
         offset = offset.saturating_add(games);
     }
     Ok(())
 }
 
-/// How many numbers of games a dataset uses, gaps included.
+/// One more than the highest game number, including games without positions.
 fn games(data: &Dataset) -> Result<u32> {
     let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
     for group in 0..data.groups() {
@@ -210,12 +207,12 @@ fn games(data: &Dataset) -> Result<u32> {
     Ok(most)
 }
 
-/// The parts of one extraction, game by game.
-fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Result<()> {
+/// Reads the shards of one extraction in the order of their games.
+fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
     for (index, part) in parts.iter().enumerate() {
-        let mut head = Head { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
+        let mut head = PartCursor { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
         next.extend(head.game()?.map(|game| Reverse((game, index))));
         heads.push(head);
     }
@@ -224,7 +221,7 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
         loop {
             let left = &head.block[head.at..];
             let length = left.iter().position(|record| record.game != game).unwrap_or(left.len());
-            intake.add(left[..length].iter().copied())?;
+            batcher.add(left[..length].iter().copied())?;
             head.at += length;
             match head.game()? {
                 Some(same) if same == game => {}
@@ -243,15 +240,15 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resul
     Ok(())
 }
 
-/// Where reading one part has come to.
-struct Head<'a> {
+/// The reading position in a shard.
+struct PartCursor<'a> {
     part: &'a Dataset,
     blocks: Blocks<'a>,
     block: Vec<Record>,
     at: usize,
 }
 
-impl Head<'_> {
+impl PartCursor<'_> {
     /// The game of the next record; `None` at the end.
     fn game(&mut self) -> Result<Option<u32>> {
         while self.at == self.block.len() {

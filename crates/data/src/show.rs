@@ -1,6 +1,6 @@
-//! Positions as people read them: the columns of `patzer data show`, and boards drawn with letters.
-//!
-//! In: a record with its place. Out: a value a column, for a line of text or for JSON.
+//! The columns of `patzer data show`, and boards drawn with letters.
+
+use std::fmt;
 
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
@@ -10,73 +10,78 @@ use super::{FAR, Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
 
-/// One column that can be shown.
+/// A column of the table.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
-    /// What it says, with its unit.
-    pub doc: &'static str,
-    /// Its value for a position; null if there is none.
+    /// Its meaning, with its unit.
+    pub about: &'static str,
+    /// Its value; null if there is none.
     pub value: fn(&Shown<'_>) -> Value,
 }
 
-/// A position with its place.
+/// A record with its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// Its place in the file, from 0.
     pub row: u64,
-    /// The record.
     pub record: &'a Record,
-    /// The position, if the record holds a legal one.
+    /// The record's position, if legal.
     pub position: Option<&'a Chess>,
 }
 
-const fn new(name: &'static str, doc: &'static str, value: fn(&Shown<'_>) -> Value) -> Column {
-    Column { name, doc, value }
+const fn column(name: &'static str, about: &'static str, value: fn(&Shown<'_>) -> Value) -> Column {
+    Column { name, about, value }
 }
 
-/// Every column.
 pub static COLUMNS: &[Column] = &[
-    new("row", "place in the file, from 0", |s| s.row.into()),
-    new("game", "number of the game, from 0", |s| s.record.game.into()),
-    new("ply", "plies before the position", |s| s.record.ply.into()),
-    new("fen", "the position as FEN", |s| text(|line| fen::six(line, s.record))),
-    new("move", "the move played, as UCI has it", |s| uci(s).into()),
-    new("san", "the move played, as people write it", |s| san(s).into()),
-    new("score", "centipawns for the side to move; mates are ±(32000 − plies)", |s| s.record.score.into()),
-    new("depth", "depth of the score", |s| s.record.depth.into()),
-    new("result", "1, 0 or -1 for White", |s| s.record.result.into()),
-    new("flags", "what holds of the position, its move and its game", |s| flag_names(s.record).into()),
-    new("to_capture", "plies before the next capture; none within 254: null", |s| {
+    column("row", "place in the file, from 0", |s| s.row.into()),
+    column("game", "number of the game, from 0", |s| s.record.game.into()),
+    column("ply", "plies before the position", |s| s.record.ply.into()),
+    column("fen", "the position as FEN", |s| text(|line| fen::six(line, s.record))),
+    column("move", "the move played, as UCI has it", |s| uci(s).into()),
+    column("san", "the move played, as people write it", |s| san(s).into()),
+    column("score", "centipawns for the side to move; mates are ±(32000 − plies)", |s| {
+        s.record.score.into()
+    }),
+    column("depth", "depth of the score", |s| s.record.depth.into()),
+    column("result", "1, 0 or -1 for White", |s| s.record.result.into()),
+    column("flags", "what holds of the position, its move and its game", |s| flag_names(s.record).into()),
+    column("to_capture", "plies before the next capture; none within 254: null", |s| {
         distance(s.record.to_capture)
     }),
-    new("to_check", "plies before the next move that gives check", |s| distance(s.record.to_check)),
-    new("to_end", "plies before the last move of the game", |s| distance(s.record.to_end)),
-    new("leaf", "the position that it was resolved to, as EPD", |s| leaf(s.record)),
-    new("leaf_score", "static evaluation of that, centipawns for its side to move", |s| {
+    column("to_check", "plies before the next move that gives check", |s| distance(s.record.to_check)),
+    column("to_end", "plies before the last move of the game", |s| distance(s.record.to_end)),
+    column("leaf", "the position that it was resolved to, as EPD", |s| leaf(s.record)),
+    column("leaf_score", "static evaluation of that, centipawns for its side to move", |s| {
         s.record.leaf.map(|leaf| leaf.score).into()
     }),
 ];
 
-/// The column of a name.
-///
-/// # Errors
-/// If there is none; the text lists those there are.
-pub fn column(name: &str) -> Result<&'static Column, String> {
-    COLUMNS.iter().find(|column| column.name == name).ok_or_else(|| {
+/// A column name that does not exist.
+#[derive(Debug)]
+pub struct UnknownColumn(String);
+
+impl fmt::Display for UnknownColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-        format!("there is no column `{name}`; there are {}", names.join(", "))
-    })
+        write!(f, "there is no column `{}`; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownColumn {}
+
+/// Finds a column by its name.
+pub fn named(name: &str) -> Result<&'static Column, UnknownColumn> {
+    COLUMNS.iter().find(|column| column.name == name).ok_or_else(|| UnknownColumn(name.into()))
 }
 
 /// The list of columns for a help text.
 pub fn help() -> String {
-    let rows = COLUMNS.iter().map(|column| format!("  {:<11} {}\n", column.name, column.doc));
+    let rows = COLUMNS.iter().map(|column| format!("  {:<11} {}\n", column.name, column.about));
     format!("Columns:\n{}", rows.collect::<String>())
 }
 
-/// A value in a line of text; `-` if there is none.
+/// Formats a value for the text table; `-` if there is none.
 pub fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
@@ -86,7 +91,7 @@ pub fn cell(value: &Value) -> String {
     }
 }
 
-/// The board in eight lines of letters, White's side below, and who is to move.
+/// Draws the board as eight lines of letters, White below, and the side to move.
 pub fn board(record: &Record) -> String {
     let mut squares = ['.'; 64];
     for (square, piece) in record.board.pieces() {

@@ -1,9 +1,9 @@
-//! A dataset in random order, every order equally likely, beyond memory.
+//! Uniform random shuffle of a dataset larger than memory.
 //!
-//! In: a dataset and a seed. Out: the same positions in another order, which depends on the seed and the number of
-//! positions alone. Each position draws a bucket at random; then each bucket, which fits into memory, is shuffled by
-//! itself (Fisher and Yates), and the buckets follow one another. Source: Rao, "Generation of random permutations
-//! of given number of elements using random sampling numbers" (1961); Sandelius (1962).
+//! The order depends on the seed and the number of positions alone. Each position draws a random bucket; then each
+//! bucket, which fits into memory, is shuffled (Fisher and Yates), and the buckets are concatenated. Source: Rao,
+//! "Generation of random permutations of given number of elements using random sampling numbers" (1961); Sandelius
+//! (1962).
 
 use std::path::Path;
 
@@ -14,26 +14,24 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Positions of a bucket, about. Fixed, since the order must not depend on how much memory there is.
+/// Mean positions of a bucket. Fixed, since the order must not depend on the available memory.
 const BUCKET: u64 = 1 << 19;
 
-/// Streams of random numbers for the two steps, so that they are independent.
-const PLACES: u64 = 3;
+/// Random streams, so that the two steps are independent.
+const BUCKETS: u64 = 3;
 const ORDERS: u64 = 4;
 
-/// How to shuffle.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Chooses the order.
     pub seed: u64,
-    /// About how many bytes of memory positions may take; the others wait in a file. One bucket always fits.
+    /// Approximate bytes of memory; the rest goes to a temporary file. One bucket always fits.
     pub memory: usize,
-    /// Level of zstd.
+    /// Zstandard level.
     pub level: i32,
 }
 
-/// Shuffles a dataset into a new file. `progress` is told of every position twice: read, and written. Returns how
-/// many positions there are.
+/// Shuffles a dataset into a new file and returns the number of positions. `progress` gets every position twice: read
+/// and written.
 ///
 /// # Errors
 /// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
@@ -67,7 +65,7 @@ pub fn shuffle(
     Ok(written)
 }
 
-/// Positions thrown into buckets at random.
+/// Distributes positions over random buckets.
 struct Scatter {
     buckets: Buckets<Record>,
     seed: u64,
@@ -81,7 +79,7 @@ impl Scatter {
     }
 
     fn push(&mut self, record: Record) -> Result<()> {
-        let drawn = mix(mix(self.seed, PLACES), self.rows);
+        let drawn = mix(mix(self.seed, BUCKETS), self.rows);
         self.rows += 1;
         self.buckets.push(below(drawn, self.buckets.count()), record)
     }
@@ -96,7 +94,7 @@ impl Scatter {
     }
 }
 
-/// A number below a bound from 64 random bits (Lemire's multiplication).
+/// A random number below a bound (Lemire's multiplication).
 fn below(bits: u64, bound: usize) -> usize {
     ((u128::from(bits) * bound as u128) >> 64) as usize
 }
@@ -106,7 +104,6 @@ mod tests {
     use super::*;
     use crate::format::columns::EMPTY;
 
-    /// The order of so many positions, in so many buckets.
     fn order(count: u32, buckets: usize, seed: u64) -> Vec<u32> {
         let folder = std::env::temp_dir();
         let mut scatter = Scatter { buckets: Buckets::new(buckets, usize::MAX, &folder), seed, rows: 0 };

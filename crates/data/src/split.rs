@@ -1,7 +1,4 @@
-//! A dataset split by game, so that no part knows a game of another.
-//!
-//! In: a dataset, the shares of the parts and a seed. Out: one dataset a part, each in the order of the whole. Where
-//! a game goes is drawn from its number and the seed alone.
+//! Splits a dataset by game, so that no part shares a game with another. The game number and the seed decide the part.
 
 use std::path::PathBuf;
 
@@ -10,36 +7,33 @@ use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A stream of random numbers of its own.
+/// The random stream of this module.
 const SPLIT: u64 = 5;
 
-/// Under what name positions count whose game goes to no part.
+/// Reason of positions whose game goes to no part.
 pub const LEFT_OUT: &str = "left_out";
 
 /// One part of a split.
 #[derive(Debug, Clone)]
-pub struct Part {
-    /// Its name, for the file's metadata.
+pub struct SplitPart {
+    /// Name in the file's metadata.
     pub name: &'static str,
-    /// The share of the games that it gets, about; 0 to 1.
+    /// Expected share of the games, 0 to 1.
     pub share: f64,
-    /// Where it goes.
     pub output: PathBuf,
 }
 
-/// What a split did.
+/// Counts of positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
-    /// Positions of the dataset.
+pub struct SplitCounts {
     pub read: u64,
-    /// Positions of each part.
+    /// By part.
     pub written: Vec<u64>,
-    /// Positions whose game went to no part.
     pub left_out: u64,
 }
 
-/// The part that a game goes to; `None` if the shares leave room and it falls there.
-pub fn part_of(game: u32, parts: &[Part], seed: u64) -> Option<usize> {
+/// The part of a game; `None` if the shares sum to less than 1 and the game falls in the rest.
+pub fn part_of(game: u32, parts: &[SplitPart], seed: u64) -> Option<usize> {
     let drawn = unit(mix(mix(seed, SPLIT), u64::from(game)));
     let mut end = 0.0;
     parts.iter().position(|part| {
@@ -48,24 +42,24 @@ pub fn part_of(game: u32, parts: &[Part], seed: u64) -> Option<usize> {
     })
 }
 
-/// Splits a dataset. `progress` is told of the positions as they are read.
+/// Splits a dataset. `progress` gets the number of positions read.
 ///
 /// # Errors
 /// If the dataset is damaged, a part cannot be written, or the user interrupts; then nothing is written.
 pub fn split(
     data: &Dataset,
-    parts: &[Part],
+    parts: &[SplitPart],
     seed: u64,
     level: i32,
     mut progress: impl FnMut(u64),
-) -> Result<Done> {
-    let writer = |part: &Part| {
+) -> Result<SplitCounts> {
+    let writer = |part: &SplitPart| {
         let mut metadata = data.metadata().clone();
         metadata.steps.push(format!("split: {} {}, seed {seed}", part.name, part.share));
         Writer::with_level(&part.output, metadata, level)
     };
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<Writer>>>()?;
-    let mut done = Done { read: 0, written: Vec::new(), left_out: 0 };
+    let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
     let mut bins: Vec<Vec<Record>> = parts.iter().map(|_| Vec::new()).collect();
     data.for_each(|records| {
         interrupt::check()?;
@@ -85,7 +79,7 @@ pub fn split(
     })?;
     done.written = writers.into_iter().map(Writer::finish).collect::<Result<_>>()?;
     if done.written.iter().sum::<u64>() + done.left_out != done.read || done.read != data.rows() {
-        return Err(Error::internal(format!("{} positions are not accounted for: {done:?}", data.rows())));
+        return Err(Error::internal(format!("{} positions are not all counted: {done:?}", data.rows())));
     }
     Ok(done)
 }

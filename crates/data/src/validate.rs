@@ -1,8 +1,5 @@
-//! Is every record of a file what it has to be?
-//!
-//! In: a file of positions. Out: a [`Report`]: how many records have each kind of fault, and the first of them with
-//! their places. A legal position, a legal move, values in their ranges, flags and distances that agree with the
-//! board, the order of plies and games, and parts of the file that cannot be read at all.
+//! Validation of every record of a file: legal position and move, values in range, flags and distances that agree with
+//! the board, order of plies and games, readable row groups.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,16 +8,16 @@ use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
 use super::format::registry::Format;
-use super::parts::{Part, Parts};
+use super::row_groups::{RowGroup, RowGroups};
 use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
 use patzer_io::error::Result;
 
-/// What can be wrong with a record, with what it means.
+/// Kinds of faults, with their meaning.
 pub static FAULTS: &[(&str, &str)] = &[
-    ("damaged", "a part of the file cannot be read"),
+    ("damaged", "a group of the file cannot be read"),
     ("position", "the board, side to move, castling rights or en passant square make no legal position"),
     ("move", "the move cannot be played in the position"),
     ("score", "the score is beyond 32,000 centipawns, or is called a mate where it is none"),
@@ -31,218 +28,186 @@ pub static FAULTS: &[(&str, &str)] = &[
     ("order", "a ply or game does not come after the one before it"),
 ];
 
-/// How many faults are named before they are only counted.
+/// Faults with an example; further ones are only counted.
 const NAMED: usize = 20;
 
-/// If more neighbours than one in so many are out of order, the file has no order.
+/// A file has no order if more than one in this many neighbours are out of order.
 const ORDERED: u64 = 4;
 
-/// One record that is not what it has to be.
+/// A fault of one record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Example {
-    /// Its place among the file's positions, from 0; of a part that cannot be read, that of the first.
+pub struct FaultExample {
+    /// Index in the file, from 0; of an unreadable group, that of its first record.
     pub row: u64,
-    /// Where it lies in the file: the row group and its byte.
+    /// Row group and its byte offset.
     pub place: String,
-    /// Which of [`FAULTS`].
+    /// One of [`FAULTS`].
     pub fault: &'static str,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// What was checked and found.
+/// Result of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Positions that could be read.
+    /// Readable positions.
     pub positions: u64,
-    /// Faults, by kind; a record may have several.
+    /// Faults by kind; a record may have several.
     pub faults: BTreeMap<&'static str, u64>,
-    /// Positions without a move, of which moves and distances cannot be checked.
+    /// Positions without a move, whose moves and distances cannot be checked.
     pub without_move: u64,
-    /// Whether games and plies come in order; `None` if the file has no order, so that it was not checked.
+    /// Whether games and plies are in order; `None` if the file is shuffled.
     pub ordered: Option<bool>,
-    /// The first faults.
-    pub examples: Vec<Example>,
+    pub examples: Vec<FaultExample>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.faults.is_empty()
     }
+}
 
-    fn add(&mut self, example: Example) {
-        *self.faults.entry(example.fault).or_default() += 1;
+/// Counts of faults, and the first of them.
+#[derive(Default)]
+struct Faults {
+    counts: BTreeMap<&'static str, u64>,
+    examples: Vec<FaultExample>,
+}
+
+impl Faults {
+    fn add(&mut self, row: u64, place: &str, fault: &'static str, reason: String) {
+        *self.counts.entry(fault).or_default() += 1;
         if self.examples.len() < NAMED {
-            self.examples.push(example);
+            self.examples.push(FaultExample { row, place: place.to_string(), fault, reason });
         }
+    }
+
+    fn append(&mut self, later: Faults) {
+        for (fault, count) in later.counts {
+            *self.counts.entry(fault).or_default() += count;
+        }
+        self.examples.extend(later.examples);
+        self.examples.truncate(NAMED);
     }
 }
 
 /// Checks every record of a file.
 ///
 /// # Errors
-/// If the file cannot be opened or is no file of positions at all, or if the user interrupts.
+/// If the file cannot be opened or is no file of positions, or the user interrupts.
 pub fn validate(
     path: &Path,
     format: Option<&'static Format>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let mut report = Report::default();
-    let (mut disorder, mut pairs) = (Vec::new(), 0u64);
-    let mut unnamed: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let (mut faults, mut order, mut pairs) = (Faults::default(), Faults::default(), 0u64);
     let mut last: Option<Neighbour> = None;
-    let work = |part: Part<'_>| -> Checked {
-        let checked = check_part(part);
+    let work = |group: RowGroup<'_>| -> GroupReport {
+        let checked = check_group(group);
         progress(checked.positions);
         checked
     };
-    Parts::open(path, format)?.scan(0, work, |mut checked| {
+    RowGroups::open(path, format)?.scan(0, work, |checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;
         if let (Some(before), Some(after)) = (last, checked.first) {
             pairs += 1;
-            if let Some(fault) = before.fault(&after) {
-                checked.order.insert(0, fault.example(checked.row, &checked.place));
+            if let Some((fault, reason)) = before.fault(&after) {
+                order.add(checked.row, &checked.place, fault, reason);
             }
         }
         last = checked.last.or(last);
         pairs += checked.positions.saturating_sub(1);
-        for (fault, number) in checked.disordered {
-            *unnamed.entry(fault).or_default() += number;
-        }
-        for example in checked.order {
-            if disorder.len() < NAMED {
-                disorder.push(example);
-            } else {
-                *unnamed.entry(example.fault).or_default() += 1;
-            }
-        }
-        for (fault, number) in checked.counts {
-            *report.faults.entry(fault).or_default() += number;
-        }
-        checked.examples.into_iter().for_each(|example| report.add(example));
+        order.append(checked.order);
+        faults.append(checked.faults);
         Ok(())
     })?;
-    let disordered = disorder.len() as u64 + unnamed.values().sum::<u64>();
+    let disordered: u64 = order.counts.values().sum();
     if disordered * ORDERED <= pairs {
         report.ordered = Some(disordered == 0);
-        disorder.into_iter().for_each(|example| report.add(example));
-        for (fault, number) in unnamed {
-            *report.faults.entry(fault).or_default() += number;
-        }
+        faults.append(order);
     }
+    (report.faults, report.examples) = (faults.counts, faults.examples);
     report.examples.sort_by_key(|example| example.row);
     Ok(report)
 }
 
-/// What was found in a part.
-struct Checked {
+#[derive(Default)]
+struct GroupReport {
     row: u64,
     place: String,
     positions: u64,
     without_move: u64,
-    /// The first faults but those of order, and how many more there are.
-    examples: Vec<Example>,
-    counts: BTreeMap<&'static str, u64>,
-    /// The first faults of order, and how many more there are.
-    order: Vec<Example>,
-    disordered: BTreeMap<&'static str, u64>,
+    faults: Faults,
+    order: Faults,
     first: Option<Neighbour>,
     last: Option<Neighbour>,
 }
 
-fn check_part(part: Part<'_>) -> Checked {
-    let mut checked = Checked {
-        row: part.row,
-        place: part.place.to_string(),
-        positions: 0,
-        without_move: 0,
-        examples: Vec::new(),
-        counts: BTreeMap::new(),
-        order: Vec::new(),
-        disordered: BTreeMap::new(),
-        first: None,
-        last: None,
-    };
-    let records = match part.records {
+fn check_group(group: RowGroup<'_>) -> GroupReport {
+    let mut checked =
+        GroupReport { row: group.row, place: group.place.to_string(), ..GroupReport::default() };
+    let records = match group.records {
         Ok(records) => records,
         Err(error) => {
-            let place = part.place.to_string();
-            checked.examples.push(Example {
-                row: part.row,
-                place,
-                fault: "damaged",
-                reason: error.to_string(),
-            });
+            checked.faults.add(group.row, group.place, "damaged", error.to_string());
             return checked;
         }
     };
     checked.positions = records.len() as u64;
     checked.first = records.first().map(Neighbour::of);
     checked.last = records.last().map(Neighbour::of);
-    for (record, row) in records.iter().zip(part.row..) {
+    for (record, row) in records.iter().zip(group.row..) {
         checked.without_move += u64::from(record.played == PackedMove::NONE);
-        check(record, &mut |fault, reason| {
-            if checked.examples.len() < NAMED {
-                let place = part.place.to_string();
-                checked.examples.push(Example { row, place, fault, reason });
-            } else {
-                *checked.counts.entry(fault).or_default() += 1;
-            }
-        });
+        check(record, &mut |fault, reason| checked.faults.add(row, group.place, fault, reason));
     }
-    for (pair, row) in records.windows(2).zip(part.row + 1..) {
-        if let Some(fault) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
-            if checked.order.len() < NAMED {
-                checked.order.push(fault.example(row, part.place));
-            } else {
-                *checked.disordered.entry(fault.0).or_default() += 1;
-            }
+    for (pair, row) in records.windows(2).zip(group.row + 1..) {
+        if let Some((fault, reason)) = Neighbour::of(&pair[0]).fault(&Neighbour::of(&pair[1])) {
+            checked.order.add(row, group.place, fault, reason);
         }
     }
     checked
 }
 
-/// Tells every fault of a record that it shows by itself: which of [`FAULTS`], and what is wrong.
-pub fn check(record: &Record, tell: &mut dyn FnMut(&'static str, String)) {
+/// Reports every fault of a single record: its kind in [`FAULTS`] and the reason.
+pub fn check(record: &Record, report: &mut dyn FnMut(&'static str, String)) {
     if !(-1..=1).contains(&record.result) {
-        tell("result", format!("the result is {}", record.result));
+        report("result", format!("the result is {}", record.result));
     }
     if let Some(reason) = score_fault(record) {
-        tell("score", reason);
+        report("score", reason);
     }
     if let Some(leaf) = &record.leaf
         && let Some(reason) = leaf_fault(leaf)
     {
-        tell("leaf", reason);
+        report("leaf", reason);
     }
     let Some(position) = record.position() else {
-        tell("position", "it is not legal".into());
+        report("position", "it is not legal".into());
         return;
     };
     let legal_ep = patzer_chess::packed::ep_code(&position);
     if record.ep != legal_ep {
         let right = if legal_ep == NO_EP { "none is legal".into() } else { format!("{legal_ep} is legal") };
-        tell("position", format!("the en passant square is {}, but {right}", record.ep));
+        report("position", format!("the en passant square is {}, but {right}", record.ep));
     }
     if record.has(flags::IN_CHECK) != position.is_check() {
-        tell("flags", "it says wrongly whether the side to move is in check".into());
+        report("flags", "it says wrongly whether the side to move is in check".into());
     }
     if record.played == PackedMove::NONE {
         return;
     }
     match record.played.unpack(&position).filter(|m| position.is_legal(*m)) {
-        Some(m) => check_move(record, &position, m, tell),
+        Some(m) => check_move(record, &position, m, report),
         None => {
             let (from, to) = (record.played.from(), record.played.to());
-            tell("move", format!("the move from {from} to {to} cannot be played"));
+            report("move", format!("the move from {from} to {to} cannot be played"));
         }
     }
 }
 
-/// What the move says must be what flags and distances say.
-fn check_move(record: &Record, position: &Chess, m: Move, tell: &mut dyn FnMut(&'static str, String)) {
+/// Checks flags and distances against the move.
+fn check_move(record: &Record, position: &Chess, m: Move, report: &mut dyn FnMut(&'static str, String)) {
     let after = played(position, m);
     let check = after.is_check();
     for (bit, holds, what) in [
@@ -251,18 +216,18 @@ fn check_move(record: &Record, position: &Chess, m: Move, tell: &mut dyn FnMut(&
         (flags::GIVES_CHECK, check, "gives check"),
     ] {
         if record.has(bit) != holds {
-            tell("flags", format!("it says wrongly whether the move {what}"));
+            report("flags", format!("it says wrongly whether the move {what}"));
         }
     }
     for (distance, holds, what) in
         [(record.to_capture, m.is_capture(), "capture"), (record.to_check, check, "check")]
     {
         if (distance == 0) != holds {
-            tell("distance", format!("the next {what} is {distance} plies away by its column"));
+            report("distance", format!("the next {what} is {distance} plies away by its column"));
         }
     }
     if record.to_end > 0 && record.has(flags::MATE_END) && after.legal_moves().is_empty() {
-        tell("distance", format!("the game is over, but goes on for {} plies", record.to_end));
+        report("distance", format!("the game is over, but goes on for {} plies", record.to_end));
     }
 }
 
@@ -283,7 +248,7 @@ fn leaf_fault(leaf: &Leaf) -> Option<String> {
     (!legal).then(|| "the leaf is not a legal position".into())
 }
 
-/// What the record after this one is compared with.
+/// The values of a record that its neighbour is compared with.
 #[derive(Debug, Clone, Copy)]
 struct Neighbour {
     game: u32,
@@ -291,36 +256,24 @@ struct Neighbour {
     result: i8,
 }
 
-/// What is wrong between two neighbours.
-struct Misfit(&'static str, String);
-
-impl Misfit {
-    fn example(self, row: u64, place: &str) -> Example {
-        Example { row, place: place.to_string(), fault: self.0, reason: self.1 }
-    }
-}
-
 impl Neighbour {
     fn of(record: &Record) -> Neighbour {
         Neighbour { game: record.game, ply: record.ply, result: record.result }
     }
 
-    fn fault(&self, next: &Neighbour) -> Option<Misfit> {
+    /// Kind and reason of a fault between two neighbours.
+    fn fault(&self, next: &Neighbour) -> Option<(&'static str, String)> {
         if next.game < self.game {
-            return Some(Misfit("order", format!("game {} comes after game {}", next.game, self.game)));
+            return Some(("order", format!("game {} comes after game {}", next.game, self.game)));
         }
         if next.game > self.game {
             return None;
         }
         if next.ply <= self.ply {
-            return Some(Misfit("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
+            return Some(("order", format!("ply {} comes after ply {}", next.ply, self.ply)));
         }
         let differ = next.result != self.result;
-        differ.then(|| {
-            Misfit(
-                "result",
-                format!("game {} has the results {} and {}", self.game, self.result, next.result),
-            )
-        })
+        let reason = || format!("game {} has the results {} and {}", self.game, self.result, next.result);
+        differ.then(|| ("result", reason()))
     }
 }

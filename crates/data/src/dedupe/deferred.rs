@@ -1,10 +1,9 @@
-//! Equal positions found at the end, when all positions are known.
+//! Deduplication when all positions are known, beyond memory.
 //!
-//! In: records in order, with their keys. Out: those that stay, in the same order. Samples go to a file. Their keys
-//! are partitioned by their highest bits, so that equal ones meet in one partition, and a partition, which fits into
-//! memory even where all keys do not, is sorted. What it says of each row goes, partitioned by place, to a second
-//! set of buckets, by which the file is read once more in its order.
-//! Source: partitioning as in the GRACE hash join; Kitsuregawa, Tanaka and Moto-oka (1983).
+//! Records go to a file. Their keys are partitioned by their highest bits, so that equal ones meet in one partition,
+//! which fits into memory and is sorted. The verdicts go, partitioned by row, to a second set of buckets, by which the
+//! file is read once more in its order. Source: partitioning as in the GRACE hash join; Kitsuregawa, Tanaka and
+//! Moto-oka (1983).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,65 +12,63 @@ use rayon::prelude::*;
 
 use super::Keep;
 use crate::spill::{Buckets, Spillable, field};
-use crate::store::Store;
+use crate::spill_file::SpillFile;
 use crate::{MeanResult, Record};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 
-/// Partitions of the keys. Memory has to hold one for each thread, so 256 do for 256 times the memory.
+/// Partitions of the keys. Memory holds one for each thread, so 256 suffice for 256 times the memory.
 const PARTITIONS: usize = 1 << 8;
 
-/// Rows of the store that share a bucket of verdicts.
+/// Rows that share a bucket of verdicts.
 const ROWS_PER_BUCKET: u64 = 1 << 20;
 
-/// Samples put aside.
+/// Records that wait in a file for their verdicts.
 pub struct Deferred {
     keep: Keep,
     memory: usize,
     folder: PathBuf,
-    store: Store,
+    records: SpillFile,
     entries: Buckets<Entry>,
 }
 
-/// What judging needs of a record.
+/// The values of a record that decide whether it stays.
 struct Entry {
     key: u128,
-    /// Its place in the store, counted from 1; 0 for one that stayed before anything was put aside.
+    /// Row in the file, from 1; 0 for a record that stayed before any was deferred.
     row: u64,
-    /// How deep its score is: 0 without a score, 1 without a depth, else the depth and 2.
+    /// Rank by depth: 0 without a score, 1 without a depth, else 2 + depth.
     rank: u16,
-    /// Its result, or those that it already stands for.
+    /// Its result, or the results merged into it before.
     mean: MeanResult,
 }
 
-/// What becomes of a row; a row without a verdict stays as it is.
+/// The fate of a row; a row without a verdict stays as it is.
 struct Verdict {
     row: u64,
-    /// The results that it stands for from now on, or `None` if it goes.
+    /// The merged results, or `None` if the row is dropped.
     mean: Option<MeanResult>,
 }
 
 impl Deferred {
-    /// Nothing put aside yet.
     pub fn new(keep: Keep, memory: usize, folder: &Path) -> Result<Deferred> {
         Ok(Deferred {
             keep,
             memory,
             folder: folder.to_path_buf(),
-            store: Store::nameless(folder)?,
+            records: SpillFile::nameless(folder)?,
             entries: Buckets::new(PARTITIONS, memory / 2, folder),
         })
     }
 
-    /// A key whose position has stayed.
+    /// Adds the key of a record that has stayed.
     pub fn seen(&mut self, key: u128) -> Result<()> {
         let mean = MeanResult { count: 0, sum: 0 };
         self.entries.push(partition(key), Entry { key, row: 0, rank: 0, mean })
     }
 
-    /// Puts records aside.
     pub fn push(&mut self, records: &[Record], keys: &[u128]) -> Result<()> {
-        let first = self.store.rows() + 1;
+        let first = self.records.rows() + 1;
         for ((record, key), row) in records.iter().zip(keys).zip(first..) {
             let rank = match (record.score, record.depth) {
                 (None, _) => 0,
@@ -81,14 +78,14 @@ impl Deferred {
             let mean = own_mean(record);
             self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
         }
-        self.store.push(records)
+        self.records.push(records)
     }
 
-    /// Judges, and gives the records that stay in their order. Returns how many do not.
+    /// Passes the records that stay to `each`, in their order. Returns the number dropped.
     pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         let mut verdicts = Verdicts {
             buckets: Buckets::new(
-                (self.store.rows() / ROWS_PER_BUCKET + 1) as usize,
+                (self.records.rows() / ROWS_PER_BUCKET + 1) as usize,
                 self.memory / 2,
                 &self.folder,
             ),
@@ -105,7 +102,7 @@ impl Deferred {
         }
         drop(self.entries);
         let (mut row, mut dropped) = (0, 0);
-        self.store.replay(|mut records| {
+        self.records.replay(|mut records| {
             interrupt::check()?;
             let mut kept = 0;
             for index in 0..records.len() {
@@ -133,12 +130,11 @@ fn partition(key: u128) -> usize {
     (key >> 120) as usize % PARTITIONS
 }
 
-/// The results that a record stands for by itself.
 fn own_mean(record: &Record) -> MeanResult {
     record.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(record.result) })
 }
 
-/// What becomes of the rows of a partition: nothing of those that are alone.
+/// The verdicts on the rows of a partition that have an equal.
 fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     entries.sort_unstable_by_key(|entry| (entry.key, entry.row));
     let mut verdicts = Vec::new();
@@ -158,7 +154,7 @@ fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     verdicts
 }
 
-/// Together, as far as a count goes.
+/// Sums the results, saturating.
 fn sum(equal: &[Entry]) -> MeanResult {
     equal.iter().fold(MeanResult { count: 0, sum: 0 }, |total, entry| MeanResult {
         count: total.count.saturating_add(entry.mean.count),
@@ -166,7 +162,7 @@ fn sum(equal: &[Entry]) -> MeanResult {
     })
 }
 
-/// Verdicts, to be taken in the order of the rows.
+/// Verdicts in the order of the rows.
 struct Verdicts {
     buckets: Buckets<Verdict>,
     current: std::iter::Peekable<std::vec::IntoIter<Verdict>>,
@@ -178,7 +174,7 @@ impl Verdicts {
         self.buckets.push((verdict.row / ROWS_PER_BUCKET) as usize, verdict)
     }
 
-    /// The verdict on a row; rows have to be asked for one after another.
+    /// The verdict on a row; rows have to be consecutive.
     #[inline]
     fn take(&mut self, row: u64) -> Result<Option<Verdict>> {
         if row == self.next_bucket * ROWS_PER_BUCKET {
@@ -218,7 +214,7 @@ impl Spillable for Entry {
     }
 }
 
-/// A row that goes stands for no results.
+/// Encoding of a dropped row.
 impl Spillable for Verdict {
     fn encode(verdicts: &[Verdict]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(verdicts.len() * 16);

@@ -1,8 +1,8 @@
-//! Removal of equal positions: which of them stays, exactly, in memory or beyond it.
+//! Removal of equal positions.
 //!
-//! In: records in order, with their keys. Out: those that stay, in the same order, and how many do not. If the first
-//! of equal positions stays, each is judged as it comes, for as long as the keys fit into memory. Otherwise, and for
-//! every other choice, records and keys are put aside and judged at the end ([`deferred`]). Both ways give the same.
+//! Where the first of equal positions stays, each is judged as it comes for as long as the keys fit into memory.
+//! Otherwise, and for every other choice, records and keys are written to files and judged at the end ([`deferred`]).
+//! Both ways give the same result.
 
 mod deferred;
 
@@ -30,18 +30,16 @@ pub enum Keep {
     Mean,
 }
 
-/// How equal positions are dropped.
+/// Rule of deduplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Dedupe {
-    /// Which of equal positions stays.
     pub keep: Keep,
-    /// Whether positions that are each other's mirror image, left and right exchanged, are equal too. With castling
-    /// rights they never are.
+    /// Treat horizontal mirrors as duplicates (only without castling rights).
     pub mirror: bool,
 }
 
 impl Dedupe {
-    /// The key by which a position is equal to others.
+    /// Equal positions have equal keys.
     #[inline]
     pub fn key(self, record: &Record) -> u128 {
         if self.mirror { record.key_or_mirrored() } else { record.key() }
@@ -57,17 +55,13 @@ pub struct Deduper {
 }
 
 enum State {
-    /// The keys so far.
     Seen(KeySet),
-    /// Everything from some record on.
+    /// All records from some one on wait in files.
     Deferred(Box<Deferred>),
 }
 
 impl Deduper {
-    /// Takes about so many bytes of memory; what does not fit goes to files in that folder, which have no name.
-    ///
-    /// # Errors
-    /// If the folder is needed from the start, and cannot be written to.
+    /// Uses about `memory` bytes; the rest goes to temporary files in `folder`.
     pub fn new(how: Dedupe, memory: usize, folder: &Path) -> Result<Deduper> {
         let state = match how.keep {
             Keep::First => State::Seen(KeySet::new()),
@@ -76,11 +70,8 @@ impl Deduper {
         Ok(Deduper { how, memory, folder: folder.to_path_buf(), state })
     }
 
-    /// Takes the next records, with their keys, and leaves those that are known to stay. Returns how many are known
-    /// not to.
-    ///
-    /// # Errors
-    /// If they have to be put aside, and cannot be.
+    /// Takes the next records with their keys and keeps in `records` those that surely stay. Returns the number surely
+    /// dropped.
     pub fn take(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<u64> {
         if let State::Seen(seen) = &mut self.state
             && seen.bytes_with(records.len()) > self.memory / 2
@@ -105,10 +96,7 @@ impl Deduper {
         }
     }
 
-    /// Gives those records that were put aside and stay, in their order. Returns how many do not.
-    ///
-    /// # Errors
-    /// If they cannot be read back, or `each` fails.
+    /// Passes the deferred records that stay to `each`, in their order. Returns the number dropped.
     pub fn finish(self, each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         match self.state {
             State::Seen(_) => Ok(0),

@@ -1,9 +1,8 @@
-//! How far a run is, beside its output, so that one that was killed goes on.
+//! Checkpoints of a run beside its output, from which a killed run resumes.
 //!
-//! In: checkpoints as the run goes on. Out: the last of them, for the next run with the same games and settings. The
-//! folder `NAME.partial` holds the positions that passed the filters (`positions`) and the journal: a line of JSON
-//! that says which run it is, and a line for each checkpoint. A checkpoint is written when all that it speaks of is
-//! on disk, and a last line that is cut off is no checkpoint, so the run may be killed at any moment.
+//! The folder `NAME.partial` holds the positions that passed the filters (`positions`) and the journal: a line of JSON
+//! that identifies the run, and a line for each checkpoint. A checkpoint is written after everything it refers to is on
+//! disk, and an incomplete last line is ignored, so the run may be killed at any moment.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,67 +10,62 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::store::Store;
+use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
 use super::{Settings, Summary};
 use patzer_io::error::{Error, Result};
 
-/// Names in the folder.
+/// File names in the folder.
 const JOURNAL: &str = "journal";
 const POSITIONS: &str = "positions";
 const DATASET: &str = "dataset";
 
-/// A run between two blocks.
+/// The state of a run between two chunks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    /// Bytes of the file of positions.
+    /// Length of the file of positions, in bytes.
     pub(super) length: u64,
-    /// The first game that is not in it.
+    /// The first game whose positions are not in it.
     pub(super) next_game: u64,
-    /// The account so far.
     pub(super) summary: Summary,
-    /// The first broken games so far.
     pub(super) bad: Vec<String>,
-    /// Damaged files so far.
     pub(super) damage: Vec<String>,
     /// The files of games, once all have been read.
     pub(super) sources: Option<Vec<Source>>,
 }
 
-/// What has to be the same for a run to go on.
+/// Identifies a run: it resumes only if all of this is unchanged.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
-    /// What the dataset will say of itself.
     metadata: Metadata,
     keep_partial: bool,
-    /// For whom scores speak, as `--eval-side` names it.
     eval_side: String,
-    /// Path, size in bytes and time of change in nanoseconds of every file of games.
+    /// Path, size in bytes and modification time in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
 
-/// The journal of a run.
 pub(super) struct Journal {
     output: PathBuf,
     folder: PathBuf,
     file: File,
     last: Option<Checkpoint>,
-    /// Positions read between checkpoints, and at the last one.
+    /// Positions read between checkpoints.
     interval: u64,
+    /// Positions read at the last checkpoint.
     at: u64,
 }
 
 impl Journal {
-    /// Opens the journal beside an output, or begins one.
+    /// Opens or creates the journal beside an output, and the file of positions.
     ///
     /// # Errors
-    /// If it cannot be written, or is that of another run.
+    /// If it belongs to a run with other games or settings, or cannot be written.
     pub(super) fn open(
         output: &Path,
         files: &[PathBuf],
         metadata: &Metadata,
         settings: &Settings,
-    ) -> Result<(Journal, Store)> {
+    ) -> Result<(Journal, SpillFile)> {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
@@ -89,7 +83,7 @@ impl Journal {
         let path = folder.join(JOURNAL);
         let fault = |e| Error::io(&path, e);
         let text = if path.exists() { std::fs::read_to_string(&path).map_err(fault)? } else { String::new() };
-        // A line without its end was being written when the run was killed.
+        // The run was killed while it wrote a line without its end.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole].lines();
         let last = match lines.next() {
@@ -99,14 +93,14 @@ impl Journal {
                     .next_back()
                     .map(serde_json::from_str::<Checkpoint>)
                     .transpose()
-                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start anew"))?
+                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start again"))?
             }
             Some(_) => {
-                let reason = "belongs to a run with other games or settings; remove it to start anew";
+                let reason = "belongs to a run with other games or settings; remove it to start again";
                 return Err(Error::data(&folder, reason));
             }
         };
-        let store = Store::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
+        let spilled = SpillFile::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
         let options = File::options().create(true).truncate(false).write(true).open(&path).map_err(fault)?;
         options.set_len(whole as u64).map_err(fault)?;
         let file = File::options().append(true).open(&path).map_err(fault)?;
@@ -116,25 +110,23 @@ impl Journal {
         if whole == 0 {
             journal.line(&identity)?;
         }
-        Ok((journal, store))
+        Ok((journal, spilled))
     }
 
-    /// Where the run was stopped.
     pub(super) fn last(&self) -> Option<&Checkpoint> {
         self.last.as_ref()
     }
 
-    /// Whether all games had been read when the run was stopped.
+    /// Whether the last checkpoint has all games.
     pub(super) fn is_complete(&self) -> bool {
         self.last.as_ref().is_some_and(|last| last.sources.is_some())
     }
 
-    /// Whether so much has been read that a checkpoint is worth its time.
     pub(super) fn is_due(&self, positions_read: u64) -> bool {
         positions_read >= self.at + self.interval
     }
 
-    /// Writes a checkpoint. What it speaks of has to be on disk.
+    /// Writes a checkpoint. Everything it refers to has to be on disk.
     pub(super) fn write(&mut self, checkpoint: Checkpoint) -> Result<()> {
         self.at = checkpoint.summary.positions_read;
         self.line(&checkpoint)
@@ -147,21 +139,21 @@ impl Journal {
         written.map_err(|e| Error::io(self.folder.join(JOURNAL), e))
     }
 
-    /// Where to write the dataset: beside the journal, so that whatever a killed run leaves is found again.
+    /// Where to write the dataset: beside the journal, where a later run finds what a killed one left.
     pub(super) fn dataset(&self) -> PathBuf {
         self.folder.join(DATASET)
     }
 
-    /// Gives the finished dataset its name, and removes all that was kept.
+    /// Renames the dataset to its final name and removes the folder.
     pub(super) fn finish(self) -> Result<()> {
-        // A link stays one: the file that it names is replaced.
+        // A symbolic link stays one: its target is replaced.
         let target = std::fs::canonicalize(&self.output).unwrap_or_else(|_| self.output.clone());
         std::fs::rename(self.dataset(), target).map_err(|e| Error::io(&self.output, e))?;
         std::fs::remove_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))
     }
 }
 
-/// Removes what a killed run was writing.
+/// Removes the temporary files of a killed run.
 fn sweep(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -172,7 +164,7 @@ fn sweep(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What tells that a file is the one it was.
+/// Path, size and modification time of a file.
 fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {
     if path == Path::new("-") {
         return Err(Error::usage("standard input cannot be read again, so --resume cannot go on with it"));

@@ -1,13 +1,12 @@
-//! From games to a dataset: reads, parses, filters, chooses, writes.
+//! Extraction of a dataset from games: read, parse, filter, remove duplicates, sample, write.
 //!
-//! In: files of games and a [`Pipeline`]. Out: a dataset, and a [`Summary`] in which every game and every position
-//! that was read is accounted for. One thread reads and cuts; all threads parse and filter batches of chunks while
-//! one of them takes over the batch before, in the order of the input: removes duplicates, chooses, writes. So
-//! the dataset depends on the input, the filters and the seed, and on nothing else.
+//! One thread reads and splits games; all threads parse and filter a batch of chunks while one of them passes the batch
+//! before, in the order of the input, through the later stages. So the dataset depends on the input, the filters and the
+//! seed alone. The [`Summary`] counts every game and every position that was read.
 
+mod collect;
 mod journal;
 mod parse;
-mod sink;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -18,58 +17,55 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
 use super::format::metadata::Shard;
-use super::funnel::Account;
-use super::outlet::{Choices, Outlet};
+use super::funnel::FunnelCounts;
+use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, spill};
+use collect::Collector;
 use journal::Journal;
-use parse::{Share, Spare, parse};
+use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{EvalSide, Event, Reader};
-use sink::Sink;
 pub use summary::{Notice, Summary};
 
-/// Under what name positions count that no filter drops.
+/// Reasons of positions that no filter drops.
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
 
-/// What to do beside filtering.
+/// Settings of an extraction beside its filters.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// At most this many positions a game, chosen at random among those that the filters leave.
+    /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,
-    /// This many positions of all, chosen at random after everything else.
+    /// Random sample of this many positions in all, after everything else.
     pub sample: Option<usize>,
-    /// Seed of the random choices.
     pub seed: u64,
-    /// The format to write, where the name of the output does not say it.
+    /// The output format, where the name of the output does not say it.
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
-    /// For whom the scores in comments speak.
     pub eval_side: EvalSide,
-    /// Which of equal positions stays; `None` leaves it to the presets, of which some keep the first.
+    /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
-    /// Positions are equal to their mirror images too.
+    /// Treat horizontal mirrors as duplicates (only without castling rights).
     pub mirror: bool,
-    /// Take only this part of the games.
+    /// Take only this shard of the games.
     pub shard: Option<Shard>,
-    /// About how many bytes of memory the removal of duplicates may take; `None` for a share of the machine's.
+    /// About how many bytes of memory the removal of duplicates may take; `None` for a selection of the machine's.
     pub memory: Option<usize>,
-    /// Keep what is done beside the output, and go on from there.
+    /// Keep checkpoints beside the output, and resume from them.
     pub resume: bool,
-    /// Count what each filter would drop alone and in its place.
+    /// Count what each filter drops alone and in sequence.
     pub funnel: bool,
 }
 
 impl Settings {
-    /// Bytes of memory that the removal of duplicates may take.
     fn memory(&self) -> usize {
         self.memory.unwrap_or_else(memory::default)
     }
 
-    /// The stages after the filters, where those drop duplicates or not.
-    fn choices(&self, filters_dedupe: bool) -> Result<Choices> {
+    /// Settings of the stages after the filters; `filters_dedupe` says whether a preset drops duplicates.
+    fn output(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
             return Err(Error::usage(
@@ -83,15 +79,15 @@ impl Settings {
             ));
         }
         let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
-        Ok(Choices { dedupe, per_game, sample, seed, memory: self.memory() })
+        Ok(OutputSettings { dedupe, per_game, sample, seed, memory: self.memory() })
     }
 }
 
-/// Makes a dataset at `output`, or only counts what would be in it.
+/// Writes a dataset to `output`, or without one counts what would be in it.
 ///
 /// # Errors
-/// If a file cannot be read, holds no games or is damaged, if no game at all can be read, if the dataset cannot be
-/// written, or if the user interrupts. Nothing is written then, but with `resume` what is done is kept beside it.
+/// If a file cannot be read, holds no games or is damaged, no game can be read, the dataset cannot be written, or the
+/// user interrupts. Nothing is written then, but with `resume` the checkpoints stay.
 pub fn extract(
     files: &[PathBuf],
     output: Option<&Path>,
@@ -101,11 +97,11 @@ pub fn extract(
 ) -> Result<Summary> {
     let started = Instant::now();
     let mut applied = pipeline.describe();
-    let (judge, seen) = pipeline.halves();
-    let choices = settings.choices(seen.is_some())?;
-    applied.extend(choices.describe());
+    let (filters, seen) = pipeline.halves();
+    let stages = settings.output(seen.is_some())?;
+    applied.extend(stages.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
-    (metadata.dedupe, metadata.shard) = (choices.dedupe, settings.shard);
+    (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
     let journal = match output.filter(|_| settings.resume) {
         Some(output) => Some(Journal::open(output, files, &metadata, settings)?),
         None => None,
@@ -115,38 +111,33 @@ pub fn extract(
     let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
     let writer = match output {
         Some(output) => {
-            // The name of the output says the format, wherever it is written first.
+            // The name of the output says the format, even where the dataset is first written elsewhere.
             let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
             Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
         }
         None => None,
     };
-    let outlet = Outlet::new(writer, &choices, &folder)?;
-    let spare = Spare::default();
-    let mut sink = Sink::new(files, settings, outlet, choices.dedupe, journal, notice, &spare);
-    sink.funnel = settings.funnel.then(|| Account::new(judge));
-    if let Some(next_game) = sink.next_game() {
-        let share = Share { next_game, shard: settings.shard };
-        let key = choices.dedupe.filter(|_| !resumes);
+    let output_stage = OutputStage::new(writer, &stages, &folder)?;
+    let pool = BufferPool::default();
+    let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
+    collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
+    if let Some(next_game) = collector.next_game() {
+        let key = stages.dedupe.filter(|_| !resumes);
+        let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
         let reader = Reader::start(files.to_vec())?;
         let mut parsed = Vec::new();
         loop {
             let batch: Vec<Event> =
                 std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
             if interrupt::requested() {
-                sink.checkpoint()?;
+                collector.checkpoint()?;
                 return Err(interrupted(resumes));
             }
             let last = batch.is_empty();
-            sink.progress(reader.bytes());
+            collector.progress(reader.bytes());
             let (taken, next) = rayon::join(
-                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| sink.take(parsed)),
-                || {
-                    batch
-                        .into_par_iter()
-                        .map(|event| parse(event, judge, key, share, settings, &spare))
-                        .collect()
-                },
+                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| collector.take(parsed)),
+                || batch.into_par_iter().map(|event| parser.parse(event)).collect(),
             );
             taken?;
             parsed = next;
@@ -155,7 +146,7 @@ pub fn extract(
             }
         }
     }
-    let mut summary = sink.finish(judge).map_err(|error| match interrupt::requested() {
+    let mut summary = collector.finish(filters).map_err(|error| match interrupt::requested() {
         true => interrupted(resumes),
         false => error,
     })?;

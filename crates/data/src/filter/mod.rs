@@ -1,77 +1,53 @@
-//! Filters: which positions a dataset keeps, and under which name the others are counted.
+//! Filters: which positions a dataset keeps, and the name under which each dropped position is counted.
 //!
-//! In: a [`Record`]. Out: keep, or the name of the filter that drops it. A filter looks at one record alone, and
-//! everything it may need is stored with the record, so that filtering at `extract` and later gives the same
-//! positions. There are two exceptions. Filters of whole games look at the tags ([`GameFacts`]), which a dataset does
-//! not carry; they work at `extract` alone, and say so elsewhere. `duplicates` remembers; it comes last in every
-//! [`Pipeline`], so that the first of equal positions is the first among those that the other filters leave.
+//! A [`Filter`] sees one [`Record`], which stores everything a filter needs, so filtering at `extract` and filtering
+//! the dataset later give the same positions. Two exceptions: a [`GameFilter`] sees the tags of a game, which a dataset
+//! does not carry, and works at `extract` only; `duplicates` remembers earlier positions and comes last in every
+//! [`Pipeline`], so the first of equal positions is the first that the other filters leave.
 //!
-//! To add one: a file here with its row, a line in [`rows`], and a game that shows it in `tests.rs`.
+//! To add a filter: its [`Row`] and parameter struct in the file of its theme, and a game in `tests.rs` that shows what it
+//! drops.
 
-mod before_capture;
-mod before_check;
-mod before_end;
-mod before_mate;
-mod book;
-mod capture;
-mod castling;
-mod chance;
-mod counts;
-mod depth;
-mod draws;
-mod duplicates;
-mod early_skip;
-mod elo;
-mod equal_decisive;
-mod every_nth;
-mod facts;
-mod gives_check;
-mod halfmove;
-mod imbalance;
-mod in_check;
-mod mate_score;
-mod move_number;
-mod no_score;
-mod non_pawn_pieces;
-mod piece_count;
+mod game_tags;
+mod games;
+mod material;
+mod moves;
+mod piece_counts;
 mod piece_target;
 mod pipeline;
-mod ply;
+mod plies;
 mod preset;
-mod promotion;
-mod random_skip;
-pub mod registry;
-mod result;
-mod rows;
-mod score_conflict;
-mod score_limit;
-mod score_range;
-mod short_game;
-mod side_pieces;
-mod tactical;
-mod termination;
+mod random;
+mod registry;
+mod results;
+mod scores;
 #[cfg(test)]
 mod tests;
-mod time_control;
-mod variant;
 mod wdl_skip;
-mod winner;
+mod windows;
 
 use super::Record;
 
-pub use counts::Counts;
-pub use facts::{End, GameFacts};
-pub use pipeline::{DUPLICATES, Judge, Pipeline, help};
+pub use game_tags::{End, GameTags};
+pub use piece_counts::PieceCounts;
+pub use pipeline::{DUPLICATES, FilterSet, Pipeline, help};
 pub use preset::{PRESETS, Preset};
+pub use registry::{Build, Filter, FilterError, Kind, Param, ParamValues, Row};
 
-/// Something that decides about one position at a time.
-pub trait Filter: Send + Sync {
-    /// Whether the position stays.
-    fn keeps(&self, record: &Record) -> bool;
-}
+/// The rows of each theme; filters of games come first, as in every [`Pipeline`].
+static THEMES: &[&[Row]] = &[
+    games::ROWS,
+    windows::ROWS,
+    moves::ROWS,
+    scores::ROWS,
+    plies::ROWS,
+    material::ROWS,
+    results::ROWS,
+    random::ROWS,
+    pipeline::ROWS,
+];
 
-/// Something that decides about all positions of a game at once, by its tags.
-pub trait GameFilter: Send + Sync {
-    /// Whether the game's positions stay.
-    fn keeps(&self, facts: &GameFacts) -> bool;
+/// The rows of all filters, in the order of `patzer extract --help`.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    THEMES.iter().copied().flatten()
 }

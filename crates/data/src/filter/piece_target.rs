@@ -1,80 +1,68 @@
-//! Drops positions at random so that the numbers of pieces of those that stay follow a wanted distribution.
+//! Drops positions at random so that the numbers of pieces of the rest follow a wanted distribution.
 //!
-//! In: a record's board, and a draw by game and ply. Out: keep with a probability by the number of pieces. The wanted
-//! distribution is a smooth curve through five points, at 0, 8, 16, 24 and 32 pieces (Catmull and Rom's spline, 1974);
-//! the one at hand is a list of 33 counts, as `patzer data stats` gives them. Source: nnue-pytorch's piece-count
-//! filter, whose curve is the default. It learns the distribution at hand while it reads, so its choice depends on the
-//! order of the data; here it is given, and a shard decides as the whole does.
+//! The wanted distribution is a smooth curve through five points, at 0, 8, 16, 24 and 32 pieces (Catmull and Rom's
+//! spline, 1974); the present one is a list of 33 counts, as `patzer data stats` prints them. Source: nnue-pytorch's
+//! piece-count whose curve is the default. That filter learns the present distribution while it reads, so its
+//! choice depends on the order of the data; here it is a parameter, and a shard decides as the whole does.
 //!
 //! The probability at n pieces is α · wanted(n) / present(n), at most 1. α is as large as the rarest of the wanted
-//! numbers allows, or where that would skip more than `max_skip` of the most frequent one, larger, and the rare
-//! numbers stay rarer than wanted.
+//! numbers allows, or larger where that would skip more than `max_skip` of the most frequent one; then the rare numbers
+//! stay rarer than wanted.
 
-use super::registry::{Kind, Make, Parameter, Row};
-use super::{Filter, Record, chance};
+use serde::Deserialize;
 
-/// The filter's row.
-pub(super) static ROW: Row = Row {
-    name: "piece_target",
-    doc: "its draw by game and ply comes out above what makes the numbers of pieces follow a curve",
-    parameters: &[
-        Parameter {
-            name: "curve",
-            doc: "wanted relative frequencies at 0, 8, 16, 24 and 32 pieces",
-            kind: Kind::Real(0.0, 1e6),
-            default: &[0.0, 0.4, 1.0, 1.0, 0.75],
-        },
-        Parameter {
-            name: "present",
-            doc: "positions with 0 to 32 pieces in the data, in any unit",
-            kind: Kind::Real(0.0, 1e18),
-            default: &PRESENT,
-        },
-        Parameter {
-            name: "max_skip",
-            doc: "the largest share that goes of any number of pieces",
-            kind: Kind::Real(0.0, 1.0),
-            default: &[0.975],
-        },
-        Parameter { name: "seed", doc: "seed of the draw", kind: Kind::Whole(0, 1 << 53), default: &[0.0] },
+use super::Record;
+use super::random::{SEED, Stream, draw};
+use super::registry::{Row, real};
+
+pub(super) const PIECE_TARGET: Row = Row::position(
+    "piece_target",
+    "its draw by game and ply comes out above what makes the numbers of pieces follow a curve",
+    &[
+        real(
+            "curve",
+            "wanted relative frequencies at 0, 8, 16, 24 and 32 pieces",
+            (0.0, 1e6),
+            &[0.0, 0.4, 1.0, 1.0, 0.75],
+        ),
+        real("present", "positions with 0 to 32 pieces in the data, in any unit", (0.0, 1e18), &PRESENT),
+        real("max_skip", "the largest share that goes of any number of pieces", (0.0, 1.0), &[0.975]),
+        SEED,
     ],
-    make: Make::Position(|v| {
-        let keep = probabilities(&v[..5], &v[5..38], v[38]);
-        Box::new(PieceTarget { keep, seed: v[39] as u64 })
-    }),
-};
+    |v| {
+        let p: PieceTarget = v.try_into()?;
+        let keep = probabilities(&p.curve, &p.present, p.max_skip);
+        Ok(Box::new(move |r: &Record| {
+            draw(p.seed, Stream::PieceTarget, r) < keep[r.board.count().min(32) as usize]
+        }))
+    },
+);
 
-/// Of 10,000 positions, those with each number of pieces in the engine games of TCEC's seasons 20 to 28 (11,581 games,
-/// 1,683,595 positions).
+/// Positions by number of pieces, of 10,000 in the engine games of TCEC's seasons 20 to 28 (11,581 games, 1,683,595
+/// positions).
 const PRESENT: [f64; 33] = [
     0.0, 0.0, 0.0, 24.0, 254.0, 613.0, 63.0, 314.0, 275.0, 364.0, 308.0, 406.0, 316.0, 369.0, 334.0, 320.0,
     322.0, 295.0, 335.0, 274.0, 341.0, 259.0, 370.0, 251.0, 396.0, 227.0, 449.0, 195.0, 494.0, 163.0, 583.0,
     147.0, 938.0,
 ];
 
-/// Positions whose number of pieces is too frequent.
-#[derive(Debug, Clone)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct PieceTarget {
-    keep: [f64; 33],
+    curve: [f64; 5],
+    present: Vec<f64>,
+    max_skip: f64,
     seed: u64,
 }
 
-impl Filter for PieceTarget {
-    #[inline]
-    fn keeps(&self, record: &Record) -> bool {
-        let count = record.board.count().min(32) as usize;
-        chance::draw(self.seed, chance::PIECE_TARGET, record) < self.keep[count]
-    }
-}
-
-/// The probability with which a position of each number of pieces stays.
+/// The probability to stay, by number of pieces.
 fn probabilities(curve: &[f64], present: &[f64], max_skip: f64) -> [f64; 33] {
     let wanted: [f64; 33] = std::array::from_fn(|n| spline(curve, n as f64 / 8.0));
     let (all_wanted, all_present): (f64, f64) = (wanted.iter().sum(), present.iter().sum());
     let ratio = |n: usize| (wanted[n] / all_wanted) / (present[n] / all_present);
     let ratios = (0..33).filter(|n| wanted[*n] > 0.0 && present[*n] > 0.0).map(ratio);
     let (low, high) = ratios.fold((f64::INFINITY, 0.0f64), |(low, high), r| (low.min(r), high.max(r)));
-    // Nothing is wanted, or nothing is there: no reason to drop anything.
+    // An empty curve or an empty dataset gives no reason to drop anything.
     if high == 0.0 {
         return [1.0; 33];
     }
@@ -86,7 +74,7 @@ fn probabilities(curve: &[f64], present: &[f64], max_skip: f64) -> [f64; 33] {
     })
 }
 
-/// The curve through `y` at 0, 1, …, with slopes from the neighbours; never below 0.
+/// Catmull-Rom spline through `y` at 0, 1, …, never below 0.
 fn spline(y: &[f64], x: f64) -> f64 {
     let last = y.len() - 1;
     let i = (x as usize).min(last - 1);

@@ -1,256 +1,369 @@
-//! What the table of filters is made of: rows, their parameters, and the values that users give them.
+//! The registry of filters: rows, their parameters, and the values that presets and `--filter-set` give them.
 //!
-//! In: a name and values, from a preset or `--filter-set`. Out: a filter, or what is wrong with them. The table
-//! itself is [`ROWS`]; it also makes the list in `patzer extract --help`, so that the two cannot drift.
+//! The rows also make the list in `patzer extract --help`.
 
-use std::ops::Range;
+use std::fmt;
 
-use super::{Filter, GameFilter};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Value;
 
-pub use super::rows::ROWS;
+use super::{GameTags, Record, rows};
 
-/// What values a parameter takes.
+/// The values of a filter's parameters, which its parameter struct is deserialised from.
+pub type ParamValues = toml::Table;
+
+/// The values that a parameter takes, and its default; several defaults are a list of that length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A whole number from the first to the second.
-    Whole(i64, i64),
+    Whole((i64, i64), &'static [i64]),
     /// A number from the first to the second.
-    Real(f64, f64),
-    /// `true` (1) or `false` (0).
-    Switch,
-    /// One of these words; its value is its place among them.
+    Real((f64, f64), &'static [f64]),
+    Switch(bool),
+    /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
 }
 
-/// A value that a filter takes, or a list of numbers.
+/// A parameter of a filter: a field of its parameter struct.
 #[derive(Debug)]
-pub struct Parameter {
-    /// Its name in a preset.
+pub struct Param {
     pub name: &'static str,
     /// What it means, with its unit.
-    pub doc: &'static str,
-    /// What it can be.
+    pub about: &'static str,
     pub kind: Kind,
-    /// Its value where a preset is silent; several values are a list of just that length.
-    pub default: &'static [f64],
 }
 
-/// Makes a filter from the values of its row's parameters, in their order.
-pub type MakePosition = fn(&[f64]) -> Box<dyn Filter>;
+type Str = &'static str;
 
-/// As [`MakePosition`], for a filter of whole games.
-pub type MakeGame = fn(&[f64]) -> Box<dyn GameFilter>;
+pub(super) const fn whole(name: Str, about: Str, range: (i64, i64), default: &'static [i64]) -> Param {
+    Param { name, about, kind: Kind::Whole(range, default) }
+}
 
-/// How a row decides.
-pub enum Make {
-    /// By one record alone.
-    Position(MakePosition),
-    /// By the tags of the whole game, which only `extract` sees.
-    Game(MakeGame),
-    /// By what came before: only the first of equal positions stays.
+pub(super) const fn real(name: Str, about: Str, range: (f64, f64), default: &'static [f64]) -> Param {
+    Param { name, about, kind: Kind::Real(range, default) }
+}
+
+pub(super) const fn switch(name: Str, about: Str, default: bool) -> Param {
+    Param { name, about, kind: Kind::Switch(default) }
+}
+
+pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Param {
+    Param { name, about, kind: Kind::Choice(words) }
+}
+
+/// Parameters of a filter without any.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoParams {}
+
+/// Parameters of a filter that keeps values from `min` to `max`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range<T> {
+    min: T,
+    max: T,
+}
+
+impl<T: PartialOrd> Range<T> {
+    #[inline]
+    pub(super) fn contains(&self, value: T) -> bool {
+        self.min <= value && value <= self.max
+    }
+}
+
+/// Parameters of a filter that keeps values from `min` to `max`, and drops or keeps what has no such value.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownRange<T> {
+    min: T,
+    max: T,
+    unknown: Unknown,
+}
+
+impl<T: PartialOrd> KnownRange<T> {
+    #[inline]
+    pub(super) fn contains(&self, value: Option<T>) -> bool {
+        value.map_or(self.unknown == Unknown::Keep, |value| self.min <= value && value <= self.max)
+    }
+}
+
+#[derive(PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Unknown {
+    Drop,
+    Keep,
+}
+
+/// Says whether a position stays, or by the tags of a game whether all its positions stay.
+pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+
+/// Builds a filter from the values of all its parameters.
+pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
+
+/// Builds a filter that keeps what `keeps` says, given the parameters `P`.
+pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> Result<Filter<T>, toml::de::Error>
+where
+    P: DeserializeOwned + Send + Sync + 'static,
+    F: Fn(&P, &T) -> bool + Send + Sync + 'static,
+{
+    let params: P = values.try_into()?;
+    Ok(Box::new(move |item| keeps(&params, item)))
+}
+
+/// What a filter looks at, and how it is built.
+#[derive(Debug)]
+pub enum Build {
+    /// One record.
+    Position(BuildFilter<Record>),
+    /// The tags of a game, which only `extract` sees.
+    Game(BuildFilter<GameTags>),
+    /// All earlier positions: only the first of equal ones stays.
     Duplicates,
 }
 
-/// One filter that presets may use.
+/// A filter that presets may use.
+#[derive(Debug)]
 pub struct Row {
     /// Its name in a preset, and the reason under which it counts what it drops.
     pub name: &'static str,
     /// What it drops.
-    pub doc: &'static str,
-    /// What it takes.
-    pub parameters: &'static [Parameter],
-    /// How it is made.
-    pub make: Make,
+    pub about: &'static str,
+    /// The fields of its parameter struct.
+    pub params: &'static [Param],
+    pub build: Build,
 }
 
-/// A value as a user gives it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Given<'a> {
-    /// A number.
-    Number(f64),
-    /// `true` or `false`.
-    Switch(bool),
-    /// Text, as on the command line; it is read as the parameter's kind asks.
-    Text(&'a str),
-    /// A list of numbers.
-    List(Vec<f64>),
-    /// Anything else.
-    Other,
+/// Why a filter, a parameter or an override is refused.
+#[derive(Debug)]
+pub enum FilterError {
+    UnknownFilter(String),
+    UnknownParam(&'static Row, String),
+    /// Text of the command line, and the kind of parameter that does not take it.
+    BadText(String, Kind),
+    /// A parameter such as `elo.min`, its value in a preset, and its kind, which does not take it.
+    BadValue(String, String, Kind),
+    /// A `min` and its value above a `max` and its value.
+    NothingLeft(String, f64, String, f64),
+    /// An override that is not `filter.parameter=value`.
+    NotAnOverride,
+    /// An override of a filter that no preset uses, and the filters in use.
+    NotInUse(String, Vec<&'static str>),
 }
 
-/// The row of a name, or what to say if there is none.
-///
-/// # Errors
-/// If no filter has that name; the text lists those there are.
-pub fn row(name: &str) -> Result<&'static Row, String> {
-    ROWS.iter().copied().find(|row| row.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
-        format!("unknown filter `{name}`; there are {}", names.join(", "))
-    })
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
+        match self {
+            FilterError::UnknownFilter(name) => {
+                write!(f, "unknown filter `{name}`; there are {}", list(&mut rows().map(|row| row.name)))
+            }
+            FilterError::UnknownParam(Row { name, params: [], .. }, param) => {
+                write!(f, "`{name}` takes no parameter, so no `{param}`")
+            }
+            FilterError::UnknownParam(row, param) => {
+                let known = list(&mut row.params.iter().map(|p| p.name));
+                write!(f, "`{}` has no parameter `{param}`; it has {known}", row.name)
+            }
+            FilterError::BadText(text, kind) => write!(f, "`{text}` is not {}", kind.describe()),
+            FilterError::BadValue(param, value, kind) => {
+                write!(f, "`{param}` is {value}; it has to be {}", kind.describe())
+            }
+            FilterError::NothingLeft(low, min, high, max) => {
+                write!(f, "`{low}` is {min}, above `{high}`, which is {max}: nothing is left")
+            }
+            FilterError::NotAnOverride => {
+                f.write_str("write it as filter.parameter=value, for example before_capture.plies=3")
+            }
+            FilterError::NotInUse(_, used) if used.is_empty() => {
+                f.write_str("there is no --filter that it could change")
+            }
+            FilterError::NotInUse(name, used) => {
+                write!(f, "no preset in use has `{name}`; in use are {}", used.join(", "))
+            }
+        }
+    }
+}
+
+/// The row of a filter's name.
+pub fn row(name: &str) -> Result<&'static Row, FilterError> {
+    rows().find(|row| row.name == name).ok_or_else(|| FilterError::UnknownFilter(name.into()))
 }
 
 impl Row {
-    /// Where a parameter stands among the row's, or what to say if it has none of that name.
-    ///
-    /// # Errors
-    /// If the row has no such parameter; the text lists those it has.
-    pub fn parameter(&self, name: &str) -> Result<usize, String> {
-        self.parameters.iter().position(|p| p.name == name).ok_or_else(|| {
-            let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
-            match names.is_empty() {
-                true => format!("`{}` takes no parameter, so no `{name}`", self.name),
-                false => format!("`{}` has no parameter `{name}`; it has {}", self.name, names.join(", ")),
-            }
-        })
+    pub(super) const fn position(
+        name: Str,
+        about: Str,
+        params: &'static [Param],
+        build: BuildFilter<Record>,
+    ) -> Row {
+        Row { name, about, params, build: Build::Position(build) }
     }
 
-    /// The values of a row that a preset does not set, those of all parameters one after another.
-    pub fn defaults(&self) -> Vec<f64> {
-        self.parameters.iter().flat_map(|p| p.default).copied().collect()
+    fn kind(&'static self, param: &str) -> Result<Kind, FilterError> {
+        let found = self.params.iter().find(|p| p.name == param);
+        found.map(|p| p.kind).ok_or_else(|| FilterError::UnknownParam(self, param.into()))
     }
 
-    /// Where a parameter's values lie among the row's.
-    fn place(&self, parameter: usize) -> Range<usize> {
-        let start = self.parameters[..parameter].iter().map(|p| p.default.len()).sum();
-        start..start + self.parameters[parameter].default.len()
+    /// The values of all parameters that a preset does not set.
+    pub fn defaults(&self) -> ParamValues {
+        self.params.iter().map(|p| (p.name.to_string(), p.kind.default())).collect()
     }
 
-    /// Sets a parameter among the row's values.
-    ///
-    /// # Errors
-    /// If the value makes no sense there; the text says what would.
-    pub fn set(&self, values: &mut [f64], parameter: usize, given: &Given<'_>) -> Result<(), String> {
-        let p = &self.parameters[parameter];
-        let read = p.read(given).map_err(|reason| match given {
-            Given::Text(text) => format!("`{text}` is not {reason}"),
-            _ => format!("`{}.{}` has to be {reason}", self.name, p.name),
-        })?;
-        for &value in &read {
-            let (low, high) = p.range();
-            if !(low..=high).contains(&value) {
-                let reason = format!("it has to be {}", p.kind.describe());
-                return Err(format!("`{}.{}` is {value}; {reason}", self.name, p.name));
-            }
-        }
-        values[self.place(parameter)].copy_from_slice(&read);
+    /// Sets a parameter to a TOML value.
+    pub fn set(
+        &'static self,
+        values: &mut ParamValues,
+        param: &str,
+        value: &Value,
+    ) -> Result<(), FilterError> {
+        let kind = self.kind(param)?;
+        let bad = || FilterError::BadValue(format!("{}.{param}", self.name), show(value), kind);
+        values.insert(param.into(), kind.checked(value).ok_or_else(bad)?);
         Ok(())
     }
 
-    /// Checks values against each other: a `min` above its `max` would keep nothing.
-    ///
-    /// # Errors
-    /// If one is.
-    pub fn check(&self, values: &[f64]) -> Result<(), String> {
-        for (index, low) in self.parameters.iter().enumerate() {
+    /// Sets a parameter to text of the command line.
+    pub fn set_text(
+        &'static self,
+        values: &mut ParamValues,
+        param: &str,
+        text: &str,
+    ) -> Result<(), FilterError> {
+        let kind = self.kind(param)?;
+        let value = kind.parse(text).and_then(|value| kind.checked(&value));
+        values.insert(param.into(), value.ok_or_else(|| FilterError::BadText(text.into(), kind))?);
+        Ok(())
+    }
+
+    /// Refuses a `min` above its `max`, which would keep nothing.
+    pub fn check(&self, values: &ParamValues) -> Result<(), FilterError> {
+        for low in self.params {
             let Some(rest) = low.name.strip_prefix("min").or_else(|| low.name.strip_suffix("_min")) else {
                 continue;
             };
-            let pair = |p: &&Parameter| p.name == format!("max{rest}") || p.name == format!("{rest}_max");
-            let Some(high) = self.parameters.iter().find(pair) else { continue };
-            let at = |index| values[self.place(index)][0];
-            let (min, max) = (at(index), at(self.parameter(high.name)?));
+            let pair = |p: &&Param| p.name == format!("max{rest}") || p.name == format!("{rest}_max");
+            let Some(high) = self.params.iter().find(pair) else { continue };
+            let value = |p: &Param| number(&values[p.name]).unwrap_or_default();
+            let (min, max) = (value(low), value(high));
             if min > max {
-                let (name, low, high) = (self.name, low.name, high.name);
-                return Err(format!(
-                    "`{name}.{low}` is {min}, above `{name}.{high}`, which is {max}: nothing is left"
-                ));
+                let full = |p: &Param| format!("{}.{}", self.name, p.name);
+                return Err(FilterError::NothingLeft(full(low), min, full(high), max));
             }
         }
         Ok(())
     }
 
-    /// The row's name and values, as a dataset's metadata keeps them: `before_check plies=5`.
-    pub fn describe(&self, values: &[f64]) -> String {
-        self.parameters.iter().enumerate().fold(self.name.to_string(), |text, (index, p)| {
-            format!("{text} {}={}", p.name, p.kind.show(&values[self.place(index)]))
-        })
-    }
-}
-
-impl Parameter {
-    /// The values that are given, or what they should have been.
-    fn read(&self, given: &Given<'_>) -> Result<Vec<f64>, String> {
-        let kind = self.kind.describe();
-        let short = match self.kind {
-            Kind::Whole(..) => "a whole number",
-            Kind::Real(..) => "a number",
-            _ => kind.as_str(),
-        };
-        if self.default.len() > 1 {
-            let list = match given {
-                Given::List(list) => Some(list.clone()),
-                Given::Text(text) => text.split(',').map(|part| part.trim().parse().ok()).collect(),
-                _ => None,
-            };
-            let number = self.default.len();
-            let list = list.filter(|list| list.len() == number && list.iter().all(|v| self.kind.fits(*v)));
-            return list.ok_or(format!("a list of {number} numbers"));
-        }
-        let value = match (self.kind, given) {
-            (Kind::Whole(..) | Kind::Real(..), Given::Number(value)) => Some(*value),
-            (Kind::Whole(..) | Kind::Real(..), Given::Text(text)) => text.parse().ok(),
-            (Kind::Switch, Given::Switch(value)) => Some(f64::from(u8::from(*value))),
-            (Kind::Switch, Given::Text(text)) => {
-                ["false", "true"].iter().position(|t| t == text).map(|i| i as f64)
-            }
-            (Kind::Choice(words), Given::Text(text)) => {
-                words.iter().position(|t| t == text).map(|i| i as f64)
-            }
-            _ => None,
-        };
-        value.filter(|value| self.kind.fits(*value)).map(|value| vec![value]).ok_or(short.to_string())
-    }
-
-    fn range(&self) -> (f64, f64) {
-        match self.kind {
-            Kind::Whole(low, high) => (low as f64, high as f64),
-            Kind::Real(low, high) => (low, high),
-            _ => (f64::NEG_INFINITY, f64::INFINITY),
-        }
+    /// Name and values as a dataset's metadata keeps them: `before_check plies=5`.
+    pub fn describe(&self, values: &ParamValues) -> String {
+        self.params
+            .iter()
+            .fold(self.name.to_string(), |text, p| format!("{text} {}={}", p.name, show(&values[p.name])))
     }
 }
 
 impl Kind {
-    fn fits(self, value: f64) -> bool {
-        value.is_finite() && (!matches!(self, Kind::Whole(..)) || value.fract() == 0.0)
-    }
-
-    /// What values there are: `a whole number from 1 to 255`.
-    fn describe(self) -> String {
+    /// How many values the parameter has: more than one is a list.
+    pub fn count(&self) -> usize {
         match self {
-            Kind::Whole(low, high) => format!("a whole number from {low} to {high}"),
-            Kind::Real(low, high) => format!("a number from {low} to {high}"),
-            Kind::Switch => "true or false".into(),
-            Kind::Choice(words) => words.join(" or "),
+            Kind::Whole(_, default) => default.len(),
+            Kind::Real(_, default) => default.len(),
+            _ => 1,
         }
     }
 
-    /// Values as a preset writes them.
-    fn show(self, values: &[f64]) -> String {
-        let one = |value: &f64| match self {
-            Kind::Switch => (*value == 1.0).to_string(),
-            Kind::Choice(words) => words.get(*value as usize).unwrap_or(&"?").to_string(),
-            _ => value.to_string(),
+    fn default(&self) -> Value {
+        let list = |mut values: Vec<Value>| match values.len() {
+            1 => values.remove(0),
+            _ => Value::Array(values),
         };
-        let list: Vec<String> = values.iter().map(one).collect();
-        if list.len() == 1 { list.concat() } else { format!("[{}]", list.join(", ")) }
+        match self {
+            Kind::Whole(_, default) => list(default.iter().map(|n| Value::Integer(*n)).collect()),
+            Kind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
+            Kind::Switch(default) => Value::Boolean(*default),
+            Kind::Choice(words) => Value::String(words[0].into()),
+        }
+    }
+
+    /// Reads text of the command line.
+    fn parse(&self, text: &str) -> Option<Value> {
+        let number = |text: &str| text.trim().parse().ok().map(Value::Float);
+        match self {
+            Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
+            Kind::Choice(_) => Some(Value::String(text.into())),
+            _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
+            _ => number(text),
+        }
+    }
+
+    /// The value in the parameter's type, or `None` if the parameter does not take it.
+    fn checked(&self, value: &Value) -> Option<Value> {
+        match self.count() {
+            1 => self.checked_one(value),
+            count => {
+                let list = value.as_array().filter(|list| list.len() == count)?;
+                list.iter().map(|value| self.checked_one(value)).collect::<Option<_>>().map(Value::Array)
+            }
+        }
+    }
+
+    fn checked_one(&self, value: &Value) -> Option<Value> {
+        match self {
+            Kind::Whole((low, high), _) => {
+                let whole = number(value).filter(|x| x.fract() == 0.0)? as i64;
+                (*low..=*high).contains(&whole).then_some(Value::Integer(whole))
+            }
+            Kind::Real((low, high), _) => {
+                number(value).filter(|x| (low..=high).contains(&x)).map(Value::Float)
+            }
+            Kind::Switch(_) => value.as_bool().map(Value::Boolean),
+            Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
+        }
+    }
+
+    /// The values it takes: `a whole number from 1 to 255`.
+    fn describe(&self) -> String {
+        match self {
+            Kind::Switch(_) | Kind::Choice(_) => self.range(),
+            Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
+            _ if self.count() == 1 => format!("a number from {}", self.range()),
+            _ => format!("a list of {} numbers from {}", self.count(), self.range()),
+        }
+    }
+
+    fn range(&self) -> String {
+        match self {
+            Kind::Whole((low, high), _) => format!("{low} to {high}"),
+            Kind::Real((low, high), _) => format!("{low} to {high}"),
+            Kind::Switch(_) => "true or false".into(),
+            Kind::Choice(words) => words.join(" or "),
+        }
     }
 }
 
-/// The list of filters for a help text: what each drops, and what it takes.
+fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+}
+
+/// A value as a preset writes it.
+fn show(value: &Value) -> String {
+    match value {
+        Value::Array(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Float(x) => x.to_string(),
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The list of filters for a help text: what each drops, and its parameters.
 pub fn listing() -> String {
     let mut text = String::new();
-    for row in ROWS {
-        let where_to = if matches!(row.make, Make::Game(_)) { " (at extract only)" } else { "" };
-        text += &format!("  {:<16} {}{where_to}", row.name, row.doc);
-        for p in row.parameters {
-            let range = match p.kind {
-                Kind::Whole(low, high) => format!("{low} to {high}"),
-                Kind::Real(low, high) => format!("{low} to {high}"),
-                kind => kind.describe(),
-            };
-            let default = p.kind.show(p.default);
-            text += &format!("\n{:19}{}: {} ({range}, default {default})", "", p.name, p.doc);
+    for row in rows() {
+        let only = if matches!(row.build, Build::Game(_)) { " (at extract only)" } else { "" };
+        text += &format!("  {:<16} {}{only}", row.name, row.about);
+        for p in row.params {
+            let (range, default) = (p.kind.range(), show(&p.kind.default()));
+            text += &format!("\n{:19}{}: {} ({range}, default {default})", "", p.name, p.about);
         }
         text.push('\n');
     }
@@ -265,35 +378,53 @@ mod tests {
     fn values_are_read_as_their_parameter_asks() {
         let row = row("wdl_skip").unwrap();
         let mut values = row.defaults();
-        let mut set = |name: &str, given: Given<'_>| {
-            row.set(&mut values, row.parameter(name).unwrap(), &given).map(|()| row.describe(&values))
+        let mut text = |name: &str, text: &str| {
+            let set = row.set_text(&mut values, name, text).map(|()| row.describe(&values));
+            set.map_err(|error| error.to_string())
         };
-        assert!(set("by", Given::Text("material")).unwrap().contains("by=material"));
-        assert!(set("b", Given::Text("1, 2,3.5,4")).unwrap().contains("b=[1, 2, 3.5, 4]"));
-        assert!(set("b", Given::List(vec![1.0; 3])).unwrap_err().contains("list of 4 numbers"));
-        assert!(set("by", Given::Text("x")).unwrap_err().contains("`x` is not ply or material"));
-        assert!(set("unit", Given::Number(-1.0)).unwrap_err().contains("`wdl_skip.unit` is -1"));
-        assert!(set("seed", Given::Number(0.5)).unwrap_err().contains("has to be a whole number"));
+        assert!(text("by", "material").unwrap().contains("by=material"));
+        assert!(text("b", "1, 2,3.5,4").unwrap().contains("b=[1, 2, 3.5, 4]"));
+        assert!(text("by", "x").unwrap_err().contains("`x` is not ply or material"));
+        let mut value =
+            |name: &str, value: Value| row.set(&mut values, name, &value).unwrap_err().to_string();
+        assert!(value("b", vec![1.0; 3].into()).contains("list of 4 numbers"));
+        assert!(value("unit", Value::Float(-1.0)).contains("`wdl_skip.unit` is -1"));
+        assert!(value("seed", Value::Float(0.5)).contains("has to be a whole number"));
+        // A number in quotes is a mistake.
+        assert!(value("seed", Value::from("1")).contains("has to be a whole number"));
     }
 
     #[test]
     fn a_range_that_keeps_nothing_is_refused() {
         let row = row("piece_count").unwrap();
-        assert!(row.check(&[4.0, 30.0]).is_ok());
-        let reason = row.check(&[30.0, 4.0]).unwrap_err();
+        let values = |min: i64, max: i64| [("min", min), ("max", max)].map(|(k, v)| (k.into(), v.into()));
+        assert!(row.check(&values(4, 30).into_iter().collect()).is_ok());
+        let reason = row.check(&values(30, 4).into_iter().collect()).unwrap_err().to_string();
         assert!(reason.contains("`piece_count.min` is 30, above `piece_count.max`"), "{reason}");
     }
 
+    /// Every struct has just the fields that its row lists: it is built from the defaults, and from nothing more or less.
     #[test]
-    fn names_and_defaults_make_sense() {
-        for (index, row) in ROWS.iter().enumerate() {
-            assert!(ROWS[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+    fn names_defaults_and_fields_agree() {
+        let builds = |row: &Row, values: ParamValues| match row.build {
+            Build::Position(build) => build(values).is_ok(),
+            Build::Game(build) => build(values).is_ok(),
+            Build::Duplicates => values.is_empty(),
+        };
+        for (index, row) in rows().enumerate() {
+            assert!(rows().take(index).all(|other| other.name != row.name), "{}", row.name);
             assert!(row.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{}", row.name);
             row.check(&row.defaults()).unwrap();
-            for p in row.parameters {
-                let (low, high) = p.range();
-                assert!(p.default.iter().all(|v| (low..=high).contains(v) && p.kind.fits(*v)), "{}", p.name);
+            assert!(builds(row, row.defaults()), "{}", row.name);
+            for p in row.params {
+                let mut values = row.defaults();
+                row.set(&mut values, p.name, &p.kind.default()).unwrap();
+                values.remove(p.name);
+                assert!(!builds(row, values), "{}.{}", row.name, p.name);
             }
+            let mut values = row.defaults();
+            values.insert("no_such_parameter".into(), Value::Integer(1));
+            assert!(!builds(row, values), "{}", row.name);
         }
     }
 }

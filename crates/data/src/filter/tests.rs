@@ -1,10 +1,9 @@
-//! Each filter on a game that shows it.
+//! Each filter on a game that shows what it drops.
 
-use super::registry::ROWS;
 use super::*;
 use patzer_pgn::{GameSplitter, Parser};
 
-/// The plies of a game that presets, or filters by their names, leave.
+/// The plies of a game that presets or filters keep.
 fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(game.as_bytes());
@@ -13,11 +12,11 @@ fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let piece = &pieces[0];
     let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     let mut pipeline = Pipeline::for_games(&owned(filters), &owned(overrides)).unwrap();
-    let facts = GameFacts::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
+    let tags = GameTags::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
     let mut records = Vec::new();
     let game = Parser::default().parse(&text, piece, 0, &mut records);
     assert_eq!(game.fault, None);
-    if pipeline.halves().0.keep_game(&facts).is_err() {
+    if pipeline.halves().0.keep_game(&tags).is_err() {
         return Vec::new();
     }
     records.iter().filter(|s| pipeline.keep(s).is_ok()).map(|s| s.ply).collect()
@@ -53,7 +52,7 @@ const RATED: &str = "[WhiteElo \"2400\"]\n[BlackElo \"2150\"]\n[TimeControl \"60
 
 const ALL: &[u16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-/// Filter, other values than its own, game, the plies that it leaves.
+/// Filter, overrides, game, the plies that stay.
 type Case = (&'static str, &'static [&'static str], &'static str, &'static [u16]);
 
 const CASES: &[Case] = &[
@@ -143,7 +142,7 @@ fn every_filter_has_a_game_that_shows_what_it_drops() {
     for (filter, overrides, game, expected) in CASES {
         assert_eq!(left(game, &[filter], overrides), *expected, "{filter} {overrides:?}");
     }
-    for row in ROWS {
+    for row in rows() {
         let drops = |case: &&Case| case.0 == row.name && case.3.len() < left(case.2, &[], &[]).len();
         assert!(CASES.iter().any(|case| drops(&case)), "no game shows what `{}` drops", row.name);
     }
@@ -197,17 +196,4 @@ fn every_preset_loads_and_describes_itself() {
     assert_eq!(pipeline.describe(), ["capt: in_check, before_mate plies=5, before_check plies=5"]);
     let pipeline = Pipeline::new(&["before_check".into()], &["before_check.plies=7".into()]).unwrap();
     assert_eq!(pipeline.describe(), ["before_check plies=7"]);
-}
-
-/// A dataset does not say where a game's tags were, so draws must not depend on anything but game and ply.
-#[test]
-fn draws_depend_on_game_and_ply_alone() {
-    let record = |game, ply| Record { game, ply, ..crate::format::EMPTY };
-    let draw = |game, ply| chance::draw(7, chance::RANDOM_SKIP, &record(game, ply));
-    assert_eq!(draw(3, 4), draw(3, 4));
-    assert_ne!(draw(3, 4), draw(4, 3));
-    assert_ne!(draw(3, 4), chance::draw(8, chance::RANDOM_SKIP, &record(3, 4)));
-    assert_ne!(draw(3, 4), chance::draw(7, chance::WDL_SKIP, &record(3, 4)));
-    let mean: f64 = (0..10_000).map(|game| draw(game, 9)).sum::<f64>() / 10_000.0;
-    assert!((mean - 0.5).abs() < 0.02, "{mean}");
 }

@@ -1,27 +1,24 @@
-//! The games of a file: how many there are, how long they were, how they ended.
-//!
-//! In: runs of neighbouring positions of one game. Out: counts in which every game counts once, however its positions
-//! are spread over the file. Which games have been seen is one bit a game.
+//! Counts of the games of a file: each counts once, however its positions are spread over the file.
 
-use super::tally::{Outcomes, count};
-use super::{Counts, FileStats, SourceStats, Stats};
+use super::tally::{add_all, count};
+use super::{FileStats, GameCounts, SourceStats, Stats};
 use crate::{FAR, Record, Source};
 
 /// Neighbouring positions of one game.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub struct GameRun {
     game: u32,
     positions: u64,
     result: i8,
-    /// Plies of the game, if one of the positions says where it ends.
+    /// Plies of the game, if a position is near enough to its end.
     length: Option<u32>,
 }
 
-/// The runs of some records.
-pub fn runs(records: &[Record]) -> Vec<Run> {
+/// Splits records into runs of one game.
+pub fn runs(records: &[Record]) -> Vec<GameRun> {
     let run = |game: &[Record]| {
         let near = game.iter().find(|record| record.to_end != FAR);
-        Run {
+        GameRun {
             game: game[0].game,
             positions: game.len() as u64,
             result: game[0].result,
@@ -31,11 +28,11 @@ pub fn runs(records: &[Record]) -> Vec<Run> {
     records.chunk_by(|a, b| a.game == b.game).map(run).collect()
 }
 
-/// A set of numbers.
+/// A set of numbers, one bit each.
 #[derive(Debug, Default)]
-struct Seen(Vec<u64>);
+struct BitSet(Vec<u64>);
 
-impl Seen {
+impl BitSet {
     /// Adds a number; true if it is new.
     fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
@@ -48,22 +45,20 @@ impl Seen {
     }
 }
 
-/// What has been seen of a file's games.
 #[derive(Debug)]
-pub struct Games {
-    seen: Seen,
-    /// Games whose length is known.
-    measured: Seen,
+pub struct GameCounter {
+    seen: BitSet,
+    /// Games of known length.
+    measured: BitSet,
     lengths: Vec<u64>,
     unknown: u64,
-    counts: Counts,
-    /// The sources with the number of the first game after each.
+    counts: GameCounts,
+    /// The first game number after each source.
     sources: Vec<(u64, SourceStats)>,
 }
 
-impl Games {
-    /// Nothing seen yet of a file that is made from these.
-    pub fn new(sources: &[Source]) -> Games {
+impl GameCounter {
+    pub fn new(sources: &[Source]) -> GameCounter {
         let mut end = 0;
         let known: Option<Vec<_>> = (sources.iter())
             .map(|source| {
@@ -71,18 +66,18 @@ impl Games {
                 Some((end, SourceStats { source: source.name.clone(), ..SourceStats::default() }))
             })
             .collect();
-        Games {
-            seen: Seen::default(),
-            measured: Seen::default(),
+        GameCounter {
+            seen: BitSet::default(),
+            measured: BitSet::default(),
             lengths: Vec::new(),
             unknown: 0,
-            counts: Counts::default(),
+            counts: GameCounts::default(),
             sources: known.unwrap_or_default(),
         }
     }
 
-    /// Takes in runs, in the order of the file.
-    pub fn take(&mut self, runs: &[Run]) {
+    /// Adds runs in the order of the file.
+    pub fn take(&mut self, runs: &[GameRun]) {
         for run in runs {
             let new = self.seen.insert(run.game);
             let place = self.sources.partition_point(|(end, _)| *end <= u64::from(run.game));
@@ -105,18 +100,11 @@ impl Games {
         }
     }
 
-    /// Writes down what was seen.
     pub fn finish(self, stats: &mut Stats, file: &mut FileStats) {
         file.counts = self.counts;
         file.sources = self.sources.into_iter().map(|(_, source)| source).collect();
-        let Outcomes { wins, draws, losses } = self.counts.game_results;
-        stats.game_results.merge(&Outcomes { wins, draws, losses });
-        for (length, games) in self.lengths.into_iter().enumerate().filter(|(_, games)| *games > 0) {
-            if stats.game_length.len() <= length {
-                stats.game_length.resize(length + 1, 0);
-            }
-            stats.game_length[length] += games;
-        }
+        stats.game_results.merge(&self.counts.game_results);
+        add_all(&mut stats.game_length, &self.lengths);
         stats.game_length_unknown += self.unknown;
     }
 }
@@ -135,7 +123,7 @@ mod tests {
         let sources = [(Some(1), "a"), (Some(10), "b")];
         let sources = sources.map(|(games, name)| Source { name: name.into(), sha256: String::new(), games });
         for size in [1, 2, 5] {
-            let mut games = Games::new(&sources);
+            let mut games = GameCounter::new(&sources);
             long.chunks(size).for_each(|part| games.take(&runs(part)));
             let (mut stats, mut file) = (Stats::default(), FileStats::default());
             games.finish(&mut stats, &mut file);

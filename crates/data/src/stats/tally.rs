@@ -1,11 +1,9 @@
-//! Everything that is counted position by position.
-//!
-//! In: records, one after another. Out: a [`Tally`]; two of them merge to what one over both would be.
+//! Counts and histograms over positions.
 
 use serde::Serialize;
 use shakmaty::{Color, Square};
 
-use crate::filter::Counts;
+use crate::filter::PieceCounts;
 use crate::format::facts::{self, Facts};
 use crate::{Record, flags};
 use patzer_chess::score::is_mate;
@@ -13,20 +11,17 @@ use patzer_chess::score::is_mate;
 /// Width of a score's bucket, in centipawns.
 pub const SCORE_BIN: i32 = 50;
 
-/// Scores further than this from 0 fall into the outermost buckets.
+/// Scores beyond this fall into the outermost buckets, in centipawns.
 pub const SCORE_REACH: i32 = 2_000;
 
-/// The most material that a board can have by its histogram, in pawns; beyond it everything counts as this.
+/// The last bucket of the material histogram, in pawns.
 pub const MATERIAL: usize = 206;
 
-/// Wins, draws and losses of White, or of the side to move where it says so.
+/// Wins, draws and losses, for White unless stated otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
-    /// Won by the side that they speak for.
     pub wins: u64,
-    /// Drawn.
     pub draws: u64,
-    /// Lost.
     pub losses: u64,
 }
 
@@ -41,18 +36,16 @@ impl Outcomes {
         }
     }
 
-    /// How many there are.
     pub fn total(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
-    /// Mean result from 0 to 1; `None` of nothing.
+    /// Mean result from 0 to 1; `None` without games.
     pub fn mean(&self) -> Option<f64> {
         let total = self.total();
         (total > 0).then(|| (self.wins as f64 + self.draws as f64 / 2.0) / total as f64)
     }
 
-    /// Adds others.
     pub fn merge(&mut self, other: &Outcomes) {
         self.wins += other.wins;
         self.draws += other.draws;
@@ -60,27 +53,26 @@ impl Outcomes {
     }
 }
 
-/// Positions by their score for the side to move, with how their games ended for it.
+/// Outcomes for the side to move by its score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scores {
     buckets: Vec<Outcomes>,
     /// Forced mates for and against the side to move.
     pub mates: [Outcomes; 2],
-    /// Positions without a score.
     pub missing: u64,
 }
 
 /// One bucket of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
-    /// The lowest score in it, in centipawns for the side to move; `None` if it has no lower end.
+    /// Lowest score, in centipawns for the side to move; `None` without a lower end.
     pub from: Option<i32>,
-    /// The lowest score above it; `None` if it has no upper end.
+    /// Lowest score above the bucket; `None` without an upper end.
     pub to: Option<i32>,
-    /// How the games went on for the side to move.
+    /// Outcomes for the side to move.
     #[serde(flatten)]
     pub outcomes: Outcomes,
-    /// Their mean, from 0 to 1.
+    /// From 0 to 1.
     pub mean_result: Option<f64>,
 }
 
@@ -109,7 +101,7 @@ impl Scores {
         self.buckets[place.clamp(0, BUCKETS as i32 - 1) as usize].add(result);
     }
 
-    /// The buckets from the lowest scores to the highest.
+    /// The buckets in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         self.buckets.iter().enumerate().map(|(index, outcomes)| {
             let to = index as i32 * SCORE_BIN - SCORE_REACH;
@@ -141,16 +133,14 @@ impl Serialize for Scores {
     }
 }
 
-/// Counts of positions. Histograms are lists whose place is the value, from 0.
+/// Counts of positions. A histogram is indexed by the value, from 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Positions with White to move.
     pub white_to_move: u64,
-    /// How the games of the positions ended, for White.
+    /// Outcomes for White.
     pub results: Outcomes,
-    /// By score, and how the games ended for the side to move.
     pub scores: Scores,
-    /// By the depth of the score, as far as there is one.
+    /// By depth of the score, where known.
     pub depth: Vec<u64>,
     /// By plies before the position.
     pub ply: Vec<u64>,
@@ -164,38 +154,29 @@ pub struct Tally {
     pub white_king: Vec<u64>,
     /// By the square of Black's king.
     pub black_king: Vec<u64>,
-    /// Positions with each of the flags.
     pub marks: Marks,
 }
 
-/// Positions of which something holds.
+/// Positions by flag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
-    /// The move played captures.
     pub capture: u64,
-    /// The move played promotes.
     pub promotion: u64,
-    /// The side to move is in check.
     pub in_check: u64,
-    /// The move played gives check.
     pub gives_check: u64,
-    /// The game ends in checkmate.
     pub mate_end: u64,
-    /// The move came from a book.
     pub book: u64,
-    /// The game is one of Chess960.
     pub chess960: u64,
-    /// Some side may castle.
+    /// Positions with any castling right.
     pub castling: u64,
-    /// A pawn can take en passant.
+    /// Positions with a legal en passant capture.
     pub en_passant: u64,
 }
 
 impl Tally {
-    /// Counts a position.
     pub fn add(&mut self, record: &Record) {
         let turn = record.turn;
-        let counts = Counts::of(&record.board);
+        let counts = PieceCounts::of(&record.board);
         self.white_to_move += u64::from(turn.is_white());
         self.results.add(record.result);
         self.scores.add(record.score, turn.fold_wb(record.result, -record.result));
@@ -216,7 +197,6 @@ impl Tally {
         self.marks.add(record);
     }
 
-    /// Adds what another tally has counted.
     pub fn merge(&mut self, other: &Tally) {
         self.white_to_move += other.white_to_move;
         self.results.merge(&other.results);
@@ -264,7 +244,7 @@ impl Marks {
     }
 }
 
-/// Counts a value in a histogram that grows with what it sees.
+/// Counts a value in a histogram that grows as needed.
 #[inline]
 pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
     if histogram.len() <= value {
@@ -273,15 +253,14 @@ pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
     histogram[value] += 1;
 }
 
-/// Adds a histogram to another.
-fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
+pub(super) fn add_all(ours: &mut Vec<u64>, theirs: &[u64]) {
     if ours.len() < theirs.len() {
         ours.resize(theirs.len(), 0);
     }
     ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
 }
 
-/// Where White's and Black's kings stand.
+/// Squares of White's and Black's kings.
 fn kings(record: &Record) -> [Option<Square>; 2] {
     let mut kings = [None, None];
     for (square, piece) in record.board.pieces() {

@@ -10,7 +10,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::features::{FeatureLevels, PreviousMoves, describe};
 use patzer_chess::rng::{self, mix};
-use patzer_data::pick::Picker;
+use patzer_data::Sampler;
 use patzer_data::{AnyReader, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -102,7 +102,7 @@ pub struct DrawnChoices {
 impl DrawnChoices {
     /// Draws up to `most` choices by the seed; `progress` receives the size of each batch read.
     pub fn read(paths: &[PathBuf], most: usize, seed: u64, progress: impl Fn(u64)) -> Result<DrawnChoices> {
-        let (mut drawn, mut picker) = (DrawnChoices::default(), Picker::drawing(most, seed));
+        let (mut drawn, mut picker) = (DrawnChoices::default(), Sampler::new(most, seed));
         let mut batch = Vec::new();
         for (file, path) in (0u64..).zip(paths) {
             let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());

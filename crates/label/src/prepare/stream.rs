@@ -11,7 +11,7 @@ use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::{fit_target, label};
 use patzer_chess::PackedBoard;
-use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
+use patzer_data::filter::{DUPLICATES, FilterSet, Pipeline};
 use patzer_data::format::columns::Wanted;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
@@ -172,7 +172,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn new(record: &Record, judge: &Judge, split: Split, resolved: bool, game: Option<u64>) -> Verdict {
+    fn new(record: &Record, judge: &FilterSet, split: Split, resolved: bool, game: Option<u64>) -> Verdict {
         let kept = judge.keep(record);
         let group = game.unwrap_or_else(|| record.key() as u64);
         let board = kept.and_then(|()| fit_target(record, resolved));

@@ -1,8 +1,7 @@
-//! A file of positions part by part, several at a time, with the results in the order of the file.
+//! Parallel reading of a file of positions, with results in the order of the file.
 //!
-//! In: a path, of any format. Out: each part given to a function on some thread, and what that made of it given to
-//! another function in order. A dataset's parts are its row groups, which are read and decoded side by side; other
-//! formats are read from their start on one thread. At most a window of parts is in memory at once.
+//! A dataset is read by row group, several at a time; another format is read in batches on one thread and worked on by
+//! all. At most a window of them is in memory.
 
 use std::path::Path;
 
@@ -13,14 +12,14 @@ use super::{AnyReader, Dataset, Metadata, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// The most row groups that are in memory at once: each is about a hundred megabytes.
+/// The most row groups in memory at once, each about 100 MB.
 const GROUPS: usize = 8;
 
-/// How many batches of another format are worked on at once, for each thread.
+/// Batches of another format in memory at once, for each thread.
 const BATCHES: usize = 4;
 
-/// A file of positions, opened.
-pub struct Parts {
+/// An open file of positions.
+pub struct RowGroups {
     file: File,
 }
 
@@ -29,31 +28,26 @@ enum File {
     Stream(AnyReader),
 }
 
-/// Some neighbouring positions of a file, or why they cannot be read.
-pub struct Part<'a> {
-    /// The place of the first of them among the file's positions, from 0.
+/// Neighbouring positions of a file: a row group of a dataset, or a batch of another format.
+pub struct RowGroup<'a> {
+    /// Index of the first position in the file, from 0.
     pub row: u64,
-    /// Where the part lies in the file, for messages.
+    /// Where the group lies in the file, for messages.
     pub place: &'a str,
-    /// The positions.
     pub records: Result<&'a [Record]>,
 }
 
-impl Parts {
-    /// Opens a file; without a format, its content says which it is, or else its name.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or is no file of positions.
-    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<Parts> {
+impl RowGroups {
+    /// Opens a file; without a format, detects it by content, else by name.
+    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         let reader = AnyReader::open(path, format)?;
         if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
-            return Ok(Parts { file: File::Dataset(Dataset::open(path)?) });
+            return Ok(RowGroups { file: File::Dataset(Dataset::open(path)?) });
         }
-        Ok(Parts { file: File::Stream(reader) })
+        Ok(RowGroups { file: File::Stream(reader) })
     }
 
-    /// What the file says of itself.
     pub fn metadata(&self) -> &Metadata {
         match &self.file {
             File::Dataset(dataset) => dataset.metadata(),
@@ -61,7 +55,7 @@ impl Parts {
         }
     }
 
-    /// How many positions it holds, if that is known before it is read.
+    /// Number of positions, if known before reading.
     pub fn rows(&self) -> Option<u64> {
         match &self.file {
             File::Dataset(dataset) => Some(dataset.rows()),
@@ -69,15 +63,15 @@ impl Parts {
         }
     }
 
-    /// Gives every part from the one that holds position `from` on to `work`, on any thread, and its results to
-    /// `take` in order. A part that cannot be read comes with its error; of a stream it is the last.
+    /// Passes every group from the one with position `from` on to `work`, on any thread, and the results to `take` in
+    /// order. A group that cannot be read has the error in its place; in a stream it is the last.
     ///
     /// # Errors
-    /// What `take` says, which ends the reading, or that the user interrupts.
+    /// The first error of `take`, or an interrupt.
     pub fn scan<T: Send>(
         self,
         from: u64,
-        work: impl Fn(Part<'_>) -> T + Sync,
+        work: impl Fn(RowGroup<'_>) -> T + Sync,
         take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         match self.file {
@@ -90,7 +84,7 @@ impl Parts {
 fn groups<T: Send>(
     dataset: &Dataset,
     from: u64,
-    work: impl Fn(Part<'_>) -> T + Sync,
+    work: impl Fn(RowGroup<'_>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let mut rows = 0;
@@ -109,7 +103,7 @@ fn groups<T: Send>(
         let one = |index: usize| {
             let records = dataset.read_group(index);
             let place = format!("row group {index} at byte {}", dataset.group_offset(index));
-            work(Part { row: starts[index], place: &place, records: records.as_deref().map_err(again) })
+            work(RowGroup { row: starts[index], place: &place, records: records.as_deref().map_err(copy) })
         };
         let done: Vec<T> = indices.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;
@@ -119,7 +113,7 @@ fn groups<T: Send>(
 
 fn batches<T: Send>(
     mut reader: AnyReader,
-    work: impl Fn(Part<'_>) -> T + Sync,
+    work: impl Fn(RowGroup<'_>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let mut row = 0;
@@ -138,7 +132,7 @@ fn batches<T: Send>(
                 Ok(false) => more = false,
                 Err(error) => {
                     more = false;
-                    // What came before the fault counts.
+                    // Positions before the fault count.
                     if !records.is_empty() {
                         let start = row;
                         row += records.len() as u64;
@@ -149,7 +143,7 @@ fn batches<T: Send>(
             }
         }
         let one = |(row, records): (u64, Result<Vec<Record>>)| {
-            work(Part { row, place: "", records: records.as_deref().map_err(again) })
+            work(RowGroup { row, place: "", records: records.as_deref().map_err(copy) })
         };
         let done: Vec<T> = window.into_par_iter().map(one).collect();
         done.into_iter().try_for_each(&mut take)?;
@@ -161,12 +155,12 @@ fn stop_if_asked() -> Result<()> {
     if interrupt::requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
 }
 
-/// The same error once more: one of a file's content keeps its place and reason.
-fn again(error: &Error) -> Error {
+/// Copies an error; an error in a file's content keeps its place and reason.
+fn copy(error: &Error) -> Error {
     match error {
         Error::Data { path, place, reason } => {
             Error::Data { path: path.clone(), place: place.clone(), reason: reason.clone() }
         }
-        other => Error::usage(other.to_string()),
+        other => Error::input(other.to_string()),
     }
 }

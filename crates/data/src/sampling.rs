@@ -1,25 +1,24 @@
-//! Random choice among positions that does not depend on threads or on how the data arrives.
+//! Random sampling of positions, independent of threads and of how the data arrives.
 //!
-//! In: samples in order, and a seed. Out: the chosen ones, still in order. Every position draws one number from its
-//! place in the data ([`mix`]) and the smallest numbers win, so one pass is enough and every subset of the wanted
-//! size is equally likely.
+//! Every position draws a number from its place in the data ([`mix`]) and the smallest numbers win, so one pass is
+//! enough and every subset of the wanted size is equally likely.
 
 use std::collections::BinaryHeap;
 
 use super::Record;
 use patzer_chess::rng::mix;
 
-/// Streams of random numbers for the two choices, so that they are independent.
+/// Random streams, so that the two samples are independent.
 const PER_GAME: u64 = 1;
-const OVERALL: u64 = 2;
+pub(crate) const OVERALL: u64 = 2;
 
-/// Leaves at most `most` of each game's samples. Those of one game have to lie together.
-pub fn per_game(samples: &mut Vec<Record>, most: usize, seed: u64) {
+/// Keeps a random sample of at most `most` records of each game; the records of a game have to be neighbours.
+pub fn per_game(records: &mut Vec<Record>, most: usize, seed: u64) {
     let seed = mix(seed, PER_GAME);
     let draw = |s: &Record| mix(seed, u64::from(s.game) << 16 | u64::from(s.ply));
-    let mut kept = Vec::with_capacity(samples.len());
+    let mut kept = Vec::with_capacity(records.len());
     let mut numbers = Vec::new();
-    for game in samples.chunk_by(|a, b| a.game == b.game) {
+    for game in records.chunk_by(|a, b| a.game == b.game) {
         if game.len() <= most {
             kept.extend_from_slice(game);
             continue;
@@ -29,15 +28,15 @@ pub fn per_game(samples: &mut Vec<Record>, most: usize, seed: u64) {
         numbers.sort_unstable();
         kept.extend(game.iter().filter(|s| numbers[..most].contains(&draw(s))));
     }
-    *samples = kept;
+    *records = kept;
 }
 
-/// Chooses a number of samples, or of other things, among all that it is shown.
-pub struct Picker<T = Record> {
+/// Samples a fixed number of records, or of other items, from a stream.
+pub struct Sampler<T = Record> {
     most: usize,
     seed: u64,
-    shown: u64,
-    /// The smallest numbers so far, the largest of them on top.
+    offered: u64,
+    /// The smallest numbers so far, the largest on top.
     chosen: BinaryHeap<Drawn<T>>,
 }
 
@@ -47,30 +46,24 @@ struct Drawn<T> {
     item: T,
 }
 
-impl Picker {
-    /// Will choose `most` samples, or all if there are fewer.
-    pub fn new(most: usize, seed: u64) -> Picker {
-        Picker::drawing(most, mix(seed, OVERALL))
-    }
-
-    /// Shows it more samples.
-    pub fn show(&mut self, samples: &[Record]) {
-        for sample in samples {
-            self.offer(self.shown, *sample);
+impl Sampler {
+    pub fn offer_all(&mut self, records: &[Record]) {
+        for record in records {
+            self.offer(self.offered, *record);
         }
     }
 }
 
-impl<T> Picker<T> {
-    /// Will choose `most` of what is offered, by the numbers that this seed draws for their places.
-    pub fn drawing(most: usize, seed: u64) -> Picker<T> {
-        Picker { most, seed, shown: 0, chosen: BinaryHeap::new() }
+impl<T> Sampler<T> {
+    /// Samples `most` items, by the numbers that `seed` draws for their places.
+    pub fn new(most: usize, seed: u64) -> Sampler<T> {
+        Sampler { most, seed, offered: 0, chosen: BinaryHeap::new() }
     }
 
-    /// Shows it what stands at a place of the data; places grow.
+    /// Offers the item at a place of the data; places have to increase.
     pub fn offer(&mut self, place: u64, item: T) {
         let drawn = Drawn { number: mix(self.seed, place), place, item };
-        self.shown += 1;
+        self.offered += 1;
         if self.chosen.len() < self.most {
             self.chosen.push(drawn);
         } else if self.chosen.peek().is_some_and(|top| drawn < *top) {
@@ -79,9 +72,9 @@ impl<T> Picker<T> {
         }
     }
 
-    /// What was chosen, in its order, and how many were shown but not chosen.
+    /// The sample in the order of its places, and the number of items left out.
     pub fn finish(self) -> (Vec<T>, u64) {
-        let dropped = self.shown - self.chosen.len() as u64;
+        let dropped = self.offered - self.chosen.len() as u64;
         let mut chosen = self.chosen.into_vec();
         chosen.sort_unstable_by_key(|drawn| drawn.place);
         (chosen.into_iter().map(|drawn| drawn.item).collect(), dropped)

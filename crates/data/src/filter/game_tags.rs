@@ -1,8 +1,7 @@
-//! What the tags of a game say that its positions do not: ratings, time control, how it ended.
+//! The tags of a game that filters of games use: ratings, time control, termination.
 //!
-//! In: the text of one game, before and after the first move. Out: [`GameFacts`]. Only read where a filter asks for
-//! it. The ends are told by the words that cutechess, fastchess, TCEC, Lichess and chess.com use: the tag Termination,
-//! TerminationDetails beside it, and where both are silent the game's last comment (`White loses on time`).
+//! How a game ended is recognised by the words of cutechess, fastchess, TCEC, Lichess and chess.com: in the tag
+//! Termination, in TerminationDetails, and where both are silent in the last comment (`White loses on time`).
 
 use patzer_pgn::tags;
 
@@ -11,51 +10,45 @@ use patzer_pgn::tags;
 pub enum End {
     /// By the rules, by agreement or by resignation.
     Board,
-    /// A player ran out of time.
     TimeForfeit,
     /// An illegal move, or another breach of the rules.
     IllegalMove,
     /// A player left, crashed, or stopped answering.
     Disconnect,
-    /// It did not end.
     Unterminated,
-    /// Someone else decided.
     Adjudication,
 }
 
-/// What a game's tags say.
+/// The tags of a game that filters use.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct GameFacts {
-    /// White's rating.
+pub struct GameTags {
     pub white_elo: Option<u16>,
-    /// Black's rating.
     pub black_elo: Option<u16>,
-    /// Seconds that a player has for 40 moves, of the first period: base time and increments.
+    /// Seconds for 40 moves in the first period: base time and increments.
     pub seconds: Option<f64>,
-    /// How it ended.
     pub end: Option<End>,
 }
 
-impl GameFacts {
-    /// Reads the tags in the text before the movetext, and the movetext's last comment.
-    pub fn of(text: &[u8], movetext: &[u8]) -> GameFacts {
-        let mut facts = GameFacts::default();
+impl GameTags {
+    /// Reads the tags in `text` and, if they do not say how the game ended, the last comment of the movetext.
+    pub fn of(text: &[u8], movetext: &[u8]) -> GameTags {
+        let mut found = GameTags::default();
         let (mut tag, mut details) = (None, None);
         for (name, value) in tags::Tags::new(text).iter() {
             let value = tags::plain(value);
             match name {
-                b"WhiteElo" => facts.white_elo = value.trim().parse().ok(),
-                b"BlackElo" => facts.black_elo = value.trim().parse().ok(),
-                b"TimeControl" => facts.seconds = seconds(value.trim()),
+                b"WhiteElo" => found.white_elo = value.trim().parse().ok(),
+                b"BlackElo" => found.black_elo = value.trim().parse().ok(),
+                b"TimeControl" => found.seconds = seconds(value.trim()),
                 b"Termination" => tag = end(&value),
                 b"TerminationDetails" => details = end(&value),
                 _ => {}
             }
         }
-        // `normal` may stand for want of a better word, so what is more exact goes first.
+        // `normal` is also a fallback of PGN writers, so a more exact word wins.
         let exact = tag.filter(|end| *end != End::Board);
-        facts.end = exact.or(details).or(tag).or_else(|| last_comment(movetext));
-        facts
+        found.end = exact.or(details).or(tag).or_else(|| last_comment(movetext));
+        found
     }
 }
 
@@ -71,7 +64,7 @@ fn seconds(text: &str) -> Option<f64> {
     Some(number(base)? * 40.0 / moves + 40.0 * number(increment)?)
 }
 
-/// What ended a game, by the words for it.
+/// How a game ended, by the words of a tag.
 fn end(text: &str) -> Option<End> {
     const WORDS: &[(End, &[&str])] = &[
         (End::TimeForfeit, &["time forfeit", "on time", "timeout", "time out"]),
@@ -85,7 +78,7 @@ fn end(text: &str) -> Option<End> {
     WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(end, _)| *end)
 }
 
-/// What ended a game, by its last comment: `{White mates}` or `{+M1/11 0.08s, White mates}`.
+/// How a game ended, by its last comment: `{White mates}` or `{+M1/11 0.08s, White mates}`.
 fn last_comment(movetext: &[u8]) -> Option<End> {
     let close = memchr::memrchr(b'}', movetext)?;
     let open = memchr::memrchr(b'{', &movetext[..close])?;
@@ -100,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_by_the_words_that_runners_use() {
+    fn ends_are_recognised_by_the_words_of_match_runners() {
         for (text, expected) in [
             ("time forfeit", End::TimeForfeit),
             ("Time forfeit", End::TimeForfeit),
@@ -124,10 +117,10 @@ mod tests {
 
     #[test]
     fn a_word_more_exact_than_normal_is_believed() {
-        let facts =
-            GameFacts::of(b"[Termination \"normal\"]\n[TerminationDetails \"White loses on time\"]\n", b"");
-        assert_eq!(facts.end, Some(End::TimeForfeit));
-        let by_comment = |text: &str| GameFacts::of(b"", text.as_bytes()).end;
+        let found =
+            GameTags::of(b"[Termination \"normal\"]\n[TerminationDetails \"White loses on time\"]\n", b"");
+        assert_eq!(found.end, Some(End::TimeForfeit));
+        let by_comment = |text: &str| GameTags::of(b"", text.as_bytes()).end;
         assert_eq!(
             by_comment("1. e4 e5 {+0.1/9 0.5s, Black's connection\nstalls} 1-0"),
             Some(End::Disconnect)
@@ -156,8 +149,8 @@ mod tests {
 
     #[test]
     fn ratings_are_read_where_there_are_any() {
-        let facts =
-            GameFacts::of(b"\xef\xbb\xbf[Event \"x\"]\r\n[WhiteElo \"2400\"]\r\n[BlackElo \"?\"]\r\n", b"");
-        assert_eq!((facts.white_elo, facts.black_elo), (Some(2400), None));
+        let found =
+            GameTags::of(b"\xef\xbb\xbf[Event \"x\"]\r\n[WhiteElo \"2400\"]\r\n[BlackElo \"?\"]\r\n", b"");
+        assert_eq!((found.white_elo, found.black_elo), (Some(2400), None));
     }
 }

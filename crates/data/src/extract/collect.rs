@@ -1,80 +1,75 @@
-//! Takes blocks over in the order of the input, and keeps the account.
+//! Collects parsed chunks in the order of the input and passes their records to the output stage.
 //!
-//! In: what the parsing threads made, in order. Out: a dataset, and the summary of what is in it and what is not.
-//! With a journal, positions are first put aside, so that a run that is killed can go on; the dataset is made of
-//! them at the end.
+//! With a journal, records first go to a file, so that a killed run can resume; the dataset is made from it at the end.
 
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
-use super::super::filter::{DUPLICATES, Judge};
-use super::super::funnel::Account;
-use super::super::outlet::{Done, Outlet, PER_GAME, SAMPLE};
-use super::super::store::Store;
+use super::super::filter::{DUPLICATES, FilterSet};
+use super::super::funnel::FunnelCounts;
+use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
+use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
-use super::parse::{Block, Parsed, Spare};
+use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::Event;
 
-/// Takes what was parsed, in the order of the input.
-pub(super) struct Sink<'a> {
+pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
     settings: &'a Settings,
-    outlet: Outlet,
+    output: OutputStage,
     dedupe: Option<Dedupe>,
-    /// Where positions are put aside, if the run can be resumed.
-    journal: Option<(Journal, Store)>,
-    /// Positions that came past the filters.
+    /// Checkpoints and the file of positions, if the run can be resumed.
+    journal: Option<(Journal, SpillFile)>,
+    /// Positions that passed the filters.
     passed: u64,
-    /// Games before this number are done.
+    /// The first game that is not done.
     next_game: u64,
-    /// Games of all files so far, whoever parses them.
+    /// Games of all files so far, including those of other shards.
     numbered: u64,
     sources: Vec<Source>,
     /// Whether anything in the current file looks like a game.
     plausible: bool,
-    /// The first broken games.
+    /// The first [`NAMED`] broken games.
     bad: Vec<String>,
-    /// Damaged files whose readable part is kept.
+    /// Damaged files whose readable games are kept.
     damage: Vec<String>,
-    /// What each filter would drop, if that is asked for.
-    pub(super) funnel: Option<Account>,
+    pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
     notice: &'a mut (dyn FnMut(Notice) + Send),
-    /// Where the memory of blocks goes that are done.
-    spare: &'a Spare,
+    pool: &'a BufferPool,
 }
 
-/// How many broken games a journal remembers by name.
+/// Broken games that the journal names.
 const NAMED: usize = 20;
 
-impl<'a> Sink<'a> {
-    /// Starts with nothing taken, or where a journal says that a run was stopped.
+impl<'a> Collector<'a> {
+    /// Starts from the last checkpoint of the journal, if there is one.
     pub(super) fn new(
         files: &'a [PathBuf],
         settings: &'a Settings,
-        outlet: Outlet,
+        output: OutputStage,
         dedupe: Option<Dedupe>,
-        journal: Option<(Journal, Store)>,
+        journal: Option<(Journal, SpillFile)>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
-        spare: &'a Spare,
-    ) -> Sink<'a> {
+        pool: &'a BufferPool,
+    ) -> Collector<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
-        let passed = journal.as_ref().map_or(0, |(_, store)| store.rows());
+        let passed = journal.as_ref().map_or(0, |(_, spilled)| spilled.rows());
         let sources = last.sources.unwrap_or_default();
         last.bad.iter().for_each(|text| notice(Notice::BadGame(text.clone())));
         if !sources.is_empty() {
             last.damage.iter().for_each(|text| notice(Notice::Damage(text.clone())));
         }
-        Sink {
+        Collector {
             files,
             settings,
-            outlet,
+            output,
             dedupe,
             journal,
             passed,
@@ -87,39 +82,38 @@ impl<'a> Sink<'a> {
             funnel: None,
             summary: last.summary,
             notice,
-            spare,
+            pool,
         }
     }
 
-    /// The number of the first game that is still to be parsed; `None` if all files have been read.
+    /// The first game still to be parsed; `None` if all files have been read.
     pub(super) fn next_game(&self) -> Option<u64> {
         (self.sources.len() < self.files.len()).then_some(self.next_game)
     }
 
-    /// Tells how many bytes of the files have been read.
     pub(super) fn progress(&mut self, bytes: u64) {
         (self.notice)(Notice::Bytes(bytes));
     }
 
-    pub(super) fn take(&mut self, parsed: Parsed) -> Result<()> {
+    pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
-            Parsed::Block(block) => self.take_block(block),
-            Parsed::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
-            Parsed::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
+            ParsedEvent::Chunk(block) => self.take_block(block),
+            ParsedEvent::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
+            ParsedEvent::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
                 let text = format!("{error}; what could be read is kept");
                 self.damage.push(text.clone());
                 (self.notice)(Notice::Damage(text));
                 self.end_file(file, sha256)
             }
-            Parsed::Other(Event::Broken { error, .. }) => Err(Error::usage(format!(
+            ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::input(format!(
                 "{error}; nothing was written; --keep-partial keeps what could be read"
             ))),
-            Parsed::Other(Event::Failed(error)) => Err(error),
-            Parsed::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
+            ParsedEvent::Other(Event::Failed(error)) => Err(error),
+            ParsedEvent::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
         }
     }
 
-    fn take_block(&mut self, mut block: Block) -> Result<()> {
+    fn take_block(&mut self, mut block: ParsedChunk) -> Result<()> {
         self.plausible |= block.plausible;
         self.next_game = self.next_game.max(block.next_game);
         self.numbered = block.next_game;
@@ -142,15 +136,15 @@ impl<'a> Sink<'a> {
         }
         self.passed += block.records.len() as u64;
         match &mut self.journal {
-            None => self.outlet.take_from(&mut block.records, &block.keys)?,
-            Some((journal, store)) => {
-                store.push(&block.records)?;
+            None => self.output.take(&mut block.records, &block.keys)?,
+            Some((journal, spilled)) => {
+                spilled.push(&block.records)?;
                 if journal.is_due(self.summary.positions_read) {
                     self.checkpoint()?;
                 }
             }
         }
-        self.spare.put(block.records, block.keys);
+        self.pool.put(block.records, block.keys);
         Ok(())
     }
 
@@ -166,12 +160,12 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Writes down how far the run is, if there is a journal.
+    /// Writes a checkpoint, if there is a journal.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
-        let Some((journal, store)) = &mut self.journal else { return Ok(()) };
+        let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
         journal.write(Checkpoint {
-            length: store.flush(true)?,
+            length: spilled.flush(true)?,
             next_game: self.next_game,
             summary: self.summary.clone(),
             bad: self.bad.clone(),
@@ -180,8 +174,8 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Checks the account and gives the dataset its name.
-    pub(super) fn finish(mut self, judge: &Judge) -> Result<Summary> {
+    /// Finishes the dataset and checks the counts.
+    pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));
@@ -189,26 +183,26 @@ impl<'a> Sink<'a> {
         let mut summary = self.summary.clone();
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
             let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
-            return Err(Error::usage(format!("{first}; none of the {games} games could be read")));
+            return Err(Error::input(format!("{first}; none of the {games} games could be read")));
         }
-        // A run that was stopped later than this has nothing to add.
+        // A run that resumes from a complete checkpoint has nothing to add.
         if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
             self.checkpoint()?;
         }
         let journal = match self.journal.take() {
-            Some((journal, store)) => {
-                self.replay(store)?;
+            Some((journal, spilled)) => {
+                self.replay(spilled)?;
                 Some(journal)
             }
             None => None,
         };
-        let about = |metadata: &mut Metadata, done: &Done| {
+        let about = |metadata: &mut Metadata, done: &OutputCounts| {
             let mut whole = summary.clone();
             whole.add(done);
             metadata.sources = self.sources;
             metadata.account = Some(whole.account());
         };
-        let done = self.outlet.finish(about)?;
+        let done = self.output.finish(about)?;
         summary.add(&done);
         summary.check(self.passed, &done)?;
         if let Some(warning) = &done.lost {
@@ -222,19 +216,19 @@ impl<'a> Sink<'a> {
                 (SAMPLE, self.settings.sample.map(|most| funnel.records().saturating_sub(most as u64))),
             ];
             let (read, dropped) = (summary.positions_read, &summary.dropped);
-            summary.funnel = Some(funnel.steps(judge, read, dropped, &before, &after)?);
+            summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
         }
         journal.map_or(Ok(()), Journal::finish)?;
         Ok(summary)
     }
 
-    /// Sends what was put aside the way that it goes without a journal.
-    fn replay(&mut self, store: Store) -> Result<()> {
+    /// Passes the records of the file to the output stage.
+    fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
-        store.replay(|records| {
+        spilled.replay(|mut records| {
             interrupt::check()?;
             let keys = dedupe.map(|how| records.par_iter().map(|s: &Record| how.key(s)).collect::<Vec<_>>());
-            self.outlet.take(records, &keys.unwrap_or_default())
+            self.output.take(&mut records, &keys.unwrap_or_default())
         })
     }
 }

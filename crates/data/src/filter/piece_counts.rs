@@ -1,33 +1,30 @@
-//! How many pieces stand on a packed board, by kinds that filters and statistics ask for.
-//!
-//! In: a [`PackedBoard`]. Out: counts. The sixteen bytes of piece codes are counted as two numbers of sixteen codes
-//! each, without going over the squares.
+//! Piece counts of a packed board by colour and role, counted with bit operations on all 32 piece codes at once.
 
 use patzer_chess::PackedBoard;
 
-/// Numbers of pieces.
+/// Piece counts of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct PieceCounts {
     /// White's pieces, king and pawns included.
     pub white: u32,
     /// Black's pieces, king and pawns included.
     pub black: u32,
-    /// White's by role, pawns first and kings last; rooks that may castle are rooks.
+    /// White's by role, pawns first and kings last.
     pub white_roles: [u32; 6],
     /// Black's by role.
     pub black_roles: [u32; 6],
 }
 
-/// What a piece of each role is worth, in pawns.
+/// Value of each role, in pawns.
 const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
 
 /// One bit for each of the 32 codes.
 const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
-impl Counts {
+impl PieceCounts {
     /// Counts a board's pieces.
     #[inline]
-    pub fn of(board: &PackedBoard) -> Counts {
+    pub fn of(board: &PackedBoard) -> PieceCounts {
         let mut codes = [0; 16];
         codes.copy_from_slice(&board.0[8..]);
         let codes = u128::from_le_bytes(codes);
@@ -40,7 +37,7 @@ impl Counts {
         let rook = (b0 & b1 & n2) | (n0 & b1 & b2);
         let roles = [n0 & n1 & n2, b0 & n1 & n2, n0 & b1 & n2, rook, n0 & n1 & b2, b0 & n1 & b2];
         let dark = black.count_ones();
-        Counts {
+        PieceCounts {
             white: number - dark,
             black: dark,
             white_roles: roles.map(|role| (role & !black).count_ones()),
@@ -78,9 +75,9 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::{Color, Role};
 
-    /// The plain twin: square by square.
-    fn slow(board: &PackedBoard) -> Counts {
-        let mut counts = Counts::default();
+    /// Reference: counts square by square.
+    fn slow(board: &PackedBoard) -> PieceCounts {
+        let mut counts = PieceCounts::default();
         for (_, piece) in board.pieces() {
             let role = piece.role as usize - Role::Pawn as usize;
             match piece.color {
@@ -101,10 +98,10 @@ mod tests {
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b BGbg - 5 40",
         ] {
             let board = PackedBoard::pack(&fen::position(text, true).unwrap());
-            assert_eq!(Counts::of(&board), slow(&board), "{text}");
+            assert_eq!(PieceCounts::of(&board), slow(&board), "{text}");
         }
         let start = PackedBoard::pack(&shakmaty::Chess::default());
-        let counts = Counts::of(&start);
+        let counts = PieceCounts::of(&start);
         assert_eq!((counts.material(), counts.balance(), counts.non_pawns()), (78, 0, 16));
     }
 }

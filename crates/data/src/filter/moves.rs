@@ -1,0 +1,64 @@
+//! Filters by the move that was played.
+
+use serde::Deserialize;
+
+use super::Record;
+use super::registry::{NoParams, Row, filter, switch};
+use crate::flags;
+
+pub(super) const ROWS: &[Row] = &[
+    Row::position("capture", "the move played captures", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::CAPTURE))
+    }),
+    Row::position("promotion", "the move played promotes", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::PROMOTION))
+    }),
+    Row::position("gives_check", "the move played gives check", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::GIVES_CHECK))
+    }),
+    // Trainers whose move type knows only normal moves leave castling out (bullet's example for Stockfish's binpacks,
+    // viriformat's `filter_castling`).
+    Row::position("castling", "the move played castles", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| r.played.0 >> 15 == 0)
+    }),
+    // One filter for what trainers often drop together.
+    Row::position(
+        "tactical",
+        "any of these holds of the move played",
+        &[
+            switch("captures", "the move captures", true),
+            switch("promotions", "the move promotes", true),
+            switch("checks", "the move gives check", true),
+            switch("evasions", "the side to move is in check", true),
+        ],
+        |v| {
+            let dropped = v.try_into::<Tactical>()?.flags();
+            Ok(Box::new(move |r: &Record| r.flags & dropped == 0))
+        },
+    ),
+    // The flag is set where the move's comment says `book`. Source: Österlund, "Texel's Tuning Method" (2014), which
+    // leaves book positions out.
+    Row::position("book", "the move played is commented as a book move", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::BOOK))
+    }),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tactical {
+    captures: bool,
+    promotions: bool,
+    checks: bool,
+    evasions: bool,
+}
+
+impl Tactical {
+    /// The flags of a record that drop it.
+    fn flags(&self) -> u16 {
+        let dropped = |on, flag| if on { flag } else { 0 };
+        dropped(self.captures, flags::CAPTURE)
+            | dropped(self.promotions, flags::PROMOTION)
+            | dropped(self.checks, flags::GIVES_CHECK)
+            | dropped(self.evasions, flags::IN_CHECK)
+    }
+}

@@ -1,0 +1,38 @@
+//! Filters of tense positions: in check, or within a window of plies before a check, a capture or the end of the game.
+//!
+//! A window of n plies counts the event's move as its first ply, so it drops distances 0 to n − 1. Source of the
+//! windows: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
+
+use serde::Deserialize;
+
+use super::Record;
+use super::registry::{NoParams, Param, Row, filter, whole};
+use crate::flags;
+
+pub(super) const ROWS: &[Row] = &[
+    // A static evaluation says nothing about a position in check.
+    Row::position("in_check", "the side to move is in check", &[], |v| {
+        filter(v, |_: &NoParams, r: &Record| !r.has(flags::IN_CHECK))
+    }),
+    Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
+        filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
+    }),
+    Row::position("before_capture", "a capture is played within a window of plies", WINDOW, |v| {
+        filter(v, |p: &Window, r: &Record| r.to_capture >= p.plies)
+    }),
+    Row::position("before_mate", "checkmate is given within a window of plies", WINDOW, |v| {
+        filter(v, |p: &Window, r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
+    }),
+    // The moves before an adjudication or a resignation say little that the result does not.
+    Row::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
+        filter(v, |p: &Window, r: &Record| r.to_end >= p.plies)
+    }),
+];
+
+const WINDOW: &[Param] = &[whole("plies", "length of the window, in plies", (1, 255), &[5])];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Window {
+    plies: u8,
+}
