@@ -73,7 +73,7 @@ fn extracted(text: &str) -> Vec<Record> {
     let mut records = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
         let game = parser.parse(&text, piece, number as u32, &mut records);
-        assert!(game.fault.is_none(), "{:?}", game.fault);
+        assert!(game.error.is_none(), "{:?}", game.error);
     }
     records
 }

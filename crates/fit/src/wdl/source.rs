@@ -192,7 +192,7 @@ fn parse_chunk<S: Default>(chunk: &Chunk, choice: &Choice, observe: &impl Fn(&mu
         let account = &mut block.account;
         let positions = game.records.len() as u64;
         account.positions_read += positions;
-        if let Some(fault) = game.fault {
+        if let Some(fault) = game.error {
             block.bad.push((chunk.first + index as u64, piece.line, fault.reason));
             account.games_bad += 1;
             account.drop("bad_game", positions);

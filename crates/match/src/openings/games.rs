@@ -40,7 +40,7 @@ fn position(
     samples: &mut Vec<Record>,
 ) -> std::result::Result<Chess, String> {
     let game = parser.parse(text, piece, 0, samples);
-    if let Some(fault) = game.fault {
+    if let Some(fault) = game.error {
         return Err(fault.reason);
     }
     if game.other_variant {
