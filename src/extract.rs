@@ -13,7 +13,7 @@ use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{EvalSide, files};
+use patzer_pgn::EvalSide;
 
 /// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
@@ -104,7 +104,7 @@ const EXAMPLES: &str = "Examples:\n  \
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
-    let games = files::expand(&args.games)?;
+    let games = patzer_pgn::expand_folders(&args.games)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),

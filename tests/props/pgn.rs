@@ -65,7 +65,7 @@ fn read(text: &[u8]) -> Vec<Result<Vec<Record>, String>> {
     let games = pieces.iter().enumerate().map(|(number, piece)| {
         let mut records = Vec::new();
         let game = parser.parse(&text, piece, number as u32, &mut records);
-        game.fault.map_or(Ok(records), |fault| Err(fault.reason))
+        game.error.map_or(Ok(records), |fault| Err(fault.reason))
     });
     games.collect()
 }

@@ -1,84 +1,77 @@
-//! What engines and servers write into the comments of moves: scores, depths, book moves.
+//! Scores, depths and book moves in move comments.
 //!
-//! In: a comment's text. Out: an [`Annotation`], with the score as the dialect means it. The dialects, told apart
-//! by what they hold:
+//! The content of a comment decides its dialect:
 //!
-//! - cutechess and fastchess, `{+0.35/12 0.50s}`, `{-M5/20 1.2s}`, `{book}`: written after the move, from the
-//!   mover's side, about the position that the mover saw. A mate counts plies: `+M1` gives mate with the next
-//!   move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`). What follows
-//!   a comma (`tl=`, `latency=`, `n=`, `sd=`, `nps=`, `hashfull=`, `tbhits=`, `pv="…"`, `line="…"`, the reason of
-//!   the end) is not needed.
-//! - OpenBench cuts these down: compact `{+0.35/12}`, verbose `{+0.35/12 0.50s, n=1234, sd=20}`, both with an
-//!   engine's own text as `, line=…`; `{unknown}` where there was none. Its ScaleFactor tag changes nothing here.
-//! - Lichess and python-chess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, about the position after the
-//!   move. A mate counts whole moves.
-//! - TCEC, `{d=24, …, wv=0.35, …}`, `wv=-M12`, `{book, mb=…}`: from White's side, about the position that the
-//!   mover saw. A mate counts plies (in TCEC's files the winner's count runs M5, M3, M1).
+//! - cutechess and fastchess, `{+0.35/12 0.50s}`, `{-M5/20 1.2s}`, `{book}`: after the move, from the mover's side,
+//!   for the position before the move. Mates count plies: `+M1` mates with the next move, `-M2` is mated by the
+//!   next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`). Text after a comma (`tl=`, `latency=`,
+//!   `n=`, `sd=`, `nps=`, `hashfull=`, `tbhits=`, `pv="…"`, `line="…"`, the termination) is ignored.
+//! - OpenBench shortens these: compact `{+0.35/12}`, verbose `{+0.35/12 0.50s, n=1234, sd=20}`, both with the
+//!   engine's text as `, line=…`; `{unknown}` without a score. Its ScaleFactor tag does not matter here.
+//! - Lichess and python-chess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, for the position
+//!   after the move. Mates count full moves.
+//! - TCEC, `{d=24, …, wv=0.35, …}`, `wv=-M12`, `{book, mb=…}`: from White's side, for the position before the move.
+//!   Mates count plies (in TCEC's files the winner's count runs M5, M3, M1).
 //!
-//! Where a file does not keep to its dialect's side, [`EvalSide`] says which one is meant.
+//! [`EvalSide`] overrides the side for files that break their dialect's convention.
 
 use shakmaty::Color;
 
 use patzer_chess::score::{MATE, MATE_IN_MAX};
 
-/// A score as it was written, before it is turned to the side to move.
+/// A score as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
     Centipawns(i32),
-    /// Plies until mate, and whether the side that the score speaks for gives it.
+    /// Plies until mate, and whether the score's side mates.
     MatePlies(u32, bool),
-    /// Whole moves of the mating side until mate, and whether the side that the score speaks for gives it.
+    /// Full moves until mate, and whether the score's side mates.
     MateMoves(u32, bool),
 }
 
-/// For whom a score speaks as its dialect has it, and about which position.
+/// The side and the position of a dialect's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum View {
-    /// From the mover's side, about the position before the move.
-    Mover,
-    /// From White's side, about the position before the move.
+    MoverBefore,
     WhiteBefore,
-    /// From White's side, about the position after the move.
     WhiteAfter,
 }
 
-/// For whom the scores in comments speak.
+/// Point of view of the scores in comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum EvalSide {
-    /// For whom each dialect says.
+    /// The convention of each dialect.
     #[default]
     Auto,
-    /// For White, in every dialect.
+    /// White, in every dialect.
     White,
-    /// For the player of the move that is commented, in every dialect.
+    /// The player of the commented move, in every dialect.
     Mover,
 }
 
 /// A score for one position, from its side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Score {
-    /// Centipawns from the side to move; mates as ±(32000 − plies). Other scores are cut to ±30,999.
+    /// Centipawns; mates as ±(32000 − plies), other scores clamped to ±30,999.
     pub value: i16,
-    /// Whether it is a forced mate.
     pub mate: bool,
-    /// The depth that the comment names; 255 for more than that.
+    /// Search depth, at most 255.
     pub depth: Option<u8>,
 }
 
-/// What a comment says.
+/// The content of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Annotation {
     value: Option<(Value, View)>,
     depth: Option<u8>,
-    /// The move came from an opening book.
     pub book: bool,
 }
 
 impl Annotation {
-    /// Reads a comment without its braces. Anything unknown is no annotation.
+    /// Parses a comment without its braces. Unknown text gives the default.
     pub fn parse(comment: &[u8]) -> Annotation {
         let text = comment.trim_ascii();
-        // Most comments hold no bracket, and looking for one byte costs little.
+        // Most comments have no bracket, and one byte is cheap to search for.
         if let Some(first) = memchr::memchr(b'[', text)
             && let Some(at) = memchr::memmem::find(&text[first..], b"[%eval ")
         {
@@ -100,7 +93,7 @@ impl Annotation {
         let (value, view) = self.value?;
         let ours = match (view, side) {
             (View::WhiteAfter, _) => return None,
-            (_, EvalSide::Mover) | (View::Mover, EvalSide::Auto) => true,
+            (_, EvalSide::Mover) | (View::MoverBefore, EvalSide::Auto) => true,
             _ => mover.is_white(),
         };
         Some(self.score(value.on_move(ours), ours))
@@ -113,7 +106,7 @@ impl Annotation {
         Some(self.score(value.on_move(ours), ours))
     }
 
-    /// `ours`: the score speaks for the side to move.
+    /// `ours`: the score is from the side to move.
     fn score(&self, value: Value, ours: bool) -> Score {
         let limit = MATE_IN_MAX - 1;
         let (value, mate) = match value {
@@ -128,10 +121,10 @@ impl Annotation {
 }
 
 impl Value {
-    /// Turns whole moves into plies. `to_move`: the side that the score speaks for is to move.
+    /// Converts full moves to plies. `to_move`: the score's side is to move.
     fn on_move(self, to_move: bool) -> Value {
         match self {
-            // The mating side makes the last ply, and the first one too if it is to move.
+            // The mating side plays the last ply, and also the first if it is to move.
             Value::MateMoves(moves, gives) => {
                 let plies = moves.saturating_mul(2);
                 Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
@@ -150,10 +143,10 @@ fn cutechess(text: &[u8]) -> Annotation {
     let (Some(value), Some((depth, []))) = (score(&token[..slash]), depth) else {
         return Annotation::default();
     };
-    Annotation { value: Some((value, View::Mover)), depth: Some(depth.min(255) as u8), book: false }
+    Annotation { value: Some((value, View::MoverBefore)), depth: Some(depth.min(255) as u8), book: false }
 }
 
-/// What follows `[%eval `: a score or `#` with moves, and perhaps a depth after a comma.
+/// The text after `[%eval `: a score or `#` with moves, then optionally a comma and a depth.
 fn lichess(text: &[u8]) -> Annotation {
     let end = memchr::memchr(b']', text).unwrap_or(text.len());
     let mut parts = text[..end].splitn(2, |b| *b == b',').map(<[u8]>::trim_ascii);
@@ -169,7 +162,7 @@ fn lichess(text: &[u8]) -> Annotation {
     Annotation { value: value.map(|v| (v, View::WhiteAfter)), depth, book: false }
 }
 
-/// `key=value` fields with commas between them.
+/// `key=value` fields separated by commas.
 fn tcec(text: &[u8]) -> Annotation {
     let mut found = Annotation::default();
     for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
@@ -205,7 +198,6 @@ fn score(text: &[u8]) -> Option<Value> {
     Some(Value::Centipawns(if positive { centipawns } else { -centipawns }))
 }
 
-/// Whether a number is positive, and the number without its sign.
 fn sign(text: &[u8]) -> (bool, &[u8]) {
     match text {
         [b'+', rest @ ..] => (true, rest),
@@ -214,7 +206,7 @@ fn sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// A whole number at the start of a text, cut at a million, and what follows it.
+/// A leading integer, at most a million, and the rest of the text.
 fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
     let end = text.iter().take_while(|b| b.is_ascii_digit()).count();
     let value = text[..end].iter().fold(0u32, |n, b| (n * 10 + u32::from(b - b'0')).min(1_000_000));
@@ -234,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn cutechess_and_fastchess_speak_for_the_mover() {
+    fn cutechess_and_fastchess_score_from_the_mover() {
         for mover in Color::ALL {
             assert_eq!(before("+0.35/12 0.50s", mover), Some((35, Some(12))));
             assert_eq!(before(" -0.07/4\n0.56s ", mover), Some((-7, Some(4))));
@@ -246,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_fastchess_and_openbench_add_is_passed_over() {
+    fn fastchess_and_openbench_extras_are_ignored() {
         for (comment, score, depth) in [
             ("+1.00/15 1.321s", 100, 15),
             ("+10.15/18 1.821s, engine2 got checkmated", 1015, 18),
@@ -272,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_side_can_be_told() {
+    fn the_side_can_be_overridden() {
         let of = |comment: &str, color, side| {
             let read = Annotation::parse(comment.as_bytes());
             let score =
@@ -289,18 +281,18 @@ mod tests {
                 expected.map(Some)
             );
         }
-        // After the move the mover is not to move: a score for him is turned round.
+        // The mover is not to move after his move, so his score is negated.
         for (side, expected) in [(Auto, [40, -40]), (Mover, [-40, -40]), (White, [40, -40])] {
             assert_eq!([Color::White, Color::Black].map(|c| of("[%eval 0.4]", c, side)), expected.map(Some));
         }
     }
 
     #[test]
-    fn lichess_speaks_for_white_after_the_move() {
+    fn lichess_scores_from_white_after_the_move() {
         assert_eq!(after(" [%eval -1.2] [%clk 0:01:00] ", Color::White), Some((-120, None)));
         assert_eq!(after("[%eval -1.2]", Color::Black), Some((120, None)));
         assert_eq!(after("[%eval 0.35,22]", Color::Black), Some((-35, Some(22))));
-        // Black mates with his third move from now: 5 plies if he is to move, 6 if White is.
+        // Black mates with his third move: 5 plies with Black to move, 6 with White to move.
         assert_eq!(after("[%eval #-3]", Color::Black), Some((31_995, None)));
         assert_eq!(after("[%eval #-3]", Color::White), Some((-31_994, None)));
         assert_eq!(after("[%eval #1]", Color::White), Some((31_999, None)));
@@ -308,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn tcec_speaks_for_white_before_the_move() {
+    fn tcec_scores_from_white_before_the_move() {
         let comment = "d=24, sd=31, mt=2, pd=e3, pv=Nf6 e3, wv=0.35, R50=49,";
         assert_eq!(before(comment, Color::White), Some((35, Some(24))));
         assert_eq!(before(comment, Color::Black), Some((-35, Some(24))));
@@ -318,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn book_moves_are_known_and_other_words_are_nothing() {
+    fn book_moves_are_recognised_and_other_text_is_ignored() {
         for book in ["book", " book\n", "book, mb=+0+0+0+0+0,"] {
             assert!(Annotation::parse(book.as_bytes()).book, "{book}");
         }

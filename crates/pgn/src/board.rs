@@ -1,9 +1,7 @@
-//! The board that games are replayed on: small steps, and a packed board that is never packed anew.
+//! Incremental board for replaying games: occupancy, piece codes and checks are updated move by move.
 //!
-//! In: a legal position and the legal moves of a game. Out: after each move the position as datasets store it, and
-//! whether the move gives check. Where shakmaty copies and regenerates, this board keeps occupancy and piece codes
-//! up to date move by move, which makes reading games several times faster; [`super::resolve`] finds the moves.
-//! shakmaty stays the authority: it sets positions up, and tests replay every game and random games on both.
+//! [`super::resolve`] finds the moves. shakmaty sets positions up and stays the reference: tests replay every fixture
+//! and random games on both.
 
 use shakmaty::{Bitboard, Chess, Color, Position, Square, attacks};
 
@@ -18,20 +16,18 @@ const QUEEN: u8 = 4;
 pub(super) const KING: u8 = 5;
 /// A rook that may still castle, as in [`PackedBoard`].
 const UNMOVED: u8 = 6;
-/// What an empty square holds, and the role there.
 const NOTHING: u8 = 15;
+/// The role on an empty square.
 pub(super) const EMPTY: u8 = 7;
 
-/// The role of each code.
 const ROLE_OF: [u8; 16] = [
     PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK, EMPTY, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, ROOK,
     EMPTY,
 ];
 
-/// Squares from which a rook, or a bishop, on an empty board attacks a square.
+/// Rook and bishop attacks on an empty board.
 const ROOK_RAYS: [u64; 64] = rays(true);
 const BISHOP_RAYS: [u64; 64] = rays(false);
-/// Both together.
 const QUEEN_RAYS: [u64; 64] = {
     let mut table = [0; 64];
     let mut at = 0;
@@ -61,7 +57,7 @@ const fn rays(straight: bool) -> [u64; 64] {
     table
 }
 
-/// For each number of piece codes, the bits that they take.
+/// Masks of the lowest `n` piece codes.
 const LOW: [u128; 33] = {
     let mut table = [u128::MAX; 33];
     let mut n = 0;
@@ -72,11 +68,11 @@ const LOW: [u128; 33] = {
     table
 };
 
-/// A move that is known to be legal.
+/// A legal move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) from: u8,
-    /// Where the piece goes; for castling, the rook's square.
+    /// The destination; for castling, the rook's square.
     pub(super) to: u8,
     /// 0 none, 1 knight … 4 queen.
     pub(super) promotion: u8,
@@ -85,7 +81,6 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The bits of [`patzer_chess::PackedMove`].
     #[inline(always)]
     pub(super) fn packed(self) -> u16 {
         u16::from(self.from)
@@ -100,11 +95,11 @@ impl Step {
 pub(super) struct Board {
     pub(super) occupied: u64,
     pub(super) sides: [u64; 2],
-    /// Squares by role, pawn to king; the last two are there so that an index needs no check.
+    /// Squares by role, pawn to king; two spare entries make every index in bounds.
     pub(super) roles: [u64; 8],
     /// The code of [`PackedBoard`] on each square, or [`NOTHING`].
     squares: [u8; 64],
-    /// The codes of the occupied squares in their order, as [`PackedBoard`] holds them.
+    /// The codes of the occupied squares in square order, as in [`PackedBoard`].
     codes: u128,
     /// Rooks that may still castle.
     pub(super) unmoved: u64,
@@ -115,9 +110,7 @@ pub(super) struct Board {
     pub(super) ep: u8,
     /// Plies since the last capture or pawn move.
     pub(super) halfmoves: u32,
-    /// As in a FEN.
     pub(super) fullmoves: u32,
-    /// The side to move is in check.
     pub(super) in_check: bool,
 }
 
@@ -132,7 +125,6 @@ pub(super) fn bit(index: u8) -> u64 {
 }
 
 impl Board {
-    /// The board of a legal position.
     pub(super) fn new(position: &Chess) -> Board {
         let board = position.board();
         let (packed, unmoved) = (PackedBoard::pack(position), position.castles().castling_rights().0);
@@ -169,7 +161,6 @@ impl Board {
         }
     }
 
-    /// The board as datasets store it.
     #[inline(always)]
     pub(super) fn packed(&self) -> PackedBoard {
         let mut bytes = [0; 24];
@@ -178,18 +169,17 @@ impl Board {
         PackedBoard(bytes)
     }
 
-    /// The whole position again.
     pub(super) fn position(&self) -> Option<Chess> {
         self.packed().unpack(self.turn(), self.ep, self.halfmoves, self.fullmoves.max(1))
     }
 
-    /// Whether a move captures, en passant included.
+    /// Includes en passant.
     #[inline(always)]
     pub(super) fn captures(&self, step: Step) -> bool {
         !step.castle && (step.en_passant || self.occupied & bit(step.to) != 0)
     }
 
-    /// Whether the king can go somewhere, which nearly always shows that there is a legal move.
+    /// Whether the king has a legal move: a quick test that rules out most mates and stalemates.
     pub(super) fn king_can_move(&self) -> bool {
         let king = self.kings[self.us & 1];
         let free = attacks::king_attacks(sq(king)).0 & !self.sides[self.us & 1];
@@ -200,7 +190,6 @@ impl Board {
         })
     }
 
-    /// The side to move.
     #[inline(always)]
     pub(super) fn turn(&self) -> Color {
         Color::from_black(self.us == 1)
@@ -212,21 +201,21 @@ impl Board {
         ROLE_OF[usize::from(self.squares[usize::from(square & 63)] & 15)]
     }
 
-    /// Whether sliders of a side attack a square through `occupied`; `without` are pieces that no longer stand.
+    /// Whether a side's sliders attack a square through `occupied`, ignoring the pieces on `without`.
     #[inline(always)]
     pub(super) fn slider_attacks(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
         let theirs = self.sides[side & 1] & !without;
         let straight = (self.roles[3] | self.roles[4]) & theirs;
         let diagonal = (self.roles[2] | self.roles[4]) & theirs;
         let at = usize::from(square & 63);
-        // Most squares have no such piece on their lines, and that costs one look each.
+        // Most squares have no slider on their lines, which one table look-up shows.
         (straight & ROOK_RAYS[at] != 0
             && attacks::rook_attacks(sq(square), Bitboard(occupied)).0 & straight != 0)
             || (diagonal & BISHOP_RAYS[at] != 0
                 && attacks::bishop_attacks(sq(square), Bitboard(occupied)).0 & diagonal != 0)
     }
 
-    /// Whether a side attacks a square through `occupied`; `without` are pieces that no longer stand.
+    /// Whether a side attacks a square through `occupied`, ignoring the pieces on `without`.
     #[inline]
     pub(super) fn attacked(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
         let theirs = self.sides[side & 1] & !without;
@@ -237,14 +226,13 @@ impl Board {
         near & theirs != 0 || self.slider_attacks(side, square, occupied, without)
     }
 
-    /// Whether a square lies on a line with the king of a side, so that a piece that leaves it may open the line.
+    /// Whether any of the squares is on a queen line of a side's king, so that leaving it may expose the king.
     #[inline(always)]
     pub(super) fn on_kings_line(&self, side: usize, squares: u64) -> bool {
         let king = usize::from(self.kings[side & 1] & 63);
         QUEEN_RAYS[king] & squares != 0
     }
 
-    /// Plays a legal move.
     #[inline(always)]
     pub(super) fn play(&mut self, step: Step) {
         if step.castle {
@@ -280,7 +268,7 @@ impl Board {
         self.in_check = self.gives_check(to, placed, opened);
     }
 
-    /// Passes the turn, as a null move does. Not to be called in check.
+    /// Plays a null move. Must not be called in check.
     pub(super) fn pass(&mut self) {
         self.halfmoves = self.halfmoves.saturating_add(1);
         self.pass_turn();
@@ -309,7 +297,7 @@ impl Board {
         self.in_check = self.slider_attacks(us, king, self.occupied, 0);
     }
 
-    /// Whether the side that has just moved a piece of `role` to `to`, leaving the squares `opened`, gives check.
+    /// Whether the move of a `role` to `to`, which emptied the squares `opened`, gives check.
     #[inline(always)]
     fn gives_check(&self, to: u8, role: u8, opened: u64) -> bool {
         let (mover, king) = (self.us & 1 ^ 1, self.kings[self.us & 1]);
@@ -329,7 +317,7 @@ impl Board {
         direct || (self.on_kings_line(self.us, opened) && self.slider_attacks(mover, king, self.occupied, 0))
     }
 
-    /// Sets the en passant square behind a pawn that has just gone two squares, if it can be taken legally.
+    /// Sets the en passant square after a double push if the capture is legal.
     #[inline(always)]
     fn offer_en_passant(&mut self, pawn: u8) {
         let target = pawn ^ 8;
@@ -347,7 +335,6 @@ impl Board {
         }
     }
 
-    /// Whether an en passant capture leaves the own king out of check.
     pub(super) fn en_passant_is_safe(&self, from: u8, target: u8) -> bool {
         let taken = bit(target ^ 8);
         let occupied = self.occupied & !bit(from) & !taken | bit(target);
@@ -367,7 +354,7 @@ impl Board {
         }
     }
 
-    /// The number of pieces on squares below one.
+    /// The index of a square's piece code.
     #[inline(always)]
     fn rank_of(&self, square: u8) -> usize {
         (self.occupied & (bit(square) - 1)).count_ones() as usize & 31
@@ -391,7 +378,6 @@ impl Board {
         self.flip(square, role, side);
     }
 
-    /// Puts a piece of a side on the square of a captured one.
     #[inline(always)]
     fn replace(&mut self, square: u8, captured: u8, role: u8, side: usize) {
         let code = 8 * side as u8 + role;
@@ -418,7 +404,7 @@ impl Board {
     }
 }
 
-/// Where king and rook stand after castling, from where they stood.
+/// King and rook destinations of castling.
 pub(super) fn castled(king: u8, rook: u8) -> (u8, u8) {
     let home = king & !7;
     if rook > king { (home | 6, home | 5) } else { (home | 2, home | 3) }

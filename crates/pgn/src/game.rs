@@ -1,79 +1,69 @@
-//! One game: from its text to its records.
+//! Parses one game into records.
 //!
-//! In: the bytes of one piece of PGN. Out: its records, one for every move that was played, and a [`Game`]: its tags
-//! and result, and what is wrong with it if something is. [`super::movetext`] reads the tokens, a
-//! [`Recorder`] plays them.
+//! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It counts as a ply for the distances
+//! and for `ply`, but the position before it gives no record.
 //!
-//! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It is a ply like any other for the
-//! distances and for `ply`, but no move was played, so the position before it gives no record.
-//!
-//! Where the results disagree that a game is given, the board decides if it shows checkmate or stalemate, then the
-//! Result tag, then the movetext. Such games are counted ([`Game::conflict`]).
+//! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext.
 
 use std::ops::Range;
 
 use super::annotation::EvalSide;
-use super::movetext::{self, Damage};
+use super::movetext::{self, MoveError};
 use super::recorder::{Ending, Recorder, Start};
 use super::split::GameSpan;
 use super::tags::Tags;
-use super::versions;
 use crate::Record;
 
-/// Why a game is broken, and where it is.
+/// Why a game is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The line of the file on which the game starts, from 1.
+pub struct GameError {
+    /// First line of the game in its file, from 1.
     pub line: u64,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// Which two accounts of a game's result disagree; the first of them is believed.
+/// A conflict between a game's results; the variant names the one that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conflict {
-    /// The game ends in checkmate, and another result is given.
+pub enum ResultConflict {
+    /// Checkmate, but the tag or the movetext has another result.
     Checkmate,
-    /// The game ends in stalemate, and a winner is given.
+    /// Stalemate, but the tag or the movetext names a winner.
     Stalemate,
-    /// The Result tag and the end of the movetext differ.
+    /// The Result tag differs from the movetext.
     Tag,
 }
 
-impl Conflict {
-    /// The name under which it is counted.
+impl ResultConflict {
+    /// Key of the conflict in dataset metadata.
     pub fn name(self) -> &'static str {
         match self {
-            Conflict::Checkmate => "checkmate",
-            Conflict::Stalemate => "stalemate",
-            Conflict::Tag => "tag",
+            ResultConflict::Checkmate => "checkmate",
+            ResultConflict::Stalemate => "stalemate",
+            ResultConflict::Tag => "tag",
         }
     }
 }
 
-/// One game as it was read.
+/// A parsed game.
 #[derive(Debug)]
 pub struct Game<'a> {
-    /// Where its records lie in the vector that was given: one before each move that was played, up to the fault if
-    /// there is one. Without a result their `result` is 0.
+    /// The game's records in the vector passed to [`Parser::parse`]: one before each move, up to an error. Their
+    /// `result` is 0 if the game has none.
     pub records: Range<usize>,
-    /// The result from White's side; how it is found stands at the top of this module.
+    /// Result from White's side.
     pub result: Option<i8>,
-    /// Whether two accounts of the result disagree.
-    pub conflict: Option<Conflict>,
-    /// What is wrong with the game, if anything.
-    pub fault: Option<Fault>,
-    /// Whether it is neither standard chess nor Chess960; then it has no records.
+    pub conflict: Option<ResultConflict>,
+    pub error: Option<GameError>,
+    /// Neither standard chess nor Chess960; such games have no records.
     pub other_variant: bool,
-    /// Whether the text looks like a game at all: it has a tag, or a move that can be played.
+    /// The text has a tag or a playable move, so it is probably PGN.
     pub plausible: bool,
-    /// Its tags.
     pub tags: Tags<'a>,
 }
 
-/// Parses games one after another.
+/// Parses games.
 pub struct Parser {
-    usual: Start,
+    standard: Start,
     eval_side: EvalSide,
 }
 
@@ -83,9 +73,9 @@ impl Default for Parser {
     }
 }
 
-/// What the tags say that matters for the rules.
+/// The tags that affect the rules.
 #[derive(Default)]
-struct Facts<'a> {
+struct RuleTags<'a> {
     tagged: bool,
     result: Option<i8>,
     fen: Option<&'a [u8]>,
@@ -94,65 +84,65 @@ struct Facts<'a> {
 }
 
 impl Parser {
-    /// A parser that takes scores for the given side.
+    /// Creates a parser that reads scores from the given side.
     pub fn new(eval_side: EvalSide) -> Parser {
-        Parser { usual: Start::usual(false), eval_side }
+        Parser { standard: Start::standard(false), eval_side }
     }
 
-    /// Parses one game and adds its records to `records`, with `number` as their game.
+    /// Parses one game and appends its records to `records` with `number` as their game.
     pub fn parse<'a>(
         &mut self,
         text: &'a [u8],
-        piece: &GameSpan,
+        span: &GameSpan,
         number: u32,
         records: &mut Vec<Record>,
     ) -> Game<'a> {
-        let tags = Tags::new(&text[piece.start..piece.movetext]);
-        let facts = facts(tags);
+        let tags = Tags::new(&text[span.start..span.movetext]);
+        let rules = rule_tags(tags);
         let first = records.len();
         let mut game = Game {
             records: first..first,
-            result: facts.result,
+            result: rules.result,
             conflict: None,
-            fault: None,
-            other_variant: facts.other_variant,
-            plausible: facts.tagged,
+            error: None,
+            other_variant: rules.other_variant,
+            plausible: rules.tagged,
             tags,
         };
-        let failed = |reason| Some(Fault { line: piece.line, reason });
-        if facts.other_variant {
+        let failed = |reason| Some(GameError { line: span.line, reason });
+        if rules.other_variant {
             return game;
         }
-        let movetext = &text[piece.movetext..piece.end];
+        let movetext = &text[span.movetext..span.end];
         if movetext.trim_ascii().is_empty() {
-            game.fault = failed("has no movetext".into());
+            game.error = failed("has no movetext".into());
             return game;
         }
-        if !facts.tagged && !begins_a_game(movetext) {
-            game.fault = failed("movetext that has no tags and does not begin with the first move".into());
+        if !rules.tagged && !begins_a_game(movetext) {
+            game.error = failed("movetext that has no tags and does not begin with the first move".into());
             return game;
         }
-        let start = match facts.fen {
-            Some(fen) => match Start::of_fen(fen, facts.chess960) {
+        let start = match rules.fen {
+            Some(fen) => match Start::from_fen_tag(fen, rules.chess960) {
                 Ok(start) => start,
-                Err(reason) => {
-                    game.fault = failed(reason);
+                Err(error) => {
+                    game.error = failed(error.to_string());
                     return game;
                 }
             },
-            None if facts.chess960 => Start::usual(true),
-            None => self.usual.clone(),
+            None if rules.chess960 => Start::standard(true),
+            None => self.standard.clone(),
         };
         let mut recorder = Recorder::new(start, records, number, self.eval_side);
-        if let Err(damage) = versions::read(movetext, &mut recorder) {
-            game.fault = failed(explain(damage, movetext, &mut recorder));
+        if let Err(error) = read_movetext(movetext, &mut recorder) {
+            game.error = failed(explain(error, movetext, &mut recorder));
         }
         let mut mate = false;
-        game.result = facts.result.or(recorder.result);
-        if game.fault.is_none() {
+        game.result = rules.result.or(recorder.result);
+        if game.error.is_none() {
             let ending = recorder.end_on_board(game.result);
             mate = matches!(ending, Some(Ending::Checkmate(_)));
-            game.conflict = conflict(facts.result, recorder.result, ending);
+            game.conflict = conflict(rules.result, recorder.result, ending);
             game.result = match ending {
                 Some(Ending::Checkmate(result)) => Some(result),
                 Some(Ending::Stalemate) => Some(0),
@@ -166,67 +156,72 @@ impl Parser {
     }
 }
 
-/// Whether a movetext without tags can be a whole game: it is not numbered from somewhere in the middle.
+/// [`movetext::read`], compiled again for processors with `popcnt` and BMI instructions.
+#[multiversion::multiversion(targets("x86_64+popcnt+bmi1+bmi2"))]
+fn read_movetext<'a>(text: &[u8], recorder: &mut Recorder<'a>) -> Result<(), MoveError> {
+    movetext::read(text, recorder)
+}
+
+/// Whether movetext without tags starts a game instead of continuing one.
 fn begins_a_game(movetext: &[u8]) -> bool {
     let text = movetext.trim_ascii_start();
     let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
     digits == 0 || text[digits..].first() != Some(&b'.') || &text[..digits] == b"1"
 }
 
-/// Which accounts of a result disagree.
-fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option<Conflict> {
+fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option<ResultConflict> {
     let differs = |from: i8| tag.is_some_and(|r| r != from) || text.is_some_and(|r| r != from);
     match ending {
-        Some(Ending::Checkmate(result)) if differs(result) => Some(Conflict::Checkmate),
-        Some(Ending::Stalemate) if differs(0) => Some(Conflict::Stalemate),
-        _ => (tag.is_some() && text.is_some() && tag != text).then_some(Conflict::Tag),
+        Some(Ending::Checkmate(result)) if differs(result) => Some(ResultConflict::Checkmate),
+        Some(Ending::Stalemate) if differs(0) => Some(ResultConflict::Stalemate),
+        _ => (tag.is_some() && text.is_some() && tag != text).then_some(ResultConflict::Tag),
     }
 }
 
-/// Says what is wrong, and takes back what cannot be believed.
-fn explain(damage: Damage, movetext: &[u8], recorder: &mut Recorder<'_>) -> String {
-    let token = |place: movetext::Place| {
+/// The message of an error; removes records that it makes unreliable.
+fn explain(error: MoveError, movetext: &[u8], recorder: &mut Recorder<'_>) -> String {
+    let token = |span: movetext::TokenSpan| {
         let text: String =
-            String::from_utf8_lossy(&movetext[place.start..place.end]).chars().take(20).collect();
+            String::from_utf8_lossy(&movetext[span.start..span.end]).chars().take(20).collect();
         text.escape_debug().to_string()
     };
     let number = recorder.number();
-    match damage {
-        Damage::OpenComment => "a comment is never closed".into(),
-        Damage::Unbalanced => {
-            // Where the mainline was lost is not known, so nothing of the game can be trusted.
+    match error {
+        MoveError::OpenComment => "a comment is never closed".into(),
+        MoveError::Unbalanced => {
+            // The mainline may be wrong anywhere before this point.
             recorder.clear();
             "the parentheses of its variations do not match".into()
         }
-        Damage::Unreadable(place) => format!("cannot read `{}` as a move", token(place)),
-        Damage::Illegal(place) => format!("illegal or ambiguous move {number} {}", token(place)),
-        Damage::AfterResult(place) => format!("move {number} {} comes after the result", token(place)),
-        Damage::AfterBlank(place) => {
-            format!("a blank line in the movetext, before {number} {}", token(place))
+        MoveError::Unreadable(span) => format!("cannot read `{}` as a move", token(span)),
+        MoveError::Illegal(span) => format!("illegal or ambiguous move {number} {}", token(span)),
+        MoveError::AfterResult(span) => format!("move {number} {} comes after the result", token(span)),
+        MoveError::AfterBlank(span) => {
+            format!("a blank line in the movetext, before {number} {}", token(span))
         }
-        Damage::PassInCheck(place) => format!("null move {number} {} in check", token(place)),
-        Damage::TooLong => "is longer than 65,536 plies".into(),
+        MoveError::PassInCheck(span) => format!("null move {number} {} in check", token(span)),
+        MoveError::TooLong => "is longer than 65,536 plies".into(),
     }
 }
 
-fn facts(tags: Tags<'_>) -> Facts<'_> {
-    let mut facts = Facts::default();
+fn rule_tags(tags: Tags<'_>) -> RuleTags<'_> {
+    let mut rules = RuleTags::default();
     for (name, value) in tags.iter() {
-        facts.tagged = true;
+        rules.tagged = true;
         match name {
-            b"Result" => facts.result = movetext::result(value.trim_ascii()).flatten(),
-            b"FEN" => facts.fen = Some(value),
+            b"Result" => rules.result = movetext::result(value.trim_ascii()).flatten(),
+            b"FEN" => rules.fen = Some(value),
             b"Variant" => match variant(value) {
-                Some(chess960) => facts.chess960 = chess960,
-                None => facts.other_variant = true,
+                Some(chess960) => rules.chess960 = chess960,
+                None => rules.other_variant = true,
             },
             _ => {}
         }
     }
-    facts
+    rules
 }
 
-/// Whether a Variant tag means Chess960 (`Some(true)`), standard chess (`Some(false)`) or something else.
+/// Whether a Variant tag names Chess960 (true) or standard chess (false); `None` for other variants.
 fn variant(name: &[u8]) -> Option<bool> {
     let letters: Vec<u8> =
         name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
@@ -251,19 +246,19 @@ mod tests {
     use crate::GameSplitter;
     use crate::{FAR, flags};
 
-    /// What each game of a text comes to: its records, result and fault.
+    /// The records, result and error of each game of a text.
     fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
-        let mut cutter = GameSplitter::new();
-        cutter.text().extend_from_slice(text.as_bytes());
-        cutter.scan(true);
-        let (text, pieces) = cutter.take();
+        let mut splitter = GameSplitter::new();
+        splitter.text().extend_from_slice(text.as_bytes());
+        splitter.scan(true);
+        let (text, spans) = splitter.take();
         let mut parser = Parser::default();
-        let read = |piece| {
+        let read = |span| {
             let mut records = Vec::new();
-            let game = parser.parse(&text, piece, 0, &mut records);
-            (records, game.result, game.fault.map(|f| f.reason))
+            let game = parser.parse(&text, span, 0, &mut records);
+            (records, game.result, game.error.map(|f| f.reason))
         };
-        pieces.iter().map(read).collect()
+        spans.iter().map(read).collect()
     }
 
     fn game(text: &str) -> (Vec<Record>, Option<i8>, Option<String>) {
@@ -272,9 +267,9 @@ mod tests {
 
     #[test]
     fn distances_count_the_plies_before_the_event() {
-        let (records, result, fault) =
+        let (records, result, error) =
             game("1. e4 d5 2. exd5 Nf6 3. Bb5+ Bd7 4. Bc4 Bg4 5. f3 Bf5 6. g4 Bg6 7. h4 h5 1-0");
-        assert_eq!((result, fault), (Some(1), None));
+        assert_eq!((result, error), (Some(1), None));
         let far = FAR;
         let column = |field: fn(&Record) -> u8| records.iter().map(field).collect::<Vec<_>>();
         assert_eq!(column(|s| s.to_capture)[..4], [2, 1, 0, far]);
@@ -288,14 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_ends_in_mate_says_so_everywhere() {
+    fn every_record_of_a_mated_game_has_the_mate_flag() {
         let (records, ..) = game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0");
         assert_eq!(records.len(), 7);
         assert!(records.iter().all(|s| s.has(flags::MATE_END)));
     }
 
     #[test]
-    fn the_tag_names_the_result_and_the_movetext_stands_in() {
+    fn the_result_tag_counts_before_the_movetext() {
         for (text, result) in [
             ("[Result \"0-1\"]\n\n1. e4 1-0", Some(-1)),
             ("[Result \"*\"]\n\n1. e4 1-0", Some(1)),
@@ -308,26 +303,26 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_longer_than_any_buffer_is_read_whole() {
+    fn a_long_comment_is_read_whole() {
         let text = format!("1. e4 {{d=9, pv={} wv=0.50,}} e5 1-0", "Nf3 ".repeat(20_000) + ",");
-        let (records, _, fault) = game(&text);
-        assert_eq!(fault, None);
+        let (records, _, error) = game(&text);
+        assert_eq!(error, None);
         assert_eq!((records[0].score, records[0].depth), (Some(50), Some(9)));
         assert_eq!(records.len(), 2);
     }
 
     #[test]
-    fn a_blank_line_before_the_first_move_is_no_fault() {
-        let (records, _, fault) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
-        assert_eq!((records.len(), fault), (2, None));
+    fn a_blank_line_before_the_first_move_is_valid() {
+        let (records, _, error) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
+        assert_eq!((records.len(), error), (2, None));
     }
 
     #[test]
-    fn positions_after_a_lost_token_are_never_believed() {
+    fn an_unreadable_token_ends_the_game() {
         // Without `Zf6` the moves that follow are legal, for the wrong sides.
-        let (records, _, fault) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
+        let (records, _, error) = game("1. e4 e5 2. Zf6 d3 3. d6 1-0");
         assert_eq!(records.len(), 2);
-        assert!(fault.is_some_and(|f| f.contains("Zf6")));
+        assert!(error.is_some_and(|f| f.contains("Zf6")));
     }
 
     #[test]
@@ -344,17 +339,17 @@ mod tests {
             "1.e4! = d5 +- 2.ed5 $1c5 3.dc6ep Nf6 4.cb7?! Nbd7 5.ba8N e5 ± 6.Ng1f3 Bd6 7.Bc4 o-o 8.0-0 1:0",
             "1. Pe4 d5 2. e:d5 c5 3. d:c6 e. p. Nf6 4. c:b7 Nbd7 5. b:a8/N e5 6. Nf3 Bd6 7. Bc4 O-O 8. O-O+ 1–0",
         ] {
-            let (records, result, fault) = game(text);
-            assert_eq!((result, fault), (Some(1), None), "{text}");
+            let (records, result, error) = game(text);
+            assert_eq!((result, error), (Some(1), None), "{text}");
             assert!(records == plain, "{text}");
         }
     }
 
     #[test]
-    fn a_null_move_is_a_ply_without_a_sample() {
+    fn a_null_move_is_a_ply_without_a_record() {
         for null in ["--", "Z0", "0000", "null"] {
-            let (records, _, fault) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
-            assert_eq!(fault, None, "{null}");
+            let (records, _, error) = game(&format!("1. e4 {null} {{+9.00/9 1s}} 2. d4 d5 3. exd5 1-0"));
+            assert_eq!(error, None, "{null}");
             assert_eq!(records.iter().map(|s| s.ply).collect::<Vec<_>>(), [0, 2, 3, 4]);
             assert_eq!(records.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [4, 2, 1, 0]);
             assert_eq!(records.iter().map(|s| s.to_end).collect::<Vec<_>>(), [4, 2, 1, 0]);
@@ -365,31 +360,31 @@ mod tests {
                 "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 1 2"
             );
         }
-        let (records, _, fault) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
+        let (records, _, error) = game("1. e4 f5 2. Qh5+ -- 3. Qxe8 1-0");
         assert_eq!(records.len(), 3);
-        assert!(fault.is_some_and(|f| f.contains("2... -- in check")));
+        assert!(error.is_some_and(|f| f.contains("2... -- in check")));
     }
 
     #[test]
-    fn of_conflicting_results_the_board_counts_then_the_tag() {
+    fn conflicting_results_are_decided_by_the_board_then_the_tag() {
         for (text, result, conflict) in [
-            ("[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0", Some(-1), Some(Conflict::Checkmate)),
-            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 1/2-1/2", Some(-1), Some(Conflict::Checkmate)),
+            ("[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0", Some(-1), Some(ResultConflict::Checkmate)),
+            ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 1/2-1/2", Some(-1), Some(ResultConflict::Checkmate)),
             ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1", Some(-1), None),
             ("1. f3 e5 2. g4 Qh4#", Some(-1), None),
-            ("[Result \"1-0\"]\n\n1. e4 0-1", Some(1), Some(Conflict::Tag)),
+            ("[Result \"1-0\"]\n\n1. e4 0-1", Some(1), Some(ResultConflict::Tag)),
             ("[Result \"1-0\"]\n\n1. e4 *", Some(1), None),
             (
                 "[Result \"1-0\"]\n[FEN \"7k/8/5KQ1/8/8/8/8/8 w - - 0 1\"]\n\n1. Kf7 1-0",
                 Some(0),
-                Some(Conflict::Stalemate),
+                Some(ResultConflict::Stalemate),
             ),
         ] {
-            let mut cutter = GameSplitter::new();
-            cutter.text().extend_from_slice(text.as_bytes());
-            cutter.scan(true);
-            let (text, pieces) = cutter.take();
-            let game = Parser::default().parse(&text, &pieces[0], 0, &mut Vec::new());
+            let mut splitter = GameSplitter::new();
+            splitter.text().extend_from_slice(text.as_bytes());
+            splitter.scan(true);
+            let (text, spans) = splitter.take();
+            let game = Parser::default().parse(&text, &spans[0], 0, &mut Vec::new());
             assert_eq!(
                 (game.result, game.conflict),
                 (result, conflict),
@@ -400,14 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn movetext_without_tags_has_to_begin_at_the_beginning() {
+    fn movetext_without_tags_must_start_at_move_one() {
         let read = games("[Event \"a\"]\n\n1. e4 e5 1-0\n\n2. Nf3 Nc6 1-0\n\n1. d4 0-1\n");
         assert_eq!(read.iter().map(|g| g.0.len()).collect::<Vec<_>>(), [2, 0, 1]);
         assert!(read[1].2.as_ref().is_some_and(|f| f.contains("no tags")));
     }
 
     #[test]
-    fn a_broken_game_leaves_nothing_to_the_next_one() {
+    fn a_broken_game_does_not_affect_the_next_one() {
         let text = "[Event \"a\"]\n\n1. e4 {[%eval 3.0]} e5 2. Ke3 {x\n\n[Event \"b\"]\n\n1. d4 d5 1-0\n";
         let read = games(text);
         assert!(read[0].2.is_some());

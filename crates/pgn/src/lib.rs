@@ -1,28 +1,27 @@
-//! Games: from a file of PGN to the positions of each game.
+//! PGN to records: reads files, splits them into games and parses each game.
 //!
-//! In: bytes, plain or compressed. Out: [`Game`]s in the order of the file, each with its records, or with the
-//! reason why it is broken. [`source`] reads and cuts ([`split`]) on one thread; [`game`] parses each piece on any
-//! thread: [`tags`] and `movetext` read the text, `notation` each move, `resolve` finds it on the `board`, and
-//! [`annotation`] reads what engines wrote into the comments. A broken game never takes its neighbour, because
-//! pieces are cut before anything in them is believed.
+//! A [`Reader`] thread decompresses files and splits them ([`GameSplitter`]) into [`Chunk`]s; a [`Parser`] turns each
+//! game into [`Record`]s on any thread. Games are split before they are parsed, so that a broken game never affects its
+//! neighbours.
 
-pub mod annotation;
+mod annotation;
 mod board;
-pub mod files;
-pub mod game;
+mod folders;
+mod game;
 mod movetext;
 mod notation;
-pub mod outline;
+mod outline;
 mod record;
 mod recorder;
 mod resolve;
-pub mod source;
-pub mod split;
+mod source;
+mod split;
 pub mod tags;
-mod versions;
 
-pub use annotation::EvalSide;
-pub use game::{Conflict, Fault, Game, Parser};
+pub use annotation::{Annotation, EvalSide, Score};
+pub use folders::expand_folders;
+pub use game::{Game, GameError, Parser, ResultConflict};
+pub use outline::{Token, outline};
 pub use record::{FAR, Leaf, MeanResult, Record, flags};
 pub use source::{Chunk, Event, Reader};
 pub use split::{GameSpan, GameSplitter};

@@ -1,23 +1,21 @@
-//! What a move's text wants: SAN, long algebraic and UCI notation.
+//! Parses SAN, long algebraic and UCI moves, without a board.
 //!
-//! In: bytes. Out: a [`Wanted`] move, in which nothing but its form has been judged. [`read`] knows every notation;
-//! [`quick`] reads only the commonest forms, eight bytes at a time, and has to agree with `read`.
+//! [`read`] knows every notation; [`quick`] only the commonest forms, eight bytes at a time, and agrees with `read`.
 
-use super::resolve::{Target, Wanted};
+use super::resolve::{ParsedMove, Target};
 
-/// A token of the movetext that stands where a move stands.
+/// A parsed token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
-    /// A move.
-    Move(Wanted),
-    /// A move of no piece: `--`, `Z0`, `0000`, `null`.
+    Move(ParsedMove),
+    /// `--`, `Z0`, `0000`, `null`.
     Null,
 }
 
 const FILE_A: u64 = 0x0101_0101_0101_0101;
 const RANK_1: u64 = 0xff;
 
-/// For each byte, the role that it names + 1 (pawn 0 to king 5), or 0.
+/// Role + 1 by letter (pawn 0 to king 5); 0 for other bytes.
 const ROLES: [u8; 256] = {
     let mut table = [0; 256];
     let names = b"PNBRQK";
@@ -29,17 +27,16 @@ const ROLES: [u8; 256] = {
     table
 };
 
-/// Every byte of a number is the same.
 const fn each(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// Reads `e4`, `exd5`, `Nf3`, `Nxf3`, `Nbd7`, `N1d2`, `Nbxd7` at the start of eight bytes of text, with `+` or `#`
-/// and a space or line end behind it. How long it is with the sign, and what it wants; `None` for any other text.
+/// Parses `e4`, `exd5`, `Nf3`, `Nxf3`, `Nbd7`, `N1d2` or `Nbxd7` at the start of eight bytes, with an optional `+` or
+/// `#`, before a space or line end. Returns the length including the sign; `None` for any other text.
 #[inline(always)]
 pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
     let word = u64::from_le_bytes(bytes);
-    // The high bit of each byte that is below b'0', as all that may follow a move is.
+    // The high bit of each byte below b'0', which includes all bytes that end a move.
     let below = !((word | each(0x80)) - each(b'0')) & each(0x80);
     let length = (below.trailing_zeros() / 8) as usize;
     if !(2..=5).contains(&length) {
@@ -75,7 +72,7 @@ pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
     Some((total, Target { role: role - 1, from, to, promotion: 0, captures }))
 }
 
-/// Reads a whole token that stands where a move stands; `None` if it cannot be one.
+/// Parses a token; `None` if it is no move in any notation.
 pub(super) fn read(token: &[u8]) -> Option<Notation> {
     let end = token.iter().rposition(|b| !matches!(b, b'+' | b'#')).map_or(0, |last| last + 1);
     match &token[..end.max(token.len().min(2))] {
@@ -86,21 +83,21 @@ pub(super) fn read(token: &[u8]) -> Option<Notation> {
     if token.len() - end > 2 {
         return None;
     }
-    // `exd6ep`, and what `exd6e.p.` begins with.
+    // `exd6ep`, and the start of `exd6e.p.`.
     let text = match text {
         [before @ .., b'e', b'p'] | [before @ .., b'e'] if matches!(before, [.., b'3' | b'6']) => before,
         _ => text,
     };
-    let wanted = match text {
-        b"O-O" | b"0-0" | b"o-o" => Wanted::Castle(true),
-        b"O-O-O" | b"0-0-0" | b"o-o-o" => Wanted::Castle(false),
+    let parsed = match text {
+        b"O-O" | b"0-0" | b"o-o" => ParsedMove::Castle(true),
+        b"O-O-O" | b"0-0-0" | b"o-o-o" => ParsedMove::Castle(false),
         _ => piece(text)?,
     };
-    Some(Notation::Move(wanted))
+    Some(Notation::Move(parsed))
 }
 
 /// `Nf3`, `exd8=Q`, `Ng1-f3`, `e2-e4`, `e7e8q`.
-fn piece(text: &[u8]) -> Option<Wanted> {
+fn piece(text: &[u8]) -> Option<ParsedMove> {
     let (named_role, text) = match text {
         [first, rest @ ..] if ROLES[usize::from(*first)] != 0 => (Some(ROLES[usize::from(*first)] - 1), rest),
         _ => (None, text),
@@ -113,28 +110,28 @@ fn piece(text: &[u8]) -> Option<Wanted> {
         _ => (before, None),
     };
     let from = match before {
-        // `Nxf3`, and `xb4` where only one pawn can; `-e4` is nothing.
+        // `Nxf3`, and `xb4` where only one pawn can; `-e4` is no move.
         [] if mark == Some(b'-') => return None,
         [] => u64::MAX,
         [one] => named(*one)?,
         [file, rank] => {
             let from = square(*file, *rank)?;
             if named_role.is_none() && mark.is_none() {
-                return Some(Wanted::Squares(from, to, promotion));
+                return Some(ParsedMove::Squares(from, to, promotion));
             }
             1 << from
         }
         _ => return None,
     };
     let captures = matches!(mark, Some(b'x' | b':'));
-    Some(Wanted::Piece(Target { role: named_role.unwrap_or(0), from, to, promotion, captures }))
+    Some(ParsedMove::Piece(Target { role: named_role.unwrap_or(0), from, to, promotion, captures }))
 }
 
-/// The promotion at the end of a text, 0 for none, and the text before it.
+/// Splits off a promotion; 0 for none.
 fn promotion(text: &[u8]) -> (u8, &[u8]) {
     if let [before @ .., last] = text
         && let role @ 1..=4 = ROLES[usize::from(last.to_ascii_uppercase())].wrapping_sub(1)
-        // A `b` may be a file: `b8b` has the square before it, `ab` has none.
+        // A `b` may be a file: a promotion needs a square or `=` before it.
         && matches!(before, [.., b'1' | b'8'] | [.., b'=' | b'/'])
     {
         return (role, before.strip_suffix(b"=").or(before.strip_suffix(b"/")).unwrap_or(before));
@@ -142,7 +139,7 @@ fn promotion(text: &[u8]) -> (u8, &[u8]) {
     (0, text)
 }
 
-/// The squares that a file or rank names.
+/// The squares of a file or rank.
 #[inline(always)]
 fn named(byte: u8) -> Option<u64> {
     match byte {
@@ -167,7 +164,7 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// What `quick` says of a token with a space behind it.
+    /// `quick` on a token followed by a space.
     fn quickly(token: &[u8]) -> Option<(usize, Target)> {
         let mut bytes = [b' '; 8];
         bytes[..token.len()].copy_from_slice(token);
@@ -175,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_reader_reads_common_moves_as_the_whole_one_does() {
+    fn quick_reads_common_moves_as_read_does() {
         let squares = (0..64u8).map(|s| [b'a' + s % 8, b'1' + s / 8]);
         let befores = ["", "a", "h", "1", "8"];
         for square in squares {
@@ -194,7 +191,7 @@ mod tests {
                             let slowly = read(&token);
                             if let Some((length, target)) = quickly(&token) {
                                 assert_eq!(length, token.len());
-                                assert_eq!(slowly, Some(Notation::Move(Wanted::Piece(target))));
+                                assert_eq!(slowly, Some(Notation::Move(ParsedMove::Piece(target))));
                             } else if !role.is_empty() && role != "P" {
                                 panic!("{}", String::from_utf8_lossy(&token));
                             }
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_reader_never_reads_what_the_whole_one_does_not() {
+    fn quick_accepts_nothing_that_read_refuses() {
         let mut rng = Rng::new(5);
         let letters = b"abchNBKPQx123578+#=-O0 .{!?\n\r\xc2";
         let mut read_quickly = 0;
@@ -215,14 +212,18 @@ mod tests {
             if let Some((length, target)) = quick(bytes) {
                 read_quickly += 1;
                 assert!(matches!(bytes[length], b' ' | b'\n' | b'\r'));
-                assert_eq!(read(&bytes[..length]), Some(Notation::Move(Wanted::Piece(target))), "{bytes:?}");
+                assert_eq!(
+                    read(&bytes[..length]),
+                    Some(Notation::Move(ParsedMove::Piece(target))),
+                    "{bytes:?}"
+                );
             }
         }
         assert!(read_quickly > 100);
     }
 
     #[test]
-    fn what_is_no_move_is_none() {
+    fn text_that_is_no_move_is_refused() {
         for token in [
             "", "e", "e9", "Xf3", "Nf", "e5Nf3", "O-O-O-O", "-e4", "N-f3", "e2--e4", "1-0", "+", "ab", "e8=K",
         ] {

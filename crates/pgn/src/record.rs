@@ -1,21 +1,19 @@
-//! One position of one game, with everything that a filter, a label or a training step may ask of it.
+//! The dataset's record: one position of a game with the move played from it.
 //!
-//! In: what the game reader saw. Out: the record that datasets store, one row a position. Distances to the next
-//! capture, check and end of the game are stored, so a filter gives the same answer at `extract` and at `tune`.
-//! A distance counts the plies before the move that makes the event: 0 means that the next move does.
+//! Distances to the next capture, check and end of the game are stored, so that a filter gives the same answer at
+//! `extract` and at `tune`. A distance counts the plies before the event's move: 0 for the move played.
 //!
-//! A game of n plies has n records, one before each move; the final position, from which nothing was played, is
-//! not one.
+//! A game of n plies has n records, one before each move; the final position has none.
 
 use shakmaty::{Chess, Color};
 
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 
-/// A distance field's value for "further than that, or never".
+/// Distance "255 plies or more, or never".
 pub const FAR: u8 = 255;
 
-/// Facts about a position and the move played from it, as bits. The numbers are part of the dataset format.
+/// Bits about a position and the move played. The values are part of the dataset format.
 pub mod flags {
     /// The move played captures.
     pub const CAPTURE: u16 = 1 << 0;
@@ -27,11 +25,11 @@ pub mod flags {
     pub const GIVES_CHECK: u16 = 1 << 3;
     /// The game ends in checkmate.
     pub const MATE_END: u16 = 1 << 4;
-    /// The move played was commented as coming from an opening book.
+    /// The move played is annotated as a book move.
     pub const BOOK: u16 = 1 << 5;
     /// The score is a forced mate.
     pub const MATE_SCORE: u16 = 1 << 6;
-    /// The game is one of Chess960.
+    /// The game is Chess960.
     pub const CHESS960: u16 = 1 << 7;
 }
 
@@ -42,7 +40,7 @@ pub struct Record {
     pub board: PackedBoard,
     /// Side to move.
     pub turn: Color,
-    /// En passant square index if the capture is legal, else [`patzer_chess::packed::NO_EP`].
+    /// En passant square if the capture is legal, else [`patzer_chess::packed::NO_EP`].
     pub ep: u8,
     /// Plies since the last capture or pawn move, at most 255.
     pub halfmove: u8,
@@ -50,55 +48,53 @@ pub struct Record {
     pub fullmove: u16,
     /// Plies played since the start of the game's movetext.
     pub ply: u16,
-    /// Number of the game, from 0, in the order of the input; bad games have numbers too.
+    /// Index of the game in the input, broken games included.
     pub game: u32,
     /// Result from White's side: 1, 0 or −1.
     pub result: i8,
-    /// The engine's score for this position, in centipawns from the side to move; mates as ±(32000 − plies).
+    /// Engine score, centipawns from the side to move; mates as ±(32000 − plies).
     pub score: Option<i16>,
-    /// The depth that the score was searched to.
+    /// Search depth of the score.
     pub depth: Option<u8>,
-    /// The move that was played.
+    /// Move played.
     pub played: PackedMove,
     /// Bits of [`flags`].
     pub flags: u16,
-    /// Plies before the next capture: 0 if the move played is one, [`FAR`] if none comes or it is further off.
+    /// Plies before the next capture: 0 if the move played captures.
     pub to_capture: u8,
-    /// Plies before the next move that gives check: 0 if the move played does, [`FAR`] if none comes.
+    /// Plies before the next check: 0 if the move played gives check.
     pub to_check: u8,
-    /// Plies before the last move of the game: 0 if the move played is it, [`FAR`] if it is further off.
+    /// Plies before the last move of the game: 0 if the move played is the last.
     pub to_end: u8,
-    /// Where `label` resolved this position to; `None` before.
+    /// The quiet position found by `label`.
     pub leaf: Option<Leaf>,
-    /// The results of all positions equal to this one, where this one stands for them.
+    /// Results of all equal positions, if `--keep mean` merged them into this one.
     pub mean: Option<MeanResult>,
 }
 
-/// The results of positions that are equal, of which one was kept. Sum and number, not their quotient, so that
-/// datasets merge to exactly what one run over all games gives.
+/// Results of equal positions merged into one. Sum and count instead of the mean, so that merging datasets gives exactly
+/// the result of one run over all games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeanResult {
-    /// How many positions there were, at least 1.
+    /// Number of positions, at least 1.
     pub count: u32,
-    /// The sum of their results from White's side.
+    /// Sum of their results from White's side.
     pub sum: i32,
 }
 
-/// The quiet position that a labelled position resolves to: the end of the principal variation.
+/// The end of a labelled position's principal variation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaf {
     /// Pieces and castling rights.
     pub board: PackedBoard,
-    /// Side to move at the leaf.
+    /// Side to move.
     pub turn: Color,
-    /// The labelling engine's static evaluation of the leaf, centipawns from the leaf's side to move; a mate
-    /// where the line ends in one.
+    /// Static evaluation, centipawns from the leaf's side to move; a mate score if the line ends in mate.
     pub score: i16,
 }
 
 impl Record {
-    /// The result from White's side, −1 to 1: that of the game, or where this position stands for all equal to it
-    /// the mean of theirs.
+    /// Returns the game's result, or the mean result of merged positions: −1 to 1 from White's side.
     #[inline]
     pub fn outcome(&self) -> f32 {
         match self.mean {
@@ -107,35 +103,32 @@ impl Record {
         }
     }
 
-    /// Plies since move 1 by the move number: that of the record of a game which starts at move 1.
+    /// Returns the plies since move 1 according to the move number.
     #[inline]
     pub fn game_ply(&self) -> u32 {
         2 * (u32::from(self.fullmove.max(1)) - 1) + u32::from(self.turn.is_black())
     }
 
-    /// Whether all the given [`flags`] are set.
+    /// Tests whether all the given [`flags`] are set.
     #[inline]
     pub fn has(&self, bits: u16) -> bool {
         self.flags & bits == bits
     }
 
-    /// The whole position, or `None` if the record does not hold a legal one.
+    /// Unpacks the position; `None` if it is illegal.
     pub fn position(&self) -> Option<Chess> {
         self.board.unpack(self.turn, self.ep, u32::from(self.halfmove), u32::from(self.fullmove.max(1)))
     }
 
-    /// The key of this position or of its mirror image, left and right exchanged, whichever of the two comes first
-    /// in the order of their bytes; with castling rights its own.
+    /// Returns one key for a position and its horizontal mirror image; with castling rights the position's own key.
     pub fn key_or_mirrored(&self) -> u128 {
         let Some(board) = self.board.mirrored() else { return self.key() };
         let ep = if self.ep == NO_EP { NO_EP } else { self.ep ^ 7 };
         if (board, ep) < (self.board, self.ep) { Record { board, ep, ..*self }.key() } else { self.key() }
     }
 
-    /// A 128-bit key of what makes positions equal: board, side to move, castling and en passant.
-    ///
-    /// Two independent 64-bit mixes of the exact bytes: with 10^10 different positions the chance that any two
-    /// share a key is below 10^-18.
+    /// Returns a 128-bit key of board, side to move, castling and en passant: two independent 64-bit mixes. With 10^10
+    /// different positions the chance of any collision is below 10^-18.
     #[inline]
     pub fn key(&self) -> u128 {
         let word = |i: usize| {
@@ -154,7 +147,7 @@ impl Record {
     }
 }
 
-/// Multiplies to 128 bits and folds the halves together; bijective enough once finalised by [`patzer_chess::rng::mix`].
+/// Multiplies to 128 bits and folds the halves together; [`patzer_chess::rng::mix`] finalises the result.
 #[inline]
 fn fold(x: u64, multiplier: u64) -> u64 {
     let product = u128::from(x) * u128::from(multiplier);

@@ -1,34 +1,32 @@
-//! Plays a game while it is read, and takes down its records.
-//!
-//! In: the moves, comments and results of one movetext. Out: its records, and what is known of its end.
+//! Visitor that replays a game and appends its records.
 
-use shakmaty::fen::Fen;
+use shakmaty::fen::{Fen, ParseFenError};
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
 use super::annotation::{Annotation, EvalSide, Score};
 use super::board::Board;
-use super::movetext::{Damage, Listener, Place};
-use super::resolve::Wanted;
+use super::movetext::{MoveError, TokenSpan, Visitor};
+use super::resolve::ParsedMove;
 use crate::{FAR, Record, flags};
 use patzer_chess::PackedMove;
 
-/// What has been seen of the current game.
+/// State of the current game.
 pub(super) struct Recorder<'a> {
     board: Board,
     records: &'a mut Vec<Record>,
-    /// Where this game's records begin.
+    /// Index of the game's first record.
     first: usize,
     /// Plies so far, null moves included.
     ply: u32,
     game: u32,
     chess960: bool,
     eval_side: EvalSide,
-    /// The result by the movetext, from White's side.
+    /// The movetext's result from White's side.
     pub(super) result: Option<i8>,
     ended: bool,
-    /// The score of the position that comes next, from a comment on the move before it.
+    /// Score of the next position, from a comment on the last move.
     next_score: Option<Score>,
-    /// The last move was a null move, so a comment on it belongs to no record.
+    /// The last move was a null move, whose comments belong to no record.
     passed: bool,
 }
 
@@ -54,10 +52,10 @@ impl Recorder<'_> {
         }
     }
 
-    /// What the board says of the game's end: the result if it is checkmate or stalemate.
+    /// Tests the final position for checkmate and stalemate.
     pub(super) fn end_on_board(&self, claimed: Option<i8>) -> Option<Ending> {
         let board = &self.board;
-        // A drawn game that ends in stalemate needs no look.
+        // Stalemate would not change a drawn game.
         if (!board.in_check && claimed == Some(0)) || board.king_can_move() {
             return None;
         }
@@ -68,12 +66,12 @@ impl Recorder<'_> {
         Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
-    /// Fills in what is known only at the end of a game.
+    /// Fills in results, distances and the mate flag.
     pub(super) fn finish(self, result: Option<i8>, mate: bool) {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
         let mate = if mate { flags::MATE_END } else { 0 };
         let mut next = self.ply;
-        // Null moves are plies without a record, so a step back may be longer than one.
+        // Null moves are plies without records, so a step may be longer than one ply.
         let mut last = true;
         for record in self.records[self.first..].iter_mut().rev() {
             let plies = next.saturating_sub(u32::from(record.ply)).min(255) as u8;
@@ -90,24 +88,23 @@ impl Recorder<'_> {
         }
     }
 
-    /// How many records the game has so far.
     pub(super) fn count(&self) -> usize {
         self.records.len() - self.first
     }
 
-    /// Takes back all records, where nothing of a game can be believed.
+    /// Removes the game's records.
     pub(super) fn clear(&mut self) {
         self.records.truncate(self.first);
     }
 
-    /// The number and dots before the next move, as people write them.
+    /// The next move's number with its dots.
     pub(super) fn number(&self) -> String {
         let dots = if self.board.turn() == Color::White { "." } else { "..." };
         format!("{}{dots}", self.board.fullmoves)
     }
 }
 
-/// How a game ends on the board.
+/// End of a game on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// With the result from White's side.
@@ -115,14 +112,13 @@ pub(super) enum Ending {
     Stalemate,
 }
 
-impl Listener for Recorder<'_> {
-    /// Adds the record of the current position and plays the move.
+impl Visitor for Recorder<'_> {
     #[inline(always)]
-    fn play(&mut self, wanted: Wanted, place: Place) -> Result<(), Damage> {
-        let Some(step) = self.board.find(wanted) else {
-            return Err(if self.ended { Damage::AfterResult(place) } else { Damage::Illegal(place) });
+    fn play(&mut self, parsed: ParsedMove, span: TokenSpan) -> Result<(), MoveError> {
+        let Some(step) = self.board.find(parsed) else {
+            return Err(if self.ended { MoveError::AfterResult(span) } else { MoveError::Illegal(span) });
         };
-        self.may_go_on(place)?;
+        self.check_continues(span)?;
         let board = &self.board;
         let mut bits = 0;
         bits |= if board.captures(step) { flags::CAPTURE } else { 0 };
@@ -161,10 +157,10 @@ impl Listener for Recorder<'_> {
         Ok(())
     }
 
-    fn pass(&mut self, place: Place) -> Result<(), Damage> {
-        self.may_go_on(place)?;
+    fn pass(&mut self, span: TokenSpan) -> Result<(), MoveError> {
+        self.check_continues(span)?;
         if self.board.in_check {
-            return Err(Damage::PassInCheck(place));
+            return Err(MoveError::PassInCheck(span));
         }
         self.board.pass();
         self.ply += 1;
@@ -173,7 +169,6 @@ impl Listener for Recorder<'_> {
         Ok(())
     }
 
-    /// Takes in a whole comment.
     fn comment(&mut self, text: &[u8]) {
         let annotation = Annotation::parse(text);
         if annotation == Annotation::default() {
@@ -203,17 +198,17 @@ impl Listener for Recorder<'_> {
 
 impl Recorder<'_> {
     #[inline(always)]
-    fn may_go_on(&self, place: Place) -> Result<(), Damage> {
+    fn check_continues(&self, span: TokenSpan) -> Result<(), MoveError> {
         match () {
-            () if self.ended => Err(Damage::AfterResult(place)),
-            () if place.after_blank => Err(Damage::AfterBlank(place)),
-            () if self.ply > u32::from(u16::MAX) => Err(Damage::TooLong),
+            () if self.ended => Err(MoveError::AfterResult(span)),
+            () if span.after_blank => Err(MoveError::AfterBlank(span)),
+            () if self.ply > u32::from(u16::MAX) => Err(MoveError::TooLong),
             () => Ok(()),
         }
     }
 }
 
-/// Where a game starts.
+/// Start position of a game.
 #[derive(Clone)]
 pub(super) struct Start {
     board: Board,
@@ -221,22 +216,37 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// The usual position, in a game of Chess960 or not.
-    pub(super) fn usual(chess960: bool) -> Start {
+    pub(super) fn standard(chess960: bool) -> Start {
         Start { board: Board::new(&Chess::default()), chess960 }
     }
 
-    /// The position of a FEN tag.
-    pub(super) fn of_fen(text: &[u8], chess960: bool) -> Result<Start, String> {
-        let fen = Fen::from_ascii(text.trim_ascii()).map_err(|e| format!("FEN tag: {e}"))?;
-        let set_up = |mode| -> Result<Chess, String> {
+    pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, FenTagError> {
+        let fen = Fen::from_ascii(text.trim_ascii()).map_err(FenTagError::Syntax)?;
+        let set_up = |mode| {
             let position: Result<Chess, _> = fen.clone().into_position(mode);
-            position.or_else(PositionError::ignore_invalid_ep_square).map_err(|e| format!("FEN tag: {e}"))
+            let position = position.or_else(PositionError::ignore_invalid_ep_square);
+            position.map_err(|e| FenTagError::Position(Box::new(e)))
         };
         let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
-        // Chess960 games are not always tagged as such.
+        // Some Chess960 games lack the Variant tag.
         let (position, chess960) =
             by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
         Ok(Start { board: Board::new(&position), chess960 })
+    }
+}
+
+/// Why a FEN tag gives no start position.
+#[derive(Debug)]
+pub(super) enum FenTagError {
+    Syntax(ParseFenError),
+    Position(Box<PositionError<Chess>>),
+}
+
+impl std::fmt::Display for FenTagError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FenTagError::Syntax(error) => write!(f, "FEN tag: {error}"),
+            FenTagError::Position(error) => write!(f, "FEN tag: {error}"),
+        }
     }
 }

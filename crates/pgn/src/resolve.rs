@@ -1,49 +1,48 @@
-//! Which legal move a notation means.
+//! Resolves a parsed move to the one legal move that matches it.
 //!
-//! In: a [`Board`], and a [`Wanted`] move as its notation gives it. Out: the one legal move that fits, or none. Only
-//! pieces that reach the square are looked at, and legality is tested only where it can fail: out of check, with
-//! the king, en passant, or on a line with the own king.
+//! Only pieces that reach the destination are tried, and legality is tested only where it can fail: in check, for king
+//! moves, en passant, and moves off a line with the own king.
 
 use shakmaty::{Bitboard, Color, attacks};
 
 use super::board::{Board, EMPTY, KING, PAWN, Step, bit, castled, sq};
 
-/// A move as it is written.
+/// A move as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// A piece and where it goes, as in SAN and long algebraic notation.
+pub(super) enum ParsedMove {
+    /// SAN and long algebraic notation.
     Piece(Target),
-    /// Castling, to the king's side or not.
+    /// Castling; true for king side.
     Castle(bool),
-    /// From square to square with the promotion, as UCI writes moves.
+    /// UCI: from, to, promotion.
     Squares(u8, u8, u8),
 }
 
-/// A piece and where it goes.
+/// A piece with its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
     /// Pawn 0 to king 5.
     pub(super) role: u8,
-    /// Squares that it may come from, by the file, rank or square that is named.
+    /// Possible origins according to the written file, rank or square.
     pub(super) from: u64,
     pub(super) to: u8,
     /// 0 none, 1 knight … 4 queen.
     pub(super) promotion: u8,
-    /// Whether it says that it captures. Only a pawn's move depends on it.
+    /// Written as a capture; matters only for pawns.
     pub(super) captures: bool,
 }
 
 const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
 
 impl Board {
-    /// The legal move that fits; `None` if there is none, or more than one.
+    /// The matching legal move; `None` if there is none or more than one.
     #[inline(always)]
-    pub(super) fn find(&self, wanted: Wanted) -> Option<Step> {
-        match wanted {
-            Wanted::Piece(target) if target.role == PAWN => self.find_pawn(target),
-            Wanted::Piece(target) => self.find_piece(target),
-            Wanted::Castle(king_side) => self.find_castle(king_side),
-            Wanted::Squares(from, to, promotion) => self.find_squares(from, to, promotion),
+    pub(super) fn find(&self, parsed: ParsedMove) -> Option<Step> {
+        match parsed {
+            ParsedMove::Piece(target) if target.role == PAWN => self.find_pawn(target),
+            ParsedMove::Piece(target) => self.find_piece(target),
+            ParsedMove::Castle(king_side) => self.find_castle(king_side),
+            ParsedMove::Squares(from, to, promotion) => self.find_squares(from, to, promotion),
         }
     }
 
@@ -78,7 +77,7 @@ impl Board {
         let en_passant = to == self.ep;
         let step = |from| Step { from, to, promotion, castle: false, en_passant };
         let pawns = self.roles[0] & self.sides[self.us & 1] & from;
-        // A pawn named by its square alone does not capture: `d5` is never `exd5`.
+        // A pawn move without an origin never captures: `d5` is not `exd5`.
         if (en_passant || self.sides[self.us & 1 ^ 1] & bit(to) != 0) && (captures || from != u64::MAX) {
             let color = Color::from_black(self.us == 0);
             return self.only(attacks::pawn_attacks(color, sq(to)).0 & pawns, step);
@@ -119,7 +118,7 @@ impl Board {
             return None;
         }
         if role == KING {
-            // Castling is the king on its own rook, or the king two files or more along.
+            // Castling is king takes own rook, or a king move of two or more files.
             let own_rook = self.unmoved & self.sides[self.us] & bit(to) != 0;
             let far = from / 8 == to / 8 && from.abs_diff(to) >= 2 && matches!(to % 8, 2 | 6);
             if own_rook || far {
@@ -127,10 +126,10 @@ impl Board {
             }
         }
         let target = Target { role, from: bit(from), to, promotion, captures: false };
-        self.find(Wanted::Piece(target))
+        self.find(ParsedMove::Piece(target))
     }
 
-    /// The step of the only legal one among the squares from which a piece could come.
+    /// The only legal step among the candidate origins.
     #[inline(always)]
     fn only(&self, from: u64, step: impl Fn(u8) -> Step) -> Option<Step> {
         let first = step(from.trailing_zeros() as u8);
@@ -147,7 +146,7 @@ impl Board {
         legal.next().is_none().then_some(found)
     }
 
-    /// Whether a move that a piece can make leaves its king out of check.
+    /// Whether a pseudo-legal move leaves its king out of check.
     #[inline(always)]
     fn is_legal(&self, step: Step) -> bool {
         let Step { from, to, .. } = step;

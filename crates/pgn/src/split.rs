@@ -1,72 +1,69 @@
-//! Cuts a stream of PGN text into the pieces that hold one game each.
+//! Splits a stream of PGN text into games, independently of how the bytes arrive.
 //!
-//! In: bytes as they arrive. Out: pieces with their lines, exact whatever the bytes' arrival looks like. The
-//! cutter knows only lines, tags and comments, so that nothing inside a broken game can hide the next one.
+//! The splitter knows only lines, tags and comments, so that a broken game cannot hide the next one.
 //!
-//! A tag line after movetext starts a game, and so does an `[Event` line where the game already has one, or has
-//! a blank line after its first tags. Inside `{` and `}` only an `[Event` line, or a tag after a blank line, is looked
-//! at, by looking ahead: if a `}` comes before the next `{`, the line belongs to a comment; else the comment was never
-//! closed, its game is broken, and the next game starts here. Text that follows a result and a blank line is a piece
-//! of its own, so that lost tags or rubbish between games never harm the game before them; so is what follows a
-//! tag in the middle of a line of movetext, where a line end was lost.
+//! A tag line after movetext starts a game, as does an `[Event` line if the game already has one, or has a blank line
+//! after its first tags. Inside a comment, an `[Event` line or a tag after a blank line is decided by look-ahead: if
+//! `}` comes before the next `{`, the line belongs to the comment; otherwise the comment was never closed and the next
+//! game starts here. Text after a result and a blank line is a game of its own, so that lost tags or rubbish between
+//! games do not harm the game before them; so is text after a tag within a line of movetext (a lost line end).
 
 use memchr::{memchr, memchr2, memchr3};
 
 use super::movetext::result;
 
-/// How far to look for the end of a comment that seems to hold the start of a game, in bytes.
+/// Look-ahead in bytes for the end of a comment that seems to contain the start of a game.
 const LOOK_AHEAD: usize = 1 << 16;
 
-/// One game's text: a range of the cutter's text, and where it began in the file.
+/// One game's range in the splitter's text, with its line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GameSpan {
-    /// First byte of the game in the text.
     pub start: usize,
-    /// First byte after the tags; equal to `end` if there is no movetext.
+    /// Start of the movetext; equal to `end` if there is none.
     pub movetext: usize,
-    /// First byte after the game.
     pub end: usize,
-    /// Line of the file on which the game starts, from 1.
+    /// First line of the game in the file, from 1.
     pub line: u64,
 }
 
-/// The part of a game in which the next line stands.
+/// The part of a game before the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
-    /// Before the first game.
-    Nothing,
-    Tags {
-        event: bool,
-        blank: bool,
-    },
+    BeforeGames,
+    Tags { event: bool, blank: bool },
     Movetext,
     Comment,
 }
 
-/// What a line outside comments is.
+/// Kind of a line outside comments; `starts` marks the first line of a game.
 enum Line {
-    /// It comes before the first game.
-    Nothing,
-    /// Blank, among tags, of which one was an Event or not.
-    Blank { event: bool },
-    /// A tag, which starts a game or not.
-    Tag { starts: bool },
-    /// Movetext, which starts a game without tags or not, and is the first of its game or not.
-    Movetext { starts: bool, first: bool },
+    BeforeGames,
+    /// A blank line among tags; `event` if an Event tag came before.
+    Blank {
+        event: bool,
+    },
+    Tag {
+        starts: bool,
+    },
+    /// `first`: the first line of its game's movetext.
+    Movetext {
+        starts: bool,
+        first: bool,
+    },
 }
 
-/// Text that has arrived, and how far it is cut.
+/// Splits text into games as it arrives.
 #[derive(Debug)]
 pub struct GameSplitter {
     text: Vec<u8>,
-    /// Everything before this is scanned; always the start of a line.
+    /// End of the scanned text, always the start of a line.
     scanned: usize,
     line: u64,
     section: Section,
-    /// The line before is blank.
+    /// The previous line is blank.
     blank: bool,
     current: GameSpan,
-    pieces: Vec<GameSpan>,
+    games: Vec<GameSpan>,
 }
 
 impl Default for GameSplitter {
@@ -76,45 +73,45 @@ impl Default for GameSplitter {
 }
 
 impl GameSplitter {
-    /// A cutter at the start of a file.
+    /// Creates a splitter at the start of a file.
     pub fn new() -> GameSplitter {
         GameSplitter {
             text: Vec::new(),
             scanned: 0,
             line: 1,
-            section: Section::Nothing,
+            section: Section::BeforeGames,
             blank: false,
             current: GameSpan { start: 0, movetext: 0, end: 0, line: 1 },
-            pieces: Vec::new(),
+            games: Vec::new(),
         }
     }
 
-    /// The buffer to append bytes to before [`GameSplitter::scan`].
+    /// Returns the buffer to append bytes to before [`GameSplitter::scan`].
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// How many bytes have arrived that are not yet part of a whole game.
+    /// Returns the number of bytes of the unfinished game.
     pub fn unfinished(&self) -> usize {
-        self.text.len() - if self.section == Section::Nothing { 0 } else { self.current.start }
+        self.text.len() - if self.section == Section::BeforeGames { 0 } else { self.current.start }
     }
 
-    /// How many bytes of whole games wait to be taken.
+    /// Returns the number of bytes of whole games not yet taken.
     pub fn finished(&self) -> usize {
-        self.pieces.last().map_or(0, |piece| piece.end)
+        self.games.last().map_or(0, |game| game.end)
     }
 
-    /// How many whole games wait to be taken.
+    /// Returns the number of whole games not yet taken.
     pub fn waiting(&self) -> usize {
-        self.pieces.len()
+        self.games.len()
     }
 
-    /// The line on which the unfinished game starts, if one has begun.
+    /// Returns the first line of the unfinished game, if one has begun.
     pub fn unfinished_line(&self) -> Option<u64> {
-        (self.section != Section::Nothing).then_some(self.current.line)
+        (self.section != Section::BeforeGames).then_some(self.current.line)
     }
 
-    /// Cuts what has arrived; `last` says that nothing more will.
+    /// Scans the appended text; `last` marks the end of the file.
     pub fn scan(&mut self, last: bool) {
         while self.scanned < self.text.len() {
             let end = match memchr(b'\n', &self.text[self.scanned..]) {
@@ -128,13 +125,13 @@ impl GameSplitter {
             self.scanned = end;
             self.line += 1;
         }
-        if last && self.section != Section::Nothing {
-            self.finish_piece(self.text.len());
-            self.section = Section::Nothing;
+        if last && self.section != Section::BeforeGames {
+            self.finish_game(self.text.len());
+            self.section = Section::BeforeGames;
         }
     }
 
-    /// Takes the text of all whole games, with their pieces.
+    /// Takes the text of all whole games, with their spans.
     pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
         let end = self.finished();
         let rest = self.text.split_off(end);
@@ -142,10 +139,10 @@ impl GameSplitter {
         self.scanned -= end;
         self.current.start = self.current.start.saturating_sub(end);
         self.current.movetext = self.current.movetext.saturating_sub(end);
-        (text, std::mem::take(&mut self.pieces))
+        (text, std::mem::take(&mut self.games))
     }
 
-    /// Looks at the line from `scanned` to `end`. False if more text is needed to decide.
+    /// Scans the line from `scanned` to `end`. False if more text is needed to decide.
     fn line_until(&mut self, end: usize, last: bool) -> bool {
         let content = trimmed(&self.text[self.scanned..end]);
         let after_blank = self.blank;
@@ -162,7 +159,7 @@ impl GameSplitter {
                 }
                 Some(false) => {
                     self.blank = false;
-                    self.start_piece(self.scanned, event);
+                    self.start_game(self.scanned, event);
                     return true;
                 }
             }
@@ -173,34 +170,34 @@ impl GameSplitter {
         let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
         let mut decided = true;
         match self.line_kind(content, event, after_blank) {
-            Line::Nothing => {}
+            Line::BeforeGames => {}
             Line::Blank { event } => self.section = Section::Tags { event, blank: true },
             Line::Tag { starts } => {
                 let inner = inner_event(content).map(|at| content[at..].len());
                 let line = &self.text[self.scanned..end];
                 let after = line.len() - line.trim_ascii_end().len();
                 if starts {
-                    self.start_piece(self.scanned, event);
+                    self.start_game(self.scanned, event);
                 } else if event {
                     self.section = Section::Tags { event, blank: false };
                 }
                 if let Some(length) = inner {
-                    self.start_piece(end - after - length, true);
+                    self.start_game(end - after - length, true);
                 }
             }
             Line::Movetext { starts, first } => {
-                let before = (self.section, self.current, self.pieces.len());
+                let before = (self.section, self.current, self.games.len());
                 if starts {
-                    self.start_piece(self.scanned, false);
+                    self.start_game(self.scanned, false);
                 }
                 if first {
                     self.current.movetext = self.scanned;
                 }
                 decided = self.movetext_line(end, last);
                 if !decided {
-                    // The line will be looked at again, as if for the first time.
+                    // Undo: the line will be scanned again with more text.
                     (self.section, self.current) = (before.0, before.1);
-                    self.pieces.truncate(before.2);
+                    self.games.truncate(before.2);
                 }
             }
         }
@@ -208,12 +205,11 @@ impl GameSplitter {
         decided
     }
 
-    /// What a line outside comments is, by what it holds and the section that it stands in.
     fn line_kind(&self, content: &[u8], event: bool, after_blank: bool) -> Line {
         match self.section {
-            Section::Nothing if matches!(content.first(), None | Some(b';')) => Line::Nothing,
-            Section::Nothing if looks_like_tag(content) => Line::Tag { starts: true },
-            Section::Nothing => Line::Movetext { starts: true, first: true },
+            Section::BeforeGames if matches!(content.first(), None | Some(b';')) => Line::BeforeGames,
+            Section::BeforeGames if looks_like_tag(content) => Line::Tag { starts: true },
+            Section::BeforeGames => Line::Movetext { starts: true, first: true },
             Section::Tags { event, .. } if content.is_empty() => Line::Blank { event },
             Section::Tags { event: false, blank: false } if event => Line::Tag { starts: false },
             Section::Tags { .. } if event => Line::Tag { starts: true },
@@ -227,8 +223,7 @@ impl GameSplitter {
         }
     }
 
-    /// Whether the current game has ended with a result, so that this line, which is no comment on it, is not part of
-    /// it.
+    /// Whether the current game has ended with a result and this line is not a comment on it.
     fn is_over(&self, content: &[u8]) -> bool {
         if matches!(content[0], b'{' | b';' | b'(') {
             return false;
@@ -238,7 +233,7 @@ impl GameSplitter {
         result(&before[token.map_or(0, |at| at + 1)..]).is_some()
     }
 
-    /// Whether the comment around a place is closed before another one opens; `None` if that cannot be told yet.
+    /// Whether the comment around a place is closed before another one opens; `None` if more text is needed.
     fn comment_ends(&self, from: usize, last: bool) -> Option<bool> {
         let ahead = &self.text[from..];
         let (ahead, whole) = match ahead.get(..LOOK_AHEAD) {
@@ -252,15 +247,15 @@ impl GameSplitter {
     }
 
     /// Ends the current game and starts one at `start`.
-    fn start_piece(&mut self, start: usize, event: bool) {
-        if self.section != Section::Nothing {
-            self.finish_piece(start);
+    fn start_game(&mut self, start: usize, event: bool) {
+        if self.section != Section::BeforeGames {
+            self.finish_game(start);
         }
         self.current = GameSpan { start, movetext: usize::MAX, end: 0, line: self.line };
         self.section = Section::Tags { event, blank: false };
     }
 
-    /// Takes in a line of movetext, or of a comment that began before it. False if more text is needed to decide.
+    /// Scans a line of movetext or of an open comment. False if more text is needed to decide.
     fn movetext_line(&mut self, end: usize, last: bool) -> bool {
         let mut at = self.scanned;
         let mut comment = self.section == Section::Comment;
@@ -281,7 +276,7 @@ impl GameSplitter {
                         false => is_tag(content),
                     };
                     if starts {
-                        self.start_piece(place, event);
+                        self.start_game(place, event);
                         return true;
                     }
                 }
@@ -294,12 +289,12 @@ impl GameSplitter {
         true
     }
 
-    fn finish_piece(&mut self, end: usize) {
-        self.pieces.push(GameSpan { movetext: self.current.movetext.min(end), end, ..self.current });
+    fn finish_game(&mut self, end: usize) {
+        self.games.push(GameSpan { movetext: self.current.movetext.min(end), end, ..self.current });
     }
 }
 
-/// Where an `[Event` tag begins inside another tag, whose end was lost.
+/// Position of an `[Event` tag inside another tag whose end was lost.
 fn inner_event(content: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(found) = memchr(b'[', &content[at..]) {
@@ -312,7 +307,6 @@ fn inner_event(content: &[u8]) -> Option<usize> {
     None
 }
 
-/// A line without the byte order mark and the space around it.
 fn trimmed(line: &[u8]) -> &[u8] {
     without_bom(line).trim_ascii()
 }
@@ -321,12 +315,12 @@ fn without_bom(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
-/// Something that can only be meant as a tag where tags are expected, such as `[White Smith]`.
+/// Text that is probably meant as a tag, such as `[White Smith]`.
 fn looks_like_tag(content: &[u8]) -> bool {
     matches!(content, [b'[', first, ..] if first.is_ascii_alphabetic() || *first == b' ')
 }
 
-/// A whole tag, `[Name "`, as nothing in movetext looks.
+/// Whether a line starts with `[Name "`, which movetext never does.
 fn is_tag(content: &[u8]) -> bool {
     let Some(inner) = content.strip_prefix(b"[") else { return false };
     let inner = inner.trim_ascii_start();
@@ -338,30 +332,30 @@ fn is_tag(content: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Every piece's text and line, with the bytes arriving `step` at a time and taken as soon as possible.
-    fn cut(text: &str, step: usize) -> Vec<(String, u64)> {
-        let mut cutter = GameSplitter::new();
+    /// Every game's text and line, with the bytes arriving `step` at a time and taken as soon as possible.
+    fn split(text: &str, step: usize) -> Vec<(String, u64)> {
+        let mut splitter = GameSplitter::new();
         let mut games = Vec::new();
-        let mut take = |cutter: &mut GameSplitter| {
-            let (text, pieces) = cutter.take();
+        let mut take = |splitter: &mut GameSplitter| {
+            let (text, spans) = splitter.take();
             games.extend(
-                pieces.iter().map(|p| (String::from_utf8_lossy(&text[p.start..p.end]).into_owned(), p.line)),
+                spans.iter().map(|p| (String::from_utf8_lossy(&text[p.start..p.end]).into_owned(), p.line)),
             );
         };
         for bytes in text.as_bytes().chunks(step) {
-            cutter.text().extend_from_slice(bytes);
-            cutter.scan(false);
-            take(&mut cutter);
+            splitter.text().extend_from_slice(bytes);
+            splitter.scan(false);
+            take(&mut splitter);
         }
-        cutter.scan(true);
-        take(&mut cutter);
+        splitter.scan(true);
+        take(&mut splitter);
         games
     }
 
     fn starts(text: &str) -> Vec<u64> {
-        let whole = cut(text, usize::MAX);
+        let whole = split(text, usize::MAX);
         for step in [1, 2, 7, 64] {
-            assert_eq!(cut(text, step), whole, "arriving {step} bytes at a time");
+            assert_eq!(split(text, step), whole, "arriving {step} bytes at a time");
         }
         whole.into_iter().map(|(_, line)| line).collect()
     }
@@ -381,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_may_hold_what_looks_like_a_game() {
+    fn a_comment_may_contain_text_like_a_game() {
         assert_eq!(
             starts("[Event \"a\"]\n\n1. e4 {see\n\n[Event \"x\"]\n\n1. d4} e5 *\n\n[Event \"b\"]\n\n*"),
             [1, 9]
@@ -390,30 +384,30 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_that_is_never_closed_ends_with_its_game() {
+    fn an_unclosed_comment_ends_with_its_game() {
         assert_eq!(starts("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 {x} *\n"), [1, 5]);
         assert_eq!(starts("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 *\n"), [1, 5]);
         let long = format!(
             "[Event \"a\"]\n\n1. e4 {{oh\n\n[Event \"b\"]\n\n1. d4 {}*\n}}",
             " ".repeat(2 * LOOK_AHEAD)
         );
-        assert_eq!(cut(&long, 1000).iter().map(|g| g.1).collect::<Vec<_>>(), [1, 5]);
+        assert_eq!(split(&long, 1000).iter().map(|g| g.1).collect::<Vec<_>>(), [1, 5]);
     }
 
     #[test]
-    fn text_after_a_result_and_a_blank_line_is_no_part_of_the_game() {
-        // The second game has lost its tags, and a third one stands before rubbish.
+    fn text_after_a_result_and_a_blank_line_is_a_new_game() {
+        // The second game has lost its tags; rubbish follows as a third.
         assert_eq!(
             starts("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n"),
             [1, 5, 7]
         );
-        // A comment on the game that has ended is none; nor is what goes on without a result.
+        // A comment on the ended game is not a new one; nor is movetext that continues without a result.
         assert_eq!(starts("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n"), [1]);
         assert_eq!(starts("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n"), [1]);
     }
 
     #[test]
-    fn a_line_that_has_to_wait_for_more_is_looked_at_anew() {
+    fn a_line_that_needs_more_text_is_scanned_again() {
         let text = "[Event \"a\"]\n\n1. e4 1-0\n\n [%clk 1] } e5 { (x [Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(starts(text), [1, 5, 5]);
         let text = "[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n";
@@ -427,20 +421,20 @@ mod tests {
     }
 
     #[test]
-    fn braces_in_tags_and_line_comments_mean_nothing() {
+    fn braces_in_tags_and_line_comments_are_ignored() {
         assert_eq!(starts("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n"), [1, 7]);
     }
 
     #[test]
-    fn pieces_cover_the_text_and_know_their_movetext() {
+    fn spans_cover_the_text_and_mark_the_movetext() {
         let text = b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n[Event \"c\"]\n\n*\n";
-        let mut cutter = GameSplitter::new();
-        cutter.text().extend_from_slice(text);
-        cutter.scan(true);
-        let (taken, pieces) = cutter.take();
+        let mut splitter = GameSplitter::new();
+        splitter.text().extend_from_slice(text);
+        splitter.scan(true);
+        let (taken, spans) = splitter.take();
         assert_eq!(taken, text);
-        assert!(pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
-        let movetexts: Vec<&[u8]> = pieces.iter().map(|p| &text[p.movetext..p.end]).collect();
+        assert!(spans.windows(2).all(|pair| pair[0].end == pair[1].start));
+        let movetexts: Vec<&[u8]> = spans.iter().map(|p| &text[p.movetext..p.end]).collect();
         assert_eq!(movetexts, [&b"1. e4 *\n\n"[..], b"", b"*\n"]);
     }
 }

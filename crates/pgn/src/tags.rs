@@ -1,34 +1,31 @@
-//! The tags of a game.
-//!
-//! In: the text before a game's movetext. Out: names and values, as they stand there. Damage is forgiven: a value
-//! that is never closed ends with its line.
+//! PGN tag pairs. Tolerant: an unterminated value ends with its line.
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr3};
 
 /// The tag section of one game.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tags<'a>(&'a [u8]);
 
 impl<'a> Tags<'a> {
-    /// Reads tags from text that holds nothing else but blank lines and lines that begin with `%`.
+    /// Wraps a tag section: tags, blank lines and `%` lines.
     pub fn new(text: &'a [u8]) -> Tags<'a> {
         Tags(text)
     }
 
-    /// The value of the last tag with this name, with its escapes undone.
+    /// Returns the unescaped value of the last tag with this name.
     pub fn get(&self, name: &str) -> Option<Cow<'a, [u8]>> {
         self.iter().filter(|(n, _)| *n == name.as_bytes()).last().map(|(_, value)| unescaped(value))
     }
 
-    /// Every tag's name and its value as it is written between the quotes, in order.
+    /// Iterates over names and raw values in order.
     pub fn iter(&self) -> Iter<'a> {
         Iter(self.0)
     }
 }
 
-/// The tags of a game, one after another.
+/// Iterator over names and raw values; see [`Tags::iter`].
 #[derive(Debug, Clone)]
 pub struct Iter<'a>(&'a [u8]);
 
@@ -51,20 +48,20 @@ impl<'a> Iterator for Iter<'a> {
             let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
             let rest = &rest[rest.iter().take_while(|b| **b == b' ' || **b == b'\t').count()..];
             let Some(quoted) = rest.strip_prefix(b"\"") else {
-                // `[White Smith]` is meant as a tag, but says nothing that can be relied on.
+                // Skip `[White Smith]`: meant as a tag, but not reliable.
                 self.0 = rest;
                 continue;
             };
             let length = value_length(quoted);
             let (value, rest) = quoted.split_at(length);
-            // What else is on the line but the next tag means nothing.
+            // The rest of the line, up to another tag, is ignored.
             self.0 = rest.strip_prefix(b"\"").unwrap_or(rest);
             return Some((name, value));
         }
     }
 }
 
-/// How long a value is up to its quote, or to the end of the line if it has none.
+/// Length of a value up to its closing quote or the end of the line.
 fn value_length(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(next) = memchr3(b'"', b'\n', b'\\', &text[at..]) {
@@ -77,7 +74,7 @@ fn value_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// A tag's value without its backslashes, as text; bytes that are not UTF-8 are replaced.
+/// Unescapes a raw tag value; invalid UTF-8 is replaced.
 pub fn plain(value: &[u8]) -> Cow<'_, str> {
     match unescaped(value) {
         Cow::Borrowed(value) => String::from_utf8_lossy(value),
@@ -104,7 +101,7 @@ fn unescaped(value: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn after_line(text: &[u8]) -> &[u8] {
-    memchr2(b'\n', b'\n', text).map_or(&[], |at| &text[at + 1..])
+    memchr(b'\n', text).map_or(&[], |at| &text[at + 1..])
 }
 
 #[cfg(test)]
@@ -112,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_read_as_they_come() {
+    fn tags_are_read_in_order() {
         let text = "\u{feff}[White \"M\\\"x\\\\y\"]\r\n%[Black \"no\"]\n[ Site  \"a [b] \"][Round \"1\"]\n\n[Result \"1-0\"]";
         let tags = Tags::new(text.as_bytes());
         assert_eq!(tags.iter().count(), 4);
@@ -124,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_never_closed_ends_with_its_line() {
+    fn an_unterminated_value_ends_with_its_line() {
         let tags = Tags::new(b"[White Smith]\n[Site \"nowh\n[Result \"0-1\"]\n[Event \"\n");
         let all: Vec<_> = tags.iter().collect();
         assert_eq!(all, [(&b"Site"[..], &b"nowh"[..]), (b"Result", b"0-1"), (b"Event", b"")]);

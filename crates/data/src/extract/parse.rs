@@ -139,10 +139,10 @@ impl ChunkParser<'_> {
             block.games += 1;
             let game = parser.parse(&chunk.text, span, number as u32, &mut block.records);
             let (first, positions) = (game.records.start, game.records.len() as u64);
-            let cut_short = chunk.cut_short && index + 1 == chunk.games.len();
+            let cut_short = chunk.truncated && index + 1 == chunk.games.len();
             block.plausible |= game.plausible;
             block.read += positions;
-            let fault = game.fault.map(|fault| fault.reason);
+            let fault = game.error.map(|fault| fault.reason);
             if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
                 block.bad.push((chunk.first + index as u64, span.line, reason));
                 if !settings.keep_partial || game.result.is_none() {

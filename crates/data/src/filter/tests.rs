@@ -15,7 +15,7 @@ fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let tags = GameTags::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
     let mut records = Vec::new();
     let game = Parser::default().parse(&text, piece, 0, &mut records);
-    assert_eq!(game.fault, None);
+    assert_eq!(game.error, None);
     if pipeline.halves().0.keep_game(&tags).is_err() {
         return Vec::new();
     }

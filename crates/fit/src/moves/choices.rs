@@ -152,7 +152,7 @@ mod tests {
         let movetext = text.find("\n\n").unwrap() + 2;
         let span = patzer_pgn::GameSpan { start: 0, movetext, end: text.len(), line: 1 };
         let game = patzer_pgn::Parser::default().parse(text.as_bytes(), &span, 0, &mut records);
-        assert_eq!(game.fault, None);
+        assert_eq!(game.error, None);
         records
     }
 

@@ -211,7 +211,7 @@ fn parse_chunk<S: Default>(
         let counts = &mut result.counts;
         let positions = game.records.len() as u64;
         counts.positions_read += positions;
-        if let Some(fault) = game.fault {
+        if let Some(fault) = game.error {
             result.bad.push((chunk.first + index as u64, span.line, fault.reason));
             counts.games_bad += 1;
             counts.drop("bad_game", positions);

@@ -12,8 +12,8 @@ use crate::labelled_cache::{self, qsearch};
 use crate::leaf::{fit_target, label};
 use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, FilterSet, Pipeline};
-use patzer_data::format::columns::Wanted;
-use patzer_data::format::facts::Facts;
+use patzer_data::format::capabilities::Capabilities;
+use patzer_data::format::columns::Projection;
 use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
 use patzer_data::{AnyReader, Metadata, Record, fast_epd, lines};
@@ -109,7 +109,8 @@ fn read_files(
                 if !interleave {
                     stream.batches(&mut open)?;
                 } else if data.filters.is_empty() {
-                    open.iter_mut().for_each(|open| open.reader.want(Wanted::TRAINING.and(Wanted::GAME)));
+                    open.iter_mut()
+                        .for_each(|open| open.reader.project(Projection::TRAINING.and(Projection::GAME)));
                 }
             }
         }
@@ -228,7 +229,7 @@ impl Stream<'_, '_> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
-        let games = reader.format().carries.contains(Facts::GAME);
+        let games = reader.format().carries.contains(Capabilities::GAME);
         Ok(OpenFile { reader, file: file as u64, games, read: 0 })
     }
 
@@ -284,8 +285,10 @@ impl Stream<'_, '_> {
         if resolve {
             (self.report)(Event::ResolvingLines(path));
         }
-        let parse =
-            |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
+        let parse = |line: &[u8]| {
+            let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
+            epd::decode(text).map_err(|error| error.to_string())
+        };
         let mut batch = Vec::with_capacity(LINES);
         let account = lines::each(path, self.data.strict, parse, |record| {
             batch.push(record);

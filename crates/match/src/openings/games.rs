@@ -43,7 +43,7 @@ fn position(
     records: &mut Vec<Record>,
 ) -> std::result::Result<Chess, OpeningError> {
     let game = parser.parse(text, game_span, 0, records);
-    if let Some(fault) = game.fault {
+    if let Some(fault) = game.error {
         return Err(OpeningError::Unreadable(fault.reason.to_string()));
     }
     if game.other_variant {

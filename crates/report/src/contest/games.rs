@@ -8,8 +8,7 @@ use std::path::Path;
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::outline::{Mark, outline};
-use patzer_pgn::{Chunk, Event, Reader, tags::Tags};
+use patzer_pgn::{Chunk, Event, Reader, Tags, Token, outline};
 
 /// One game.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -136,8 +135,8 @@ struct Moves {
 fn moves(text: &[u8]) -> Moves {
     let mut moves = Moves::default();
     outline(text, |mark| match mark {
-        Mark::Ply => moves.took.push(None),
-        Mark::Comment(text) => {
+        Token::Ply => moves.took.push(None),
+        Token::Comment(text) => {
             let comment = String::from_utf8_lossy(text);
             if let Some(last) = moves.took.last_mut() {
                 *last = took(&comment);

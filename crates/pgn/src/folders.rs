@@ -1,21 +1,14 @@
-//! Which files of games a user means.
-//!
-//! In: files and folders. Out: files, those of a folder in sorted order. In a folder names decide, since it may hold
-//! anything; what a file really holds is seen when it is opened.
+//! Expands folders on the command line to their PGN files.
 
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 
-/// How names of files of games end.
 const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 
-/// Puts in the place of each folder the files of games in it and in its folders, sorted by path. Everything else stays
-/// as it is. Links to folders are not followed.
-///
-/// # Errors
-/// If a folder cannot be read, or holds no files of games.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders.
+/// Other paths stay as they are. A folder without PGN files is an error.
+pub fn expand_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
         if !path.is_dir() {
@@ -53,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_stands_for_its_files_of_games_in_order() {
+    fn a_folder_expands_to_its_pgn_files_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("b/deep")).unwrap();
@@ -61,9 +54,9 @@ mod tests {
         for name in ["z.PGN", "a.pgn.zst", "b/deep/c.pgn.bz2", "b/d.pgn.gz", "notes.txt", "x.parquet"] {
             std::fs::write(at(name), "").unwrap();
         }
-        let given = [at("notes.txt"), folder.path().to_path_buf(), PathBuf::from("-")];
+        let paths = [at("notes.txt"), folder.path().to_path_buf(), PathBuf::from("-")];
         let found = ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "z.PGN"].map(at);
-        assert_eq!(expand(&given).unwrap(), [&found[..], &[PathBuf::from("-")]].concat());
-        assert!(expand(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
+        assert_eq!(expand_folders(&paths).unwrap(), [&found[..], &[PathBuf::from("-")]].concat());
+        assert!(expand_folders(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
     }
 }
