@@ -10,7 +10,7 @@ use super::context::Context;
 use super::phase;
 use super::scale::{Scales, counts};
 use super::sink::{Packed, Table, Total};
-use super::structure::Structure;
+use super::pawn_structure::Structure;
 use super::terms;
 
 /// Pawn structures remembered; enough for most of a search, and small enough for a processor's own memory.

@@ -5,7 +5,7 @@
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
-use super::structure::Structure;
+use super::pawn_structure::Structure;
 use patzer_chess::sliders;
 
 /// A board with its attacks.

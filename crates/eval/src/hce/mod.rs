@@ -12,7 +12,7 @@ mod file;
 mod layout;
 mod scale;
 mod sink;
-mod structure;
+mod pawn_structure;
 mod terms;
 mod weights;
 
@@ -26,7 +26,7 @@ use context::Context;
 use patzer_chess::score::{MATE_IN_MAX, Score};
 use scale::{Scales, counts};
 use sink::{Packed, Table, Total};
-use structure::Structure;
+use pawn_structure::Structure;
 
 pub use file::describe;
 pub use layout::{COUNT, Part, Shape, Term, parts};

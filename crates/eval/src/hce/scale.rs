@@ -7,7 +7,7 @@
 
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
-use super::structure::Structure;
+use super::pawn_structure::Structure;
 
 /// The scale of an endgame that is what it seems.
 pub const FULL_SCALE: i32 = 64;

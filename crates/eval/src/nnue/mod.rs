@@ -7,15 +7,15 @@
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
-mod accumulator;
+mod piece_stack;
 pub mod architecture;
 pub mod features;
 pub mod file;
 pub mod material;
 pub mod network;
-mod sets;
+mod feature_stack;
 mod simd;
-mod slots;
+mod arena;
 mod weights;
 
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use shakmaty::{Board, Chess, Color, Position};
 
 pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
 pub use network::{About, Network};
-pub use sets::oriented;
+pub use feature_stack::oriented;
 
-use self::accumulator::Stack;
+use self::piece_stack::Stack;
 use self::network::{Block, Head, QA, QB};
-use self::sets::SetStack;
+use self::feature_stack::SetStack;
 use self::simd::Kernel;
 use super::Evaluator;
 use patzer_chess::score::{MATE_IN_MAX, Score};

@@ -70,7 +70,7 @@ terms! {
     knights: pieces;
     rooks: visit pieces;
     king: structure pieces;
-    near_king: visit;
+    king_distance: visit;
     attack: visit pieces;
     threats: pieces;
     pins: pieces;

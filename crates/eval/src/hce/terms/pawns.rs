@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Color, Role, Square};
 use crate::hce::context::{Context, above, below, beside, relative};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
-use crate::hce::structure::END_RANKS;
+use crate::hce::pawn_structure::END_RANKS;
 
 /// Pawn structure.
 pub const TERM: Term = Term {

@@ -13,7 +13,7 @@ use shakmaty::{Board, Color};
 use super::features::View;
 use super::network::{Block, Network};
 use super::simd::Kernel;
-use super::slots::{PLIES, Slots, slot};
+use super::arena::{PLIES, Slots, slot};
 
 /// The sums of every ply for both sides, and of every input bucket.
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ use super::architecture::Architecture;
 use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
-use super::slots::{PLIES, Slots, slot};
+use super::arena::{PLIES, Slots, slot};
 use patzer_chess::score::MAX_PLY;
 
 /// No move changes more pieces than castling does: two leave their squares and two come to others.
