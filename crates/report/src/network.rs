@@ -83,7 +83,7 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
         }
         None => part.missing("No count of dead neurons: it needs positions."),
     }
-    if shape.features.sets().first().is_some_and(|set| set.name == "all") {
+    if shape.features.blocks().first().is_some_and(|set| set.name == "all") {
         planes(&mut part, network, &data.neurons, activity.as_deref());
     } else {
         part.missing("No pictures of neurons: the network does not see single pieces on single squares.");
@@ -259,7 +259,7 @@ mod tests {
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
         let start: Vec<usize> = {
-            let view = patzer_eval::nnue::features::View::new(&Board::default(), Color::White);
+            let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
             (0..768).filter(|f| view.pieces[f / 64] >> (f % 64) & 1 == 1).collect()
         };
         assert_eq!(start.len(), 32);

@@ -140,7 +140,7 @@ fn scale(rows: &[f32], bias: &[f32], shape: &Shape) -> f32 {
     let features = &shape.architecture.features;
     let (mut sum, mut terms) = (largest(bias), 1);
     let mut start = 0;
-    for set in features.sets() {
+    for set in features.blocks() {
         let of_bucket =
             |bucket: &[f32]| largest(&bucket[start * shape.tile..(start + set.count) * shape.tile]);
         let buckets = rows.chunks_exact(features.count() * shape.tile);
@@ -223,7 +223,7 @@ mod tests {
             // As many rows of each block as can hold at once; equal ones are as good as any.
             let mut rows = Vec::new();
             let mut start = 0;
-            for set in architecture.features.sets() {
+            for set in architecture.features.blocks() {
                 rows.extend(std::iter::repeat_n(start, set.most));
                 start += set.count as u16;
             }

@@ -1,14 +1,11 @@
-//! Weights as source code for other engines.
-//!
-//! In: weights. Out: C++ arrays or Rust constants, one a part, each entry a `{midgame, endgame}` pair in
-//! centipawns. Square tables go from a1 to h8, seen from the piece's own side.
+//! Exports weights as source code for other engines: C++ arrays or Rust constants.
 
 use std::fmt::Write;
 
 use super::layout::{Part, Shape, Term, parts};
 use super::weights::Weights;
 
-/// A C++ header (C++17) with one array a part.
+/// Writes a C++ header (C++17) with one array per part.
 pub fn cpp(weights: &Weights) -> String {
     let mut text = format!(
         "// Weights tuned by patzer {}: {{midgame, endgame}} in centipawns, K = {:?}.\n\
@@ -31,7 +28,7 @@ pub fn cpp(weights: &Weights) -> String {
     text + "\n}  // namespace weights\n"
 }
 
-/// Rust source with one constant a part.
+/// Writes Rust source with one constant per part.
 pub fn rust(weights: &Weights) -> String {
     let mut text = format!(
         "//! Weights tuned by patzer {}: `[midgame, endgame]` in centipawns, K = {:?}.\n\

@@ -1,50 +1,46 @@
-//! Sums of the hidden layer for many positions, one after another in memory.
-//!
-//! In: how many, and the network whose sums they are. Out: the sums of one, or of one to read and another to write.
+//! Accumulator arena: accumulators of equal width in one allocation.
 
 use shakmaty::Color;
 
 use super::network::{Block, Network};
 use patzer_chess::score::MAX_PLY;
 
-/// Slots for every ply and side.
+/// Slots for every ply and perspective.
 pub const PLIES: usize = 2 * (MAX_PLY + 1);
 
-/// Where a side's sums of a ply are; those of the ply before are two slots lower.
+/// The slot of a perspective's accumulator; the previous ply's is two slots lower.
 #[inline]
 pub fn slot(side: Color, ply: usize) -> usize {
     2 * ply.min(MAX_PLY) + usize::from(side.is_black())
 }
 
-/// The sums.
 #[derive(Debug, Clone)]
-pub struct Slots {
-    sums: Vec<Block>,
-    blocks: usize,
+pub struct AccumulatorArena {
+    blocks: Vec<Block>,
+    /// Blocks per slot.
+    width: usize,
 }
 
-impl Slots {
-    /// So many, all those of the empty board.
-    pub fn new(network: &Network, count: usize) -> Slots {
-        Slots { sums: network.bias().repeat(count), blocks: network.blocks() }
+impl AccumulatorArena {
+    /// Every slot starts with the accumulator of the empty board.
+    pub fn new(network: &Network, slots: usize) -> AccumulatorArena {
+        AccumulatorArena { blocks: network.bias().repeat(slots), width: network.blocks() }
     }
 
-    /// One to read.
     #[inline]
     pub fn at(&self, slot: usize) -> &[Block] {
-        &self.sums[self.blocks * slot..self.blocks * (slot + 1)]
+        &self.blocks[self.width * slot..self.width * (slot + 1)]
     }
 
-    /// One to write.
     #[inline]
     pub fn at_mut(&mut self, slot: usize) -> &mut [Block] {
-        &mut self.sums[self.blocks * slot..self.blocks * (slot + 1)]
+        &mut self.blocks[self.width * slot..self.width * (slot + 1)]
     }
 
-    /// The one two slots lower to read, and this one to write.
+    /// The previous ply's slot to read, and this slot to write.
     #[inline]
     pub fn before_and_at(&mut self, slot: usize) -> (&[Block], &mut [Block]) {
-        let (below, above) = self.sums.split_at_mut(self.blocks * slot);
-        (&below[self.blocks * (slot - 2)..][..self.blocks], &mut above[..self.blocks])
+        let (below, above) = self.blocks.split_at_mut(self.width * slot);
+        (&below[self.width * (slot - 2)..][..self.width], &mut above[..self.width])
     }
 }

@@ -1,70 +1,67 @@
-//! The hidden layer of networks that see the squares of the pieces, with any mirroring and input buckets, kept up to
-//! date by what differs from a position seen before.
+//! Accumulators of networks with one feature per piece and square, with any mirroring and king buckets.
 //!
-//! In: a board, the sides that look, and the distance from the root. Out: the sums of the hidden layer for those sides.
-//! Each ply keeps the pieces that its sums stand for, and the angles from which they were seen. A new position differs
-//! from that of the ply before by a move, as a rule, and only the difference is added and removed; it is listed once for
-//! both sides. Where it does not, as after a king's move that turns the board, it is compared with its own ply and with
-//! the last position seen from the same angle too (the idea of Koivisto's refresh tables), and whichever differs least is
-//! changed. Sums are integers that wrap, so the result is that of adding everything anew, whatever was stored. The
-//! search needs no hook in making and unmaking moves (the idea of akimbo's accumulator cache).
+//! Each ply keeps the pieces of its accumulators and the key of each perspective. A new position usually differs from
+//! the previous ply's by one move: only the difference is added and removed, listed once for both perspectives. After a
+//! king move that changes the key, the update starts from whichever position differs least: the previous ply's, the one
+//! last seen at this ply, or the last one seen with this key (Koivisto's refresh tables). Accumulators are wrapping
+//! integers, so the result is that of a full refresh. The search needs no hook in making and unmaking moves (akimbo's
+//! accumulator cache).
 
 use shakmaty::{Bitboard, Board, Color, Square};
 
 use super::architecture::Architecture;
+use super::arena::{AccumulatorArena, PLIES, slot};
 use super::features::all;
 use super::network::{Block, Network};
 use super::simd::Kernel;
-use super::arena::{PLIES, Slots, slot};
 use patzer_chess::score::MAX_PLY;
 
-/// No move changes more pieces than castling does: two leave their squares and two come to others.
+/// Castling changes the most squares of any move: it vacates two and occupies two.
 const A_MOVE: u32 = 4;
-/// Farther than any two boards are from each other.
+/// Farther than any two boards are apart.
 const NEVER: u32 = u32::MAX;
 
-/// From where a side sees the board, by its king's square.
+/// Perspective key: how a side sees the board, by its king's square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Angle {
-    /// What turns the files of squares.
+struct PerspectiveKey {
+    /// Xor mask for the files of squares: 7 if mirrored, else 0.
     flip: u16,
-    /// First row of the input bucket.
+    /// First feature row of the king bucket.
     base: u16,
 }
 
-impl Angle {
-    /// That of a side that did not look.
-    const NONE: Angle = Angle { flip: u16::MAX, base: u16::MAX };
+impl PerspectiveKey {
+    /// For a perspective without an accumulator.
+    const NONE: PerspectiveKey = PerspectiveKey { flip: u16::MAX, base: u16::MAX };
 
-    fn new(architecture: &Architecture, side: Color, king: Square) -> Angle {
+    fn new(architecture: &Architecture, side: Color, king: Square) -> PerspectiveKey {
         let king = if side.is_white() { king } else { king.flip_vertical() } as usize;
         let (flip, bucket) = architecture.orientation(king);
-        Angle { flip: flip as u16, base: (bucket * all::COUNT) as u16 }
+        PerspectiveKey { flip: flip as u16, base: (bucket * all::COUNT) as u16 }
     }
 
-    /// The row of a feature that a side sees.
     #[inline]
     fn row(self, feature: usize) -> u16 {
         self.base + (feature as u16 ^ self.flip)
     }
 
-    /// Where the last position that a side saw from here is kept.
+    /// Index into the refresh table.
     #[inline]
-    fn place(self, side: Color) -> usize {
+    fn refresh_index(self, side: Color) -> usize {
         4 * (usize::from(self.base) / all::COUNT)
             + 2 * usize::from(self.flip & 1)
             + usize::from(side.is_black())
     }
 }
 
-/// What a ply's sums stand for: those of a side that did not look stand for nothing.
+/// The position behind a ply's accumulators.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct Snapshot {
     pieces: Pieces,
-    angles: [Angle; 2],
+    keys: [PerspectiveKey; 2],
 }
 
-/// Rows as both sides see them, at most one for each square.
+/// Feature rows for both perspectives, at most one per square.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
     rows: [[u16; 64]; 2],
@@ -82,186 +79,181 @@ impl Rows {
     }
 
     #[inline]
-    fn seen_by(&self, side: Color) -> &[u16] {
+    fn of(&self, side: Color) -> &[u16] {
         &self.rows[usize::from(side.is_black())][..self.count]
     }
 }
 
-/// The sums from which those of a new position are made.
+/// The accumulator that an update starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The ply before.
-    Before,
-    /// The same ply, in another line.
-    Here,
-    /// The last position that the side saw from this angle.
-    Place(usize),
+    PreviousPly,
+    /// This ply, as another line left it.
+    SamePly,
+    /// An index into the refresh table.
+    Refresh(usize),
 }
 
-/// The sums of every ply for both sides, and of every angle.
+/// Accumulators of every ply and perspective, and the refresh table.
 #[derive(Debug, Clone)]
-pub struct Stack {
-    /// For White and for Black, by the king's square.
-    angles: Box<[[Angle; 64]; 2]>,
-    seen: Vec<Seen>,
-    sums: Slots,
-    /// What was last seen from each angle.
-    places: Vec<Pieces>,
-    place_sums: Slots,
-    /// The rows in which a new position differs: added, and removed.
+pub struct PieceStack {
+    /// Perspective keys of White and Black by the king's square.
+    keys: Box<[[PerspectiveKey; 64]; 2]>,
+    plies: Vec<Snapshot>,
+    accumulators: AccumulatorArena,
+    /// The last position seen with each key.
+    refresh: Vec<Pieces>,
+    refresh_accumulators: AccumulatorArena,
+    /// Rows to add, rows to remove.
     changes: Box<[Rows; 2]>,
 }
 
-impl Stack {
-    /// A stack that has seen the empty board everywhere.
-    pub fn new(network: &Network) -> Stack {
+impl PieceStack {
+    pub fn new(network: &Network) -> PieceStack {
         let architecture = network.architecture();
-        let places = 4 * architecture.king_bucket_count();
-        Stack {
-            angles: Box::new(
-                Color::ALL.map(|side| Square::ALL.map(|king| Angle::new(architecture, side, king))),
-            ),
-            seen: vec![Seen { pieces: Pieces::NONE, angles: [Angle::NONE; 2] }; MAX_PLY + 1],
-            sums: Slots::new(network, PLIES),
-            places: vec![Pieces::NONE; places],
-            place_sums: Slots::new(network, places),
+        let keys = 4 * architecture.king_bucket_count();
+        let key = |side| Square::ALL.map(|king| PerspectiveKey::new(architecture, side, king));
+        PieceStack {
+            keys: Box::new(Color::ALL.map(key)),
+            plies: vec![Snapshot { pieces: Pieces::NONE, keys: [PerspectiveKey::NONE; 2] }; MAX_PLY + 1],
+            accumulators: AccumulatorArena::new(network, PLIES),
+            refresh: vec![Pieces::NONE; keys],
+            refresh_accumulators: AccumulatorArena::new(network, keys),
             changes: Box::new([Rows::NONE; 2]),
         }
     }
 
-    /// Brings the sums of a ply up to date for the sides that look; [`Stack::sums`] gives them.
+    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
     pub fn update(
         &mut self,
         network: &Network,
         kernel: Kernel,
         board: &Board,
-        looking: &[Color],
+        perspectives: &[Color],
         ply: usize,
     ) {
         let ply = ply.min(MAX_PLY);
         let pieces = Pieces::of(board);
         let king = |side: Color| board.king_of(side).map_or(0, |square| square as usize);
-        let angles = [self.angles[0][king(Color::White)], self.angles[1][king(Color::Black)]];
-        let mut seen = Seen { pieces, angles: [Angle::NONE; 2] };
-        for &side in looking {
-            seen.angles[usize::from(side.is_black())] = angles[usize::from(side.is_black())];
+        let keys = [self.keys[0][king(Color::White)], self.keys[1][king(Color::Black)]];
+        let mut snapshot = Snapshot { pieces, keys: [PerspectiveKey::NONE; 2] };
+        for &side in perspectives {
+            snapshot.keys[usize::from(side.is_black())] = keys[usize::from(side.is_black())];
         }
-        let before = ply.checked_sub(1).map_or(NEVER, |before| self.seen[before].pieces.distance(&pieces));
-        if before <= A_MOVE && self.seen[ply - 1].angles == seen.angles {
-            let from = self.seen[ply - 1].pieces;
-            self.list(&from, &pieces, angles);
-            for &side in looking {
-                self.change(network, kernel, Origin::Before, side, ply);
+        let previous = ply.checked_sub(1).map_or(NEVER, |ply| self.plies[ply].pieces.distance(&pieces));
+        if previous <= A_MOVE && self.plies[ply - 1].keys == snapshot.keys {
+            let from = self.plies[ply - 1].pieces;
+            self.list(&from, &pieces, keys);
+            for &side in perspectives {
+                self.apply(network, kernel, Origin::PreviousPly, side, ply);
             }
         } else {
-            self.update_from_afar(network, kernel, &pieces, angles, looking, (ply, before));
+            self.update_from_afar(network, kernel, &pieces, keys, perspectives, (ply, previous));
         }
-        self.seen[ply] = seen;
+        self.plies[ply] = snapshot;
     }
 
-    /// The same where some side's sums are not a move away from those of the ply before, which is `before` away.
+    /// Slow path: a perspective is more than one move away from the previous ply's accumulator.
     fn update_from_afar(
         &mut self,
         network: &Network,
         kernel: Kernel,
         pieces: &Pieces,
-        angles: [Angle; 2],
-        looking: &[Color],
-        (ply, before): (usize, u32),
+        keys: [PerspectiveKey; 2],
+        perspectives: &[Color],
+        (ply, previous): (usize, u32),
     ) {
-        let here = self.seen[ply].pieces.distance(pieces);
+        let same = self.plies[ply].pieces.distance(pieces);
         let mut listed = None;
-        for &side in looking {
-            let angle = angles[usize::from(side.is_black())];
-            let origin = self.origin(pieces, side, angle, ply, [before, here]);
+        for &side in perspectives {
+            let key = keys[usize::from(side.is_black())];
+            let origin = self.origin(pieces, side, key, ply, [previous, same]);
             if listed != Some(origin) {
                 let from = match origin {
-                    Origin::Before => self.seen[ply - 1].pieces,
-                    Origin::Here => self.seen[ply].pieces,
-                    Origin::Place(place) => self.places[place],
+                    Origin::PreviousPly => self.plies[ply - 1].pieces,
+                    Origin::SamePly => self.plies[ply].pieces,
+                    Origin::Refresh(index) => self.refresh[index],
                 };
-                self.list(&from, pieces, angles);
+                self.list(&from, pieces, keys);
                 listed = Some(origin);
             }
-            self.change(network, kernel, origin, side, ply);
-            if let Origin::Place(place) = origin {
-                self.places[place] = *pieces;
+            self.apply(network, kernel, origin, side, ply);
+            if let Origin::Refresh(index) = origin {
+                self.refresh[index] = *pieces;
             }
         }
     }
 
-    /// The sums of a ply as a side sees it, as they were brought up to date last.
+    /// A perspective's accumulator as the last [`PieceStack::update`] of the ply left it.
     #[inline]
-    pub fn sums(&self, side: Color, ply: usize) -> &[Block] {
-        self.sums.at(slot(side, ply))
+    pub fn accumulator(&self, side: Color, ply: usize) -> &[Block] {
+        self.accumulators.at(slot(side, ply))
     }
 
-    /// The sums from which a side's are made with the least work. `before` is how far the ply before is, and `here` what
-    /// this one stood for.
+    /// Picks the cheapest origin, given the distances to the positions of the previous ply and of this ply.
     #[inline]
     fn origin(
         &self,
         pieces: &Pieces,
         side: Color,
-        angle: Angle,
+        key: PerspectiveKey,
         ply: usize,
-        [before, here]: [u32; 2],
+        [previous, same]: [u32; 2],
     ) -> Origin {
-        let seen_so = |ply: usize| self.seen[ply].angles[usize::from(side.is_black())] == angle;
-        let before = if before < NEVER && seen_so(ply - 1) { before } else { NEVER };
-        if before <= A_MOVE {
-            return Origin::Before;
+        let key_matches = |ply: usize| self.plies[ply].keys[usize::from(side.is_black())] == key;
+        let previous = if previous < NEVER && key_matches(ply - 1) { previous } else { NEVER };
+        if previous <= A_MOVE {
+            return Origin::PreviousPly;
         }
-        let here = if seen_so(ply) { here } else { NEVER };
-        let place = angle.place(side);
-        // To start from an angle's last position costs a copy more.
-        let there = self.places[place].distance(pieces) + 1;
-        if here <= before.min(there) {
-            Origin::Here
-        } else if before <= there {
-            Origin::Before
+        let same = if key_matches(ply) { same } else { NEVER };
+        let index = key.refresh_index(side);
+        // Starting from the refresh table costs one more copy.
+        let refresh = self.refresh[index].distance(pieces) + 1;
+        if same <= previous.min(refresh) {
+            Origin::SamePly
+        } else if previous <= refresh {
+            Origin::PreviousPly
         } else {
-            Origin::Place(place)
+            Origin::Refresh(index)
         }
     }
 
-    /// Makes a side's sums of a ply from others by the rows that are listed.
+    /// Applies the listed rows to the origin's accumulator.
     #[inline]
-    fn change(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
+    fn apply(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
         let [added, removed] = &*self.changes;
-        let (added, removed) = (added.seen_by(side), removed.seen_by(side));
+        let (added, removed) = (added.of(side), removed.of(side));
         let slot = slot(side, ply);
         match origin {
-            Origin::Before => {
-                let (from, to) = self.sums.before_and_at(slot);
+            Origin::PreviousPly => {
+                let (from, to) = self.accumulators.before_and_at(slot);
                 kernel.carry(network, from, to, added, removed);
             }
-            Origin::Here => kernel.change(network, self.sums.at_mut(slot), added, removed),
-            Origin::Place(place) => {
-                let sums = self.place_sums.at_mut(place);
-                kernel.change(network, sums, added, removed);
-                self.sums.at_mut(slot).copy_from_slice(sums);
+            Origin::SamePly => kernel.change(network, self.accumulators.at_mut(slot), added, removed),
+            Origin::Refresh(index) => {
+                let accumulator = self.refresh_accumulators.at_mut(index);
+                kernel.change(network, accumulator, added, removed);
+                self.accumulators.at_mut(slot).copy_from_slice(accumulator);
             }
         }
     }
 
-    /// Lists the rows that differ, as both sides see them.
+    /// Lists the rows that differ, for both perspectives.
     #[inline]
-    fn list(&mut self, from: &Pieces, to: &Pieces, angles: [Angle; 2]) {
+    fn list(&mut self, from: &Pieces, to: &Pieces, keys: [PerspectiveKey; 2]) {
         let changed = from.changed(to);
         for (pieces, rows) in [to, from].into_iter().zip(&mut *self.changes) {
             rows.count = 0;
-            for square in Bitboard(changed & pieces.taken()) {
+            for square in Bitboard(changed & pieces.occupied()) {
                 let [white, black] = all::both_of(pieces.feature(square as usize));
-                rows.push([angles[0].row(white), angles[1].row(black)]);
+                rows.push([keys[0].row(white), keys[1].row(black)]);
             }
         }
     }
 }
 
-/// The pieces of a board: which squares are taken, which by Black, and the three digits of the kind of piece there, a
-/// bit for each square (the idea of quad-bitboards). So few words say quickly what differs.
+/// A board as quad-bitboards: occupied, Black, and the three binary digits of the role. Five words compare quickly.
 #[derive(Debug, Clone, Copy)]
 struct Pieces([u64; 5]);
 
@@ -271,40 +263,32 @@ impl Pieces {
     #[inline]
     fn of(board: &Board) -> Pieces {
         let (rooks, kings) = (board.rooks(), board.kings());
-        Pieces(
-            [
-                board.occupied(),
-                board.black(),
-                board.knights() | rooks | kings,
-                board.bishops() | rooks,
-                board.queens() | kings,
-            ]
-            .map(|squares| squares.0),
-        )
+        let digits = [board.knights() | rooks | kings, board.bishops() | rooks, board.queens() | kings];
+        Pieces([board.occupied(), board.black(), digits[0], digits[1], digits[2]].map(|squares| squares.0))
     }
 
     #[inline]
-    fn taken(&self) -> u64 {
+    fn occupied(&self) -> u64 {
         self.0[0]
     }
 
-    /// The feature of the piece on a taken square, as White sees it.
+    /// The feature of the piece on an occupied square, from White's perspective.
     #[inline]
     fn feature(&self, square: usize) -> usize {
         let [_, black, ones, twos, fours] = self.0.map(|squares| (squares >> square & 1) as usize);
         64 * (6 * black + ones + 2 * twos + 4 * fours) + square
     }
 
-    /// The squares on which not the same stands.
+    /// The squares whose content differs.
     #[inline]
     fn changed(&self, other: &Pieces) -> u64 {
         self.0.iter().zip(&other.0).fold(0, |changed, (a, b)| changed | (a ^ b))
     }
 
-    /// How many pieces have to be added or removed to come from one board to another.
+    /// How many pieces an update from one board to the other adds and removes.
     #[inline]
     fn distance(&self, other: &Pieces) -> u32 {
         let changed = self.changed(other);
-        (changed & self.taken()).count_ones() + (changed & other.taken()).count_ones()
+        (changed & self.occupied()).count_ones() + (changed & other.occupied()).count_ones()
     }
 }

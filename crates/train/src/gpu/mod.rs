@@ -69,7 +69,7 @@ impl Gpu {
     /// # Errors
     /// If it does not fit, where the message says what would, or has features that no kernel knows.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
-        let blocks = model.shape.architecture.features.sets();
+        let blocks = model.shape.architecture.features.blocks();
         if let Some(block) = blocks.iter().find(|block| !net::BLOCKS.contains(&block.name)) {
             let name = block.name;
             return Err(Error::usage(format!(

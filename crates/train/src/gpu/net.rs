@@ -21,7 +21,7 @@ impl Net {
     /// Of a shape whose views have so many places for rows.
     pub fn new(shape: &Shape, stride: usize) -> Net {
         let architecture = &shape.architecture;
-        let sets = architecture.features.sets();
+        let sets = architecture.features.blocks();
         let has = |name: &&str| sets.iter().any(|set| set.name == *name);
         let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
@@ -182,15 +182,15 @@ impl StepNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_eval::nnue::features::SETS;
+    use patzer_eval::nnue::features::FEATURE_BLOCKS;
 
     #[test]
     fn the_kernels_know_every_block_in_the_order_of_the_table() {
-        let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|set| set.name).collect();
         assert_eq!(names, BLOCKS, "a new block needs its twin in features.cuh");
         let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
-        let counts: Vec<String> = SETS.iter().map(|set| set.count.to_string()).collect();
+        let counts: Vec<String> = FEATURE_BLOCKS.iter().map(|set| set.count.to_string()).collect();
         assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
-        assert!(SETS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+        assert!(FEATURE_BLOCKS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }

@@ -52,7 +52,7 @@ impl Work {
         driver.write(memory.weights, &bytes(&model.parameters))?;
         driver.write(memory.limits, &bytes(&shape.limits()))?;
         if plan.shorts {
-            let sets = shape.architecture.features.sets();
+            let sets = shape.architecture.features.blocks();
             let end = |n: usize| sets[..=n].iter().map(|set| set.count as u32).sum();
             let ends: Vec<u32> = (0..sets.len()).map(end).collect();
             let actives: Vec<u32> = sets.iter().map(|set| set.most as u32).collect();
@@ -93,7 +93,7 @@ impl Work {
     pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (rows, tiles, features) =
-            (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.architecture.features.sets().len());
+            (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.architecture.features.blocks().len());
         if !shorts {
             let floats = self.plan.shape.bias;
             return match self.plan.shape.factor_rows {

@@ -1,6 +1,4 @@
-//! Imbalance: what pieces are worth beside each other.
-//!
-//! A polynomial of the second degree in the numbers of pieces, as Kaufman's "The Evaluation of Material
+//! Imbalance: a polynomial of the second degree in the numbers of pieces, as Kaufman's "The Evaluation of Material
 //! Imbalances" (1999) suggested and Tord Romstad wrote it for Stockfish.
 
 use shakmaty::{ByColor, Color};
@@ -9,7 +7,6 @@ use crate::hce::layout::{self, Part, Term};
 use crate::hce::scale::Counts;
 use crate::hce::sink::Sink;
 
-/// Imbalance.
 pub const TERM: Term = Term {
     name: "imbalance",
     about: "products of numbers of pieces; order of pieces: pawn, knight, bishop, rook, queen",
@@ -22,7 +19,6 @@ pub const TERM: Term = Term {
 const OWN: usize = layout::at("imbalance", "own");
 const ENEMY: usize = layout::at("imbalance", "enemy");
 
-/// Numbers of pieces alone.
 #[inline(always)]
 pub fn material<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
     let (ours, theirs) = (&counts[us], &counts[us.other()]);

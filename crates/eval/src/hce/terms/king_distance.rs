@@ -1,5 +1,5 @@
-//! Pieces near their own king, by distance. Source: Stockfish's king protector; bishops and
-//! rooks gain nothing from it here.
+//! King distance of knights and queens, the term `near_king`. Source: Stockfish's king protector; bishops and rooks gain
+//! nothing from it here.
 
 use shakmaty::{Color, Role};
 
@@ -7,20 +7,15 @@ use crate::hce::context::{Context, Visit, distance};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Pieces near their king.
 pub const TERM: Term = Term {
     name: "near_king",
     about: "pieces by distance from their own king in king's moves, 0 to 7 (never 0)",
-    parts: &[
-        Part::list("knight", 8, "a knight"),
-        Part::list("queen", 8, "a queen"),
-    ],
+    parts: &[Part::list("knight", 8, "a knight"), Part::list("queen", 8, "a queen")],
 };
 
 const KNIGHT: usize = layout::at("near_king", "knight");
 const QUEEN: usize = layout::at("near_king", "queen");
 
-/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let table = match piece.role {

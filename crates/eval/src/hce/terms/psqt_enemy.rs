@@ -1,8 +1,7 @@
-//! Piece-square tables again for a side whose enemy's king stands on files a to d, see `psqt_own`.
+//! Extra piece-square tables while the enemy king is on files a to d, see `psqt_own`.
 
 use crate::hce::layout::{self, Part, Term};
 
-/// Piece-square tables by the enemy king.
 pub const TERM: Term = Term {
     name: "psqt_enemy",
     about: "added to the piece-square tables while the enemy king stands on files a to d",
@@ -16,5 +15,5 @@ pub const TERM: Term = Term {
     ],
 };
 
-/// Where the tables begin; they lie in the order of the roles.
+/// First index; the tables follow in the order of the roles.
 pub const START: usize = layout::at("psqt_enemy", "pawn");

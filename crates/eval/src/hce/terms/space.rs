@@ -1,4 +1,4 @@
-//! Space: room behind the own pawns, and squares that the enemy's pieces would rather not enter.
+//! Space: room behind the own pawns, restricted squares, and control of the centre.
 //!
 //! Sources: Stockfish's space and restricted pieces, Ethereal's space.
 
@@ -8,12 +8,15 @@ use crate::hce::context::{Context, below, relative};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Space.
 pub const TERM: Term = Term {
     name: "space",
     about: "room and control of squares",
     parts: &[
-        Part::list("room", 24, "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23"),
+        Part::list(
+            "room",
+            24,
+            "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23",
+        ),
         Part::single("restricted", "a square both sides attack where the enemy's defence is not strong"),
         Part::single("centre", "a square of the sixteen in the centre that we alone attack, or more often"),
         Part::single("stopped", "an own pawn whose next square is occupied"),
@@ -25,7 +28,6 @@ const RESTRICTED: usize = layout::at("space", "restricted");
 const CENTRE: usize = layout::at("space", "centre");
 const STOPPED: usize = layout::at("space", "stopped");
 
-/// All of it for one side.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     const HOME: Bitboard = Bitboard(0x0000_0000_3c3c_3c00);

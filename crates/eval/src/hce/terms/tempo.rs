@@ -1,4 +1,4 @@
-//! Tempo: what the right to move is worth.
+//! Tempo: a bonus for the side to move.
 
 use shakmaty::Color;
 
@@ -6,7 +6,6 @@ use crate::hce::context::Context;
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Tempo.
 pub const TERM: Term = Term {
     name: "tempo",
     about: "the right to move",
@@ -15,7 +14,6 @@ pub const TERM: Term = Term {
 
 const TURN: usize = layout::at("tempo", "turn");
 
-/// The turn.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     sink.add(us, TURN, i32::from(c.turn == us));
