@@ -20,10 +20,10 @@ use patzer_io::error::{Error, Result};
 use patzer_match::participant::load_evaluation;
 use patzer_report::judged::{Case, Judged, judge};
 use patzer_report::log;
-use patzer_report::network::{self, Trained};
+use patzer_report::network::{self, Quantisation, Trained};
 use patzer_report::section::Section;
 use patzer_report::weights::{self, Weight, Weights};
-use patzer_train::{Quantisation, Settings};
+use patzer_train::Settings;
 
 /// What the run's folder says that it came to; nothing of runs that did not end.
 fn result(folder: &Path) -> Value {

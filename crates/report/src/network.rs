@@ -17,7 +17,13 @@ use super::weights::judgement;
 use patzer_eval::nnue::features::ones;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
-use patzer_train::Quantisation;
+
+/// Errors of the evaluation, in centipawns, that rounding the weights caused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantisation {
+    pub mean_error: f64,
+    pub max_error: f64,
+}
 
 /// What is known of a network.
 pub struct Trained {

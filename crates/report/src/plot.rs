@@ -8,7 +8,6 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::medium::Medium;
 use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
@@ -234,7 +233,7 @@ impl Extent {
     }
 }
 
-pub(super) type Chart<'a, 'b> = ChartContext<'a, Medium<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// A plot that is a file of its own.
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };

@@ -9,8 +9,7 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::medium::Medium;
-use super::raster::Raster;
+use super::png;
 use patzer_io::error::{Error, Result};
 
 /// The ground.
@@ -32,7 +31,7 @@ pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub const FONT: &str = "sans-serif";
 
 /// What a drawing function draws on.
-pub type Canvas<'a> = DrawingArea<Medium<'a>, Shift>;
+pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// What plotters says when a picture cannot be drawn.
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
@@ -119,33 +118,25 @@ pub fn drawn(
     format: Format,
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
 ) -> Result<Vec<u8>> {
-    let on = |medium: Medium<'_>| {
-        let canvas = medium.into_drawing_area();
-        (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
-            .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))
-    };
+    let mut svg = String::new();
+    let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
+        .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))?;
+    drop(canvas);
+    let svg = compact(&svg);
     match format {
-        Format::Svg => {
-            let mut svg = String::new();
-            on(Medium::Svg(SVGBackend::with_string(&mut svg, size)))?;
-            Ok(lean(&svg).into_bytes())
-        }
-        Format::Png => {
-            let mut raster = Raster::new(size);
-            on(Medium::Raster(&mut raster))?;
-            raster.png()
-        }
+        Format::Svg => Ok(svg.into_bytes()),
+        Format::Png => png::render(&svg),
     }
 }
 
-/// The same picture in fewer bytes: what every element says is said once. Texts hold no quotation marks, so nothing in
-/// them is taken for an attribute.
-fn lean(svg: &str) -> String {
-    let said = [(" opacity=\"1\"", ""), (" stroke=\"none\"", ""), (" font-family=\"sans-serif\"", "")];
-    let mut lean = said.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
-    lean = lean.replacen("<svg ", "<svg font-family=\"sans-serif\" ", 1);
+/// Removes default and repeated attributes. Texts contain no quotation marks, so none looks like an attribute.
+fn compact(svg: &str) -> String {
+    let redundant = [(" opacity=\"1\"", ""), (" stroke=\"none\"", ""), (" font-family=\"sans-serif\"", "")];
+    let mut text = redundant.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
+    text = text.replacen("<svg ", "<svg font-family=\"sans-serif\" ", 1);
     // Sizes of letters are given in pixels of another kind, with needless digits.
-    let mut parts = lean.split(" font-size=\"");
+    let mut parts = text.split(" font-size=\"");
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
         let (size, rest) = part.split_once('"').unwrap_or((part, ""));
