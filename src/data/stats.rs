@@ -14,7 +14,7 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_report as report;
-use patzer_report::number::grouped;
+use patzer_io::number::grouped;
 
 /// Count what is in datasets
 ///

@@ -13,7 +13,7 @@ use patzer_data::{Dataset, Record};
 use patzer_fit::wdl::source::{Account, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, Fitted, Histogram, Model, Observation, Table, fit};
 use patzer_io::error::{Error, Result};
-use patzer_report::number::grouped;
+use patzer_io::number::grouped;
 use patzer_report::wdl::draw_model;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {

@@ -3,5 +3,6 @@
 pub mod error;
 mod files;
 pub mod interrupt;
+pub mod number;
 
 pub use files::*;

@@ -1,11 +1,8 @@
-//! A dataset in a report.
-//!
-//! In: statistics, what the file says of itself, and what was fitted to its scores. Out: a section.
+//! The report section of a dataset.
 
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
-use super::number::grouped;
 use super::plot::{Axes, Curves};
 use super::section::{Kind, Part, Section};
 use super::squares::Squares;
@@ -15,20 +12,18 @@ use super::wdl::counted;
 use patzer_data::Metadata;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_fit::wdl::{self, Fit, Fitted};
+use patzer_io::number::grouped;
 
-/// What is known of a dataset.
+/// Input of the section.
 pub struct Dataset {
-    /// Its counts.
     pub stats: Stats,
-    /// What it says of itself.
     pub metadata: Metadata,
-    /// K of its scores, or why there is none.
+    /// K of the scores, or why it is missing.
     pub k: std::result::Result<Fit, String>,
-    /// The win/draw/loss model of its scores, or why there is none.
+    /// The win/draw/loss model of the scores, or why it is missing.
     pub model: std::result::Result<(Fitted, wdl::Table), String>,
 }
 
-/// The section.
 pub fn section(name: &str, data: &Dataset) -> Section {
     let stats = &data.stats;
     let mut section = Section::new(name, Kind::Dataset);
@@ -67,7 +62,7 @@ fn summary(metadata: &Metadata) -> String {
     said.join(" · ")
 }
 
-/// Where it comes from: sources, and what the filters dropped.
+/// Sources, and the filter funnel.
 fn origin(metadata: &Metadata) -> Part {
     let mut part = Part::new("Where it comes from");
     if metadata.sources.iter().any(|source| source.games.is_some()) {
@@ -89,11 +84,11 @@ fn origin(metadata: &Metadata) -> Part {
     part
 }
 
-/// What came in at each step, and what was dropped there.
+/// Positions before each filter, and those dropped.
 fn funnel(metadata: &Metadata) -> Option<Figure> {
     let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
     let filters = metadata.filters.join(" ");
-    // Reasons in the order of the filters; before them those that no filter has, after them what is done last.
+    // In filter order: other reasons come first, duplicates and per_game last.
     let place = |reason: &str| match reason {
         "duplicates" => usize::MAX - 1,
         "per_game" => usize::MAX,
@@ -155,7 +150,7 @@ fn results(stats: &Stats) -> Part {
     part
 }
 
-/// Adds a histogram, if there is anything in it.
+/// Adds a histogram unless it is empty.
 fn histogram(
     part: &mut Part,
     id: &str,
@@ -212,7 +207,7 @@ fn histogram_of_depths(part: &mut Part, stats: &Stats) {
     histogram(part, "depth", "Depth of the scores", "plies", "positions", &stats.tally.depth, "");
 }
 
-/// Mean results by score, with the sigmoid.
+/// Draws the mean result by score, and the sigmoid.
 fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);

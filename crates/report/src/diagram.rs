@@ -1,6 +1,4 @@
-//! Positions as diagrams.
-//!
-//! In: a board. Out: SVG, seen from White's side. The pieces are polygons drawn here, so that no font is needed.
+//! Chess diagrams from White's side; the pieces are polygons, so that no font is needed.
 
 use plotters::prelude::*;
 use plotters::style::Color as _;
@@ -10,29 +8,24 @@ use shakmaty::{Board, Color, Role, Square};
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn};
 use patzer_io::error::Result;
 
-/// A board.
+/// A position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram {
-    /// The pieces.
     pub board: Board,
-    /// The side to move, marked beside the board.
+    /// Marked beside the board.
     pub turn: Color,
 }
 
 const SQUARE: i32 = 60;
 const MARGIN: i32 = 30;
 
-// Colours that stay as they are on a dark page.
+// The same on light and dark pages.
 const LIGHT: RGBColor = RGBColor(232, 236, 241);
 const DARK: RGBColor = RGBColor(150, 168, 188);
 const WHITE_PIECE: RGBColor = RGBColor(254, 254, 254);
 const BLACK_PIECE: RGBColor = RGBColor(32, 33, 36);
 
 impl Diagram {
-    /// Draws it.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
     pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN + 4);
@@ -74,7 +67,7 @@ impl Diagram {
             let mut points: Vec<(i32, i32)> = outline.iter().map(place).collect();
             canvas.draw(&Polygon::new(points.clone(), fill.filled()))?;
             points.extend(points.first().copied());
-            // A black piece keeps its dark edge; its lines inside are what has to be seen.
+            // A black piece keeps its dark edge; only its inner lines are light.
             canvas.draw(&PathElement::new(points, BLACK_PIECE.stroke_width(2)))?;
         }
         for line in lines(piece.role) {
@@ -87,7 +80,7 @@ impl Diagram {
 
 type Points = &'static [(i32, i32)];
 
-/// A small ball, in hundredths of a square.
+/// An octagon, in hundredths of a square.
 macro_rules! ball {
     ($x:expr, $y:expr, $r:expr) => {
         &[
@@ -103,7 +96,7 @@ macro_rules! ball {
     };
 }
 
-/// What a piece is made of, in hundredths of a square, from the lowest layer up.
+/// Outlines of a piece in hundredths of a square, bottom layer first.
 fn outlines(role: Role) -> &'static [Points] {
     match role {
         Role::Pawn => &[
@@ -210,7 +203,6 @@ fn outlines(role: Role) -> &'static [Points] {
     }
 }
 
-/// Lines on a piece.
 fn lines(role: Role) -> &'static [Points] {
     match role {
         Role::Pawn => &[],

@@ -1,6 +1,4 @@
-//! The pictures of `patzer data stats`.
-//!
-//! In: statistics. Out: SVG files in a folder, one a figure.
+//! The figures of `patzer data stats`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +11,7 @@ use super::style::BLUE;
 use patzer_data::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_io::error::Result;
 
-/// Draws every figure that the statistics have data for; the files' paths.
-///
-/// # Errors
-/// If a file cannot be written.
+/// Draws every figure that has data and returns the paths.
 pub fn draw(folder: &Path, stats: &Stats) -> Result<Vec<PathBuf>> {
     let tally = &stats.tally;
     let mut drawn = Vec::new();
@@ -67,7 +62,6 @@ fn scores(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The mean result of each bucket of scores.
 fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
     let path = folder.join("agreement.svg");
     let point = |bucket: &Bucket| {
