@@ -33,7 +33,15 @@ fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str
     fs::create_dir_all(&examples).unwrap();
     fs::write(examples.join("recipe.rs"), program).unwrap();
     let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--example", "recipe", "--package", &format!("patzer-{package}")])
+        .args([
+            "run",
+            "--quiet",
+            "--offline",
+            "--example",
+            "recipe",
+            "--package",
+            &format!("patzer-{package}"),
+        ])
         .arg("--target-dir")
         .arg(scratch.join("target"))
         .current_dir(&workspace)
@@ -108,16 +116,12 @@ fn an_evaluation_term_is_one_file_and_one_line() {
             use shakmaty::{Bitboard, Color};
 
             use crate::hce::context::Context;
-            use crate::hce::layout::{self, Part, Term};
             use crate::hce::sink::Sink;
 
-            pub const TERM: Term = Term {
-                name: "castled",
-                about: "kings away from the centre",
-                parts: &[Part::single("king", "a king off the files d and e")],
-            };
-
-            const KING: usize = layout::at("castled", "king");
+            term! {
+                "castled", "kings away from the centre";
+                KING = single("king", "a king off the files d and e");
+            }
 
             pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
                 const CENTRE: Bitboard = Bitboard(0x1818_1818_1818_1818);

@@ -6,6 +6,7 @@ use super::histogram::Histogram;
 use super::plot::{Axes, Curves};
 use super::section::{Kind, Part, Section};
 use super::squares::Squares;
+use super::stats::histograms;
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use super::wdl::counted;
@@ -145,24 +146,18 @@ fn results(stats: &Stats) -> Part {
         0 => String::new(),
         count => format!("Not in it: {} games whose end is out of sight of their positions.", grouped(count)),
     };
-    histogram(&mut part, "game-length", "Length of games", "plies", "games", &stats.game_length, &unknown);
-    histogram(&mut part, "ply", "Plies before the position", "plies", "positions", &stats.tally.ply, "");
+    histogram(&mut part, stats, "game_length", &unknown);
+    histogram(&mut part, stats, "ply", "");
     part
 }
 
-/// Adds a histogram unless it is empty.
-fn histogram(
-    part: &mut Part,
-    id: &str,
-    title: &str,
-    values: &str,
-    counted: &str,
-    counts: &[u64],
-    caption: &str,
-) {
-    if counts.iter().any(|count| *count > 0) {
-        let histogram = Histogram::of_values("", values, counted, counts);
-        part.add(Figure::new(id, title, caption, Drawing::Histogram(histogram)));
+/// Adds a histogram of the statistics unless it is empty.
+fn histogram(part: &mut Part, stats: &Stats, wanted: &str, caption: &str) {
+    for (name, title, [values, counted], counts) in histograms(stats) {
+        if name == wanted && counts.iter().any(|count| *count > 0) {
+            let histogram = Histogram::of_values("", values, counted, counts);
+            part.add(Figure::new(name, title, caption, Drawing::Histogram(histogram)));
+        }
     }
 }
 
@@ -173,7 +168,7 @@ fn scores(data: &Dataset) -> Part {
         part.missing("None of the positions has a score that is no mate.");
         return part;
     }
-    let histogram = Histogram {
+    let by_score = Histogram {
         title: String::new(),
         values: "centipawns for the side to move".into(),
         counted: "positions".into(),
@@ -183,9 +178,9 @@ fn scores(data: &Dataset) -> Part {
     };
     let mates: u64 = data.stats.tally.scores.mates.iter().map(Outcomes::total).sum();
     let caption = format!("The outermost bars hold all beyond ±{SCORE_REACH}. Mates: {}.", grouped(mates));
-    part.add(Figure::new("score-histogram", "Scores", &caption, Drawing::Histogram(histogram)));
+    part.add(Figure::new("score-histogram", "Scores", &caption, Drawing::Histogram(by_score)));
     part.add(agreement(&buckets, &data.k));
-    histogram_of_depths(&mut part, &data.stats);
+    histogram(&mut part, &data.stats, "depth", "");
     match &data.model {
         Ok((fitted, table)) => {
             for (outcome, id, title) in
@@ -201,10 +196,6 @@ fn scores(data: &Dataset) -> Part {
         Err(reason) => part.missing(format!("No contours of win and draw: {reason}.")),
     }
     part
-}
-
-fn histogram_of_depths(part: &mut Part, stats: &Stats) {
-    histogram(part, "depth", "Depth of the scores", "plies", "positions", &stats.tally.depth, "");
 }
 
 /// Draws the mean result by score, and the sigmoid.
@@ -251,33 +242,9 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<Fit, String>) -> Figure
 fn board(stats: &Stats) -> Part {
     let mut part = Part::new("Positions");
     let tally = &stats.tally;
-    histogram(
-        &mut part,
-        "piece-count",
-        "Pieces on the board",
-        "pieces, kings and pawns included",
-        "positions",
-        &tally.piece_count,
-        "",
-    );
-    histogram(
-        &mut part,
-        "material",
-        "Material on the board",
-        "pawns (3, 3, 5, 9)",
-        "positions",
-        &tally.material,
-        "",
-    );
-    histogram(
-        &mut part,
-        "halfmove",
-        "Since the last capture or pawn move",
-        "plies",
-        "positions",
-        &tally.halfmove,
-        "",
-    );
+    for name in ["piece_count", "material", "halfmove"] {
+        histogram(&mut part, stats, name, "");
+    }
     let share = 100.0 * stats.duplicates as f64 / stats.positions.max(1) as f64;
     let same = "equal to an earlier one: board, side to move, castling and en passant";
     part.say(format!("{} positions ({share:.2} %) are {same}.", grouped(stats.duplicates)));

@@ -156,20 +156,9 @@ fn activity_figure(activity: &[f64], boards: usize) -> Figure {
 
 /// Draws the weights of chosen neurons, a heat map per kind of piece.
 fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Option<&[f64]>) {
-    const NAMES: [&str; 12] = [
-        "own pawn",
-        "own knight",
-        "own bishop",
-        "own rook",
-        "own queen",
-        "own king",
-        "their pawn",
-        "their knight",
-        "their bishop",
-        "their rook",
-        "their queen",
-        "their king",
-    ];
+    const ROLES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+    let names: Vec<String> =
+        ["own", "their"].iter().flat_map(|side| ROLES.map(|role| format!("{side} {role}"))).collect();
     let (shape, weights) = (network.architecture(), network.weights());
     let weight = |neuron: usize, feature: usize| f64::from(weights.features[feature * shape.hidden + neuron]);
     let size = |neuron: usize| (0..768).map(|feature| weight(neuron, feature).powi(2)).sum::<f64>();
@@ -190,7 +179,7 @@ fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Opti
         let board =
             |plane: usize| (0..64).map(|square| weight(neuron, 64 * plane + square)).collect::<Vec<f64>>();
         let boards: Vec<(String, Vec<f64>)> =
-            NAMES.iter().enumerate().map(|(plane, name)| ((*name).to_string(), board(plane))).collect();
+            names.iter().enumerate().map(|(plane, name)| (name.clone(), board(plane))).collect();
         let deepest =
             boards.iter().flat_map(|(_, values)| values).fold(1.0, |most: f64, v| most.max(v.abs()));
         let heatmaps = BoardHeatmaps { boards, columns: 3, deepest };

@@ -14,9 +14,7 @@ pub fn cpp(weights: &Weights) -> String {
         env!("CARGO_PKG_VERSION"),
         weights.k()
     );
-    for (term, part, range) in parts() {
-        let name = name(term, part);
-        let body = body(&weights.pairs()[range], part, ["{", "}"]);
+    for (name, part, body) in constants(weights, ["{", "}"]) {
         let _ = match part.shape {
             Shape::Single => write!(text, "\n// {}\nconstexpr Pair {name} = {body};\n", part.about),
             shape => {
@@ -36,9 +34,7 @@ pub fn rust(weights: &Weights) -> String {
         env!("CARGO_PKG_VERSION"),
         weights.k()
     );
-    for (term, part, range) in parts() {
-        let name = name(term, part);
-        let body = body(&weights.pairs()[range], part, ["[", "]"]);
+    for (name, part, body) in constants(weights, ["[", "]"]) {
         let _ = match part.shape {
             Shape::Single => write!(text, "\n/// {}\npub const {name}: [i32; 2] = {body};\n", part.about),
             shape => {
@@ -48,6 +44,16 @@ pub fn rust(weights: &Weights) -> String {
         };
     }
     text
+}
+
+/// Name, part and value of every constant.
+fn constants<'a>(
+    weights: &'a Weights,
+    brackets: [&'a str; 2],
+) -> impl Iterator<Item = (String, &'static Part, String)> + 'a {
+    parts().map(move |(term, part, range)| {
+        (name(term, part), part, body(&weights.pairs()[range], part, brackets))
+    })
 }
 
 fn name(term: &Term, part: &Part) -> String {

@@ -158,13 +158,13 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::network::tests::{random, random_of, shapes};
+    use super::super::network::tests::{random_of, shapes};
     use super::*;
 
     #[test]
     fn a_file_survives_the_round_trip() {
         let about = About { description: "test \"quoted\" größe".into(), training: "ab12".into() };
-        let network = random(24, 1).with_about(about);
+        let network = random_of(&Architecture::plain(24), 1).with_about(about);
         let bytes = network.to_bytes();
         assert_eq!((bytes.len() - network.body().len()) % 64, 0);
         assert_eq!(Network::parse(&bytes).unwrap(), network);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_cut_and_every_flipped_byte_is_noticed() {
-        let network = random(2, 1);
+        let network = random_of(&Architecture::plain(2), 1);
         let bytes = network.to_bytes();
         for length in 0..bytes.len() {
             assert!(Network::parse(&bytes[..length]).is_err(), "cut to {length}");
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn other_files_are_refused_with_a_reason() {
-        let network = random(16, 1);
+        let network = random_of(&Architecture::plain(16), 1);
         let bytes = network.to_bytes();
         let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err().to_string();
         assert_eq!(reason(b""), "is empty");

@@ -270,29 +270,6 @@ mod tests {
     }
 
     #[test]
-    fn earlier_positions_never_change_an_evaluation() {
-        for hidden in [16, 40] {
-            let network = Arc::new(network::tests::random(hidden, 11));
-            let mut rng = Rng::new(2);
-            let mut nnue = Nnue::new(network.clone());
-            for _ in 0..6 {
-                let mut position = Chess::default();
-                for ply in 0..60 {
-                    let moves = position.legal_moves();
-                    if moves.is_empty() {
-                        break;
-                    }
-                    position.play_unchecked(moves[rng.below(moves.len())]);
-                    // Most of the time the next ply, sometimes any, as after a null move or in another search.
-                    let at = if rng.below(4) == 0 { rng.below(140) } else { ply };
-                    let fresh = Nnue::new(network.clone()).evaluate(&position, 0);
-                    assert_eq!(nnue.evaluate(&position, at), fresh);
-                }
-            }
-        }
-    }
-
-    #[test]
     fn added_buckets_evaluate_as_the_only_one_did() {
         let single = Architecture { psqt: true, mirror: true, ..Architecture::plain(24) };
         let outputs = Architecture { output_buckets: 8, output_by: OutputBy::Phase, ..single.clone() };
@@ -318,7 +295,7 @@ mod tests {
 
     #[test]
     fn both_colours_are_evaluated_alike() {
-        let network = Arc::new(network::tests::random(32, 4));
+        let network = Arc::new(random_of(&Architecture::plain(32), 4));
         along_random_games(8, 1, 80, |position| {
             let mut setup = position.to_setup(shakmaty::EnPassantMode::Legal);
             setup.mirror();

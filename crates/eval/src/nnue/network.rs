@@ -356,18 +356,6 @@ pub(super) mod tests {
     use patzer_chess::rng::Rng;
 
     /// A network with random weights, small enough that nothing overflows.
-    pub fn random(hidden: usize, seed: u64) -> Network {
-        let mut rng = Rng::new(seed);
-        let mut numbers = |count: usize, bound: usize| -> Vec<i16> {
-            (0..count).map(|_| rng.below(2 * bound + 1) as i16 - bound as i16).collect()
-        };
-        let features = numbers(COUNT * hidden, 90);
-        let (bias, output) = (numbers(hidden, 90), numbers(2 * hidden, 127));
-        let weights = Weights::plain(features, bias, output, numbers(1, 2000)[0]);
-        Network::new(Architecture::plain(hidden), &weights, About::default()).unwrap()
-    }
-
-    /// A network of any shape with random weights, small enough that nothing overflows.
     pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
         let mut rng = Rng::new(seed);
         let bound = if architecture.features.is_all() { 90 } else { 30 };
@@ -433,7 +421,7 @@ pub(super) mod tests {
     #[test]
     fn a_plain_body_survives_the_round_trip() {
         for hidden in [1, 16, 31, 32, 33, 64] {
-            let network = random(hidden, 5);
+            let network = random_of(&Architecture::plain(hidden), 5);
             let body = network.body();
             assert_eq!(Network::from_body(&body, About::default()).unwrap(), network);
             assert_eq!(body.len() % 64, 0);

@@ -6,33 +6,20 @@
 use shakmaty::{Bitboard, Color, Role, attacks};
 
 use crate::hce::context::{Context, Visit, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 use patzer_chess::sliders;
 
-pub const TERM: Term = Term {
-    name: "attack",
-    about: "attack on the enemy king; its zone is its square and those around it",
-    parts: &[
-        Part::list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen"),
-        Part::grid("attackers", 2, 8, "rows: with, without own queen; columns: number of attackers, 0 to 7"),
-        Part::list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen"),
-        Part::list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen"),
-        Part::list(
-            "danger",
-            32,
-            "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns",
-        ),
-        Part::list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs"),
-    ],
-};
-
-const ZONE: usize = layout::at("attack", "zone");
-const ATTACKERS: usize = layout::at("attack", "attackers");
-const SAFE_CHECK: usize = layout::at("attack", "safe_check");
-const UNSAFE_CHECK: usize = layout::at("attack", "unsafe_check");
-const DANGER: usize = layout::at("attack", "danger");
-const FLANK: usize = layout::at("attack", "flank");
+term! {
+    "attack", "attack on the enemy king; its zone is its square and those around it";
+    ZONE = list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen");
+    ATTACKERS = grid("attackers", 2, 8,
+        "rows: with, without own queen; columns: number of attackers, 0 to 7");
+    SAFE_CHECK = list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen");
+    UNSAFE_CHECK = list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen");
+    DANGER = list("danger", 32,
+        "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns");
+    FLANK = list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs");
+}
 
 #[inline(always)]
 pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S) {

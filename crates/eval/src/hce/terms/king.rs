@@ -5,38 +5,18 @@
 use shakmaty::{Bitboard, Color, Role};
 
 use crate::hce::context::{Context, below, relative, relative_square};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "king",
-    about: "pawns and pieces around the king; for its own file and those beside it",
-    parts: &[
-        Part::grid(
-            "shelter",
-            16,
-            8,
-            "rows: a file beside the king's, a to h, then its own; columns: ranks up to the nearest own pawn, 7 = none",
-        ),
-        Part::grid(
-            "storm",
-            8,
-            8,
-            "rows: file a/h, b/g, c/f, d/e, then those where an own pawn blocks; columns: ranks up to the enemy pawn",
-        ),
-        Part::list("nearest_pawn", 8, "files from the king to the nearest pawn of either side, 0 to 7"),
-        Part::list(
-            "defenders",
-            10,
-            "own pawns, knights and bishops on the king's square's neighbours, 0 to 8",
-        ),
-    ],
-};
-
-const SHELTER: usize = layout::at("king", "shelter");
-const STORM: usize = layout::at("king", "storm");
-const NEAREST: usize = layout::at("king", "nearest_pawn");
-const DEFENDERS: usize = layout::at("king", "defenders");
+term! {
+    "king", "pawns and pieces around the king; for its own file and those beside it";
+    SHELTER = grid("shelter", 16, 8,
+        "rows: a file beside the king's, a to h, then its own; columns: ranks up to the nearest own pawn, 7 = none");
+    STORM = grid("storm", 8, 8,
+        "rows: file a/h, b/g, c/f, d/e, then those where an own pawn blocks; columns: ranks up to the enemy pawn");
+    NEAREST = list("nearest_pawn", 8, "files from the king to the nearest pawn of either side, 0 to 7");
+    DEFENDERS = list("defenders", 10,
+        "own pawns, knights and bishops on the king's square's neighbours, 0 to 8");
+}
 
 const FILE_A: u64 = 0x0101_0101_0101_0101;
 

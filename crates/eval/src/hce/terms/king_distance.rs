@@ -4,17 +4,13 @@
 use shakmaty::{Color, Role};
 
 use crate::hce::context::{Context, Visit, distance};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "near_king",
-    about: "pieces by distance from their own king in king's moves, 0 to 7 (never 0)",
-    parts: &[Part::list("knight", 8, "a knight"), Part::list("queen", 8, "a queen")],
-};
-
-const KNIGHT: usize = layout::at("near_king", "knight");
-const QUEEN: usize = layout::at("near_king", "queen");
+term! {
+    "near_king", "pieces by distance from their own king in king's moves, 0 to 7 (never 0)";
+    KNIGHT = list("knight", 8, "a knight");
+    QUEEN = list("queen", 8, "a queen");
+}
 
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {

@@ -3,26 +3,15 @@
 use shakmaty::{Bitboard, Color, Role};
 
 use crate::hce::context::{Context, below, beside, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "knights",
-    about: "outposts of knights, and minor pieces behind pawns",
-    parts: &[
-        Part::list(
-            "outpost",
-            4,
-            "on a square that no pawn can attack: at the edge, defended there; inside, defended",
-        ),
-        Part::list("reach", 2, "a knight, a bishop attacks a defended square that no enemy pawn can attack"),
-        Part::single("behind_pawn", "a knight or bishop right behind a pawn of either side"),
-    ],
-};
-
-const OUTPOST: usize = layout::at("knights", "outpost");
-const REACH: usize = layout::at("knights", "reach");
-const BEHIND_PAWN: usize = layout::at("knights", "behind_pawn");
+term! {
+    "knights", "outposts of knights, and minor pieces behind pawns";
+    OUTPOST = list("outpost", 4,
+        "on a square that no pawn can attack: at the edge, defended there; inside, defended");
+    REACH = list("reach", 2, "a knight, a bishop attacks a defended square that no enemy pawn can attack");
+    BEHIND_PAWN = single("behind_pawn", "a knight or bishop right behind a pawn of either side");
+}
 
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {

@@ -6,24 +6,15 @@
 use shakmaty::{Color, Role};
 
 use crate::hce::context::{Context, Visit};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "mobility",
-    about: "squares attacked, without own pawns, own king and squares that enemy pawns attack",
-    parts: &[
-        Part::list("knight", 9, "a knight by number of squares, 0 to 8"),
-        Part::list("bishop", 14, "a bishop by number of squares, 0 to 13"),
-        Part::list("rook", 15, "a rook by number of squares, 0 to 14"),
-        Part::list("queen", 28, "a queen by number of squares, 0 to 27"),
-    ],
-};
-
-const KNIGHT: usize = layout::at("mobility", "knight");
-const BISHOP: usize = layout::at("mobility", "bishop");
-const ROOK: usize = layout::at("mobility", "rook");
-const QUEEN: usize = layout::at("mobility", "queen");
+term! {
+    "mobility", "squares attacked, without own pawns, own king and squares that enemy pawns attack";
+    KNIGHT = list("knight", 9, "a knight by number of squares, 0 to 8");
+    BISHOP = list("bishop", 14, "a bishop by number of squares, 0 to 13");
+    ROOK = list("rook", 15, "a rook by number of squares, 0 to 14");
+    QUEEN = list("queen", 28, "a queen by number of squares, 0 to 27");
+}
 
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {

@@ -1,7 +1,7 @@
 //! The terms of the evaluation, one file each.
 //!
-//! To add a term, write a file here that declares `TERM` and counts weights into a [`Sink`], and add its name to the list
-//! below with the functions that it has:
+//! To add a term, write a file here that declares it with `term!` and counts weights into a [`Sink`], and add its name to
+//! the list below with the functions that it has:
 //!
 //! - `material` depends on the numbers of pieces alone, `structure` on pawns and kings alone; the cache keeps both;
 //! - `visit` gets each knight, bishop, rook and queen, in one walk for all terms;
@@ -13,6 +13,18 @@ use super::context::{Context, Visit};
 use super::layout::Term;
 use super::scale::Counts;
 use super::sink::Sink;
+
+/// Declares `TERM` and, for each part, a constant with its first index: `CONSTANT = shape("part", sizes, "description");`.
+macro_rules! term {
+    ($name:literal, $about:literal; $($index:ident = $shape:ident($part:literal, $($rest:tt)*);)*) => {
+        pub const TERM: $crate::hce::layout::Term = $crate::hce::layout::Term {
+            name: $name,
+            about: $about,
+            parts: &[$($crate::hce::layout::Part::$shape($part, $($rest)*)),*],
+        };
+        $(const $index: usize = $crate::hce::layout::at($name, $part);)*
+    };
+}
 
 macro_rules! terms {
     ($($name:ident: $($function:ident)*;)*) => {

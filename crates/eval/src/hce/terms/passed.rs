@@ -5,55 +5,25 @@ use shakmaty::{Bitboard, Color, Rank, Role, Square};
 
 use super::pawns::file_pair;
 use crate::hce::context::{Context, above, beside, relative, relative_square};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "passed",
-    about: "passed pawns",
-    parts: &[
-        Part::list("rank", 6, "a passed pawn by rank 2 to 7"),
-        Part::list("file", 4, "a passed pawn by file a/h, b/g, c/f, d/e"),
-        Part::list("protected", 6, "a passed pawn that an own pawn defends, by rank 2 to 7"),
-        Part::list("beside", 6, "a passed pawn right beside another one, by rank 2 to 7"),
-        Part::grid(
-            "own_king",
-            4,
-            8,
-            "rows: rank 4 to 7; columns: moves of the own king to the next square, 0 to 7",
-        ),
-        Part::grid(
-            "enemy_king",
-            4,
-            8,
-            "rows: rank 4 to 7; columns: moves of the enemy king to the next square",
-        ),
-        Part::grid(
-            "next",
-            4,
-            6,
-            "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe",
-        ),
-        Part::list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7"),
-        Part::single("free_path", "the way is safe and nothing stands on it"),
-        Part::list(
-            "race",
-            4,
-            "the enemy has no pieces: king in the square, out of it; the same with a free way",
-        ),
-    ],
-};
-
-const RANK: usize = layout::at("passed", "rank");
-const FILE: usize = layout::at("passed", "file");
-const PROTECTED: usize = layout::at("passed", "protected");
-const BESIDE: usize = layout::at("passed", "beside");
-const OWN_KING: usize = layout::at("passed", "own_king");
-const ENEMY_KING: usize = layout::at("passed", "enemy_king");
-const NEXT: usize = layout::at("passed", "next");
-const BLOCKED: usize = layout::at("passed", "blocked");
-const FREE_PATH: usize = layout::at("passed", "free_path");
-const RACE: usize = layout::at("passed", "race");
+term! {
+    "passed", "passed pawns";
+    RANK = list("rank", 6, "a passed pawn by rank 2 to 7");
+    FILE = list("file", 4, "a passed pawn by file a/h, b/g, c/f, d/e");
+    PROTECTED = list("protected", 6, "a passed pawn that an own pawn defends, by rank 2 to 7");
+    BESIDE = list("beside", 6, "a passed pawn right beside another one, by rank 2 to 7");
+    OWN_KING = grid("own_king", 4, 8,
+        "rows: rank 4 to 7; columns: moves of the own king to the next square, 0 to 7");
+    ENEMY_KING = grid("enemy_king", 4, 8,
+        "rows: rank 4 to 7; columns: moves of the enemy king to the next square");
+    NEXT = grid("next", 4, 6,
+        "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe");
+    BLOCKED = list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7");
+    FREE_PATH = single("free_path", "the way is safe and nothing stands on it");
+    RACE = list("race", 4,
+        "the enemy has no pieces: king in the square, out of it; the same with a free way");
+}
 
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {

@@ -5,21 +5,14 @@
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
 use crate::hce::context::Context;
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 use patzer_chess::sliders;
 
-pub const TERM: Term = Term {
-    name: "pins",
-    about: "single pieces between a king or queen and an enemy slider",
-    parts: &[
-        Part::list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king"),
-        Part::single("queen", "one piece at most stands between the own queen and an enemy bishop or rook"),
-    ],
-};
-
-const PINNED: usize = layout::at("pins", "pinned");
-const QUEEN: usize = layout::at("pins", "queen");
+term! {
+    "pins", "single pieces between a king or queen and an enemy slider";
+    PINNED = list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king");
+    QUEEN = single("queen", "one piece at most stands between the own queen and an enemy bishop or rook");
+}
 
 /// Counts pins of one side's own pieces.
 #[inline(always)]

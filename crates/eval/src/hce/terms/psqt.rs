@@ -8,18 +8,18 @@ use crate::hce::context::{Context, Visit, relative, relative_square};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-pub const TERM: Term = Term {
-    name: "psqt",
-    about: "piece-square tables, added to material",
-    parts: &[
-        Part::board("pawn", "a pawn by square"),
-        Part::board("knight", "a knight by square"),
-        Part::board("bishop", "a bishop by square"),
-        Part::board("rook", "a rook by square"),
-        Part::board("queen", "a queen by square"),
-        Part::board("king", "the king by square"),
-    ],
-};
+/// A table for each role; the king is last.
+pub(super) const BY_SQUARE: &[Part] = &[
+    Part::board("pawn", "a pawn by square"),
+    Part::board("knight", "a knight by square"),
+    Part::board("bishop", "a bishop by square"),
+    Part::board("rook", "a rook by square"),
+    Part::board("queen", "a queen by square"),
+    Part::board("king", "the king by square"),
+];
+
+pub const TERM: Term =
+    Term { name: "psqt", about: "piece-square tables, added to material", parts: BY_SQUARE };
 
 const START: usize = layout::at("psqt", "pawn");
 
