@@ -104,7 +104,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     Ok(Status::Done)
 }
 
-fn term(share: &hce::Share) -> Term {
+fn term(share: &hce::TermBreakdown) -> Term {
     Term { term: share.term, white: share.white, black: share.black }
 }
 

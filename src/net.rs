@@ -215,7 +215,7 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
             Some(shape) => Network::of_body(shape, &bytes, about),
             None => Network::from_body(&bytes, about),
         };
-        (network, Format::Raw)
+        (network.map_err(|error| error.to_string()), Format::Raw)
     };
     let network = network.map_err(|reason| Error::data(path, reason))?;
     match hidden {

@@ -9,7 +9,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{FAULTS, Report, validate};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_report::number::grouped;
+use patzer_io::number::grouped;
 
 /// Check every record of a dataset
 ///

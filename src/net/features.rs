@@ -12,7 +12,7 @@ use crate::prepare::default_dataset;
 use crate::{Status, Ui};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
-use patzer_eval::nnue::features::{Features, SETS, Set, View};
+use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -97,8 +97,8 @@ impl fmt::Display for Table {
 }
 
 pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
-    let blocks: Vec<(&'static Set, Features)> =
-        SETS.iter().filter_map(|set| Some((set, Features::parse(set.name).ok()?))).collect();
+    let blocks: Vec<(&'static FeatureBlock, Features)> =
+        FEATURE_BLOCKS.iter().filter_map(|block| Some((block, Features::parse(block.name).ok()?))).collect();
     let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
     let limit = if args.limit == 0 { u64::MAX } else { args.limit };
     let (mut counts, mut positions) = (vec![Count::default(); blocks.len()], 0);
@@ -124,14 +124,14 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage("there are no positions to look at"));
     }
     let mean = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
-    let row = |((set, _), count): (&(&'static Set, Features), &Count)| Row {
-        block: set.name,
-        features: set.count,
+    let row = |((block, _), count): (&(&'static FeatureBlock, Features), &Count)| Row {
+        block: block.name,
+        features: block.count,
         active: mean(count.active, count.views),
         most_active: count.most,
         added: mean(count.added, count.moves),
         removed: mean(count.removed, count.moves),
-        about: set.about,
+        about: block.about,
     };
     let moves = counts.first().map_or(0, |count| count.moves / 2);
     ui.result(&Table { positions, moves, blocks: blocks.iter().zip(&counts).map(row).collect() })?;
@@ -142,7 +142,7 @@ fn sum(a: Vec<Count>, b: Vec<Count>) -> Vec<Count> {
     a.into_iter().zip(b).map(|(a, b)| a.and(b)).collect()
 }
 
-fn count_all(samples: &[Record], blocks: &[(&'static Set, Features)]) -> Vec<Count> {
+fn count_all(samples: &[Record], blocks: &[(&'static FeatureBlock, Features)]) -> Vec<Count> {
     let mut counts = vec![Count::default(); blocks.len()];
     for sample in samples {
         let Some(before) = sample.position() else { continue };
@@ -159,7 +159,7 @@ fn count_all(samples: &[Record], blocks: &[(&'static Set, Features)]) -> Vec<Cou
 fn count_view(features: &Features, before: &Chess, after: Option<&Chess>, side: Color) -> Count {
     let words = |position: &Chess| {
         let mut words = vec![0; features.words()];
-        features.write(&View::new(position.board(), side), &mut words);
+        features.write(&Perspective::new(position.board(), side), &mut words);
         words
     };
     let here = words(before);

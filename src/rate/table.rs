@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
 use patzer_io::error::{Error, Result};
-use patzer_report::number::grouped;
+use patzer_io::number::grouped;
 
 /// What to show beside the table.
 pub(super) struct Wanted {

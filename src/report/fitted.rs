@@ -18,12 +18,12 @@ use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::load_evaluation;
-use patzer_report::judged::{Case, Judged, judge};
+use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
 use patzer_report::log;
-use patzer_report::network::{self, Trained};
+use patzer_report::network::{self, Quantisation, Trained};
 use patzer_report::section::Section;
 use patzer_report::weights::{self, Weight, Weights};
-use patzer_train::{Quantisation, Settings};
+use patzer_train::Settings;
 
 /// `result.json` of the run folder; null for a run that did not end.
 fn result(folder: &Path) -> Value {
@@ -60,7 +60,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     };
     let before =
         ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
-    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, judged }))
+    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, evaluation: judged }))
 }
 
 /// The bundled evaluation with a file's weights, if they equal the run's.
@@ -100,7 +100,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
             k: terms.k,
             epochs: Vec::new(),
             before: [None; 2],
-            judged,
+            evaluation: judged,
         };
         return Ok(weights::section(name, &data));
     }
@@ -109,7 +109,13 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     let evaluation = Evaluation::Hce(Arc::new(loaded));
     let none = Err("positions are needed; name some with --data".to_string());
     let judged = judged(args, none, &evaluation, Some(k), ui)?.map(|(judged, _)| judged);
-    let data = Weights { weights: rows(&model), k: Some(k), epochs: Vec::new(), before: [None; 2], judged };
+    let data = Weights {
+        weights: rows(&model),
+        k: Some(k),
+        epochs: Vec::new(),
+        before: [None; 2],
+        evaluation: judged,
+    };
     Ok(weights::section(name, &data))
 }
 
@@ -175,7 +181,10 @@ fn shown(
         Err(reason) => (Err(reason), Vec::new()),
     };
     let neurons = args.neurons.clone();
-    Ok(network::section(name, &Trained { network, epochs, quantisation, judged, boards, neurons }))
+    Ok(network::section(
+        name,
+        &Trained { network, epochs, quantisation, evaluation: judged, boards, neurons },
+    ))
 }
 
 /// An evenly spread subset of the positions.
@@ -191,11 +200,11 @@ fn judged(
     evaluation: &Evaluation,
     k: Option<f64>,
     ui: &Ui,
-) -> Result<std::result::Result<(Judged, Vec<Case>), String>> {
+) -> Result<std::result::Result<(EvaluationReport, Vec<Case>), String>> {
     let Positions { cases, what } = match read(args, source, ui)? {
         Ok(positions) => positions,
         Err(reason) => return Ok(Err(reason)),
     };
-    let judged = judge(&cases, evaluation, k, &what).map_err(|e| format!("K cannot be fitted ({e})"));
+    let judged = evaluate(&cases, evaluation, k, &what).map_err(|e| format!("K cannot be fitted ({e})"));
     Ok(judged.map(|judged| (judged, cases)))
 }

@@ -11,7 +11,7 @@ use crate::prepare::{DataArgs, Split, stream};
 use patzer_data::AnyReader;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
-use patzer_report::judged::Case;
+use patzer_report::evaluation::Case;
 
 /// Positions and where they come from.
 #[derive(Debug, Default)]
@@ -120,7 +120,7 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
     let name =
         |path: &PathBuf| path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let names: Vec<String> = source.data.iter().map(name).collect();
-    let count = patzer_report::number::grouped(cases.len() as u64);
+    let count = patzer_io::number::grouped(cases.len() as u64);
     let whose = if held_out { "held out of the training, of" } else { "of" };
     let leaves = if resolved { ", at their quiet leaves" } else { "" };
     let what = format!("{count} positions {whose} {}{leaves}", names.join(", "));

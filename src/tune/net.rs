@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{TuneArgs, TuneResult};
 use crate::Ui;
 use crate::prepare::{Split, reporter, write_settings};
-use patzer_eval::nnue::features::Features;
+use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Log;
 use patzer_train::{Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData};
@@ -22,8 +22,7 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
     hidden: Vec<usize>,
 
-    /// Feature blocks with + between them, of all, h, v, d1, d2, ph, pv, mb, mc [default: the recipe's]
-    #[arg(long, value_name = "BLOCKS", conflicts_with = "hce")]
+    #[arg(long, value_name = "BLOCKS", conflicts_with = "hce", help = features_help())]
     features: Option<String>,
 
     /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
@@ -171,6 +170,11 @@ impl TrainingCallbacks for Run {
 
 /// Fewer positions than this train a smaller network better.
 const FEW: usize = 1_000_000;
+
+fn features_help() -> String {
+    let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
+    format!("Feature blocks with + between them, of {} [default: the recipe's]", names.join(", "))
+}
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     let mut recipe = Settings::load(recipe)?.with(&args.net_args.set)?;

@@ -11,7 +11,7 @@ use patzer_data::Record;
 use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::error::{Error, Result};
-use patzer_report::number::grouped;
+use patzer_io::number::grouped;
 use patzer_report::wdl::draw_model;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {

@@ -1,7 +1,4 @@
-//! Evaluations: what a position is worth to the side to move.
-//!
-//! In: a position. Out: centipawns. Two real things stand behind [`Evaluator`]: the hand-crafted evaluation and
-//! networks. The search is generic over it and the choice is made once, when an engine is made.
+//! Evaluations, hand-crafted and by network, behind one trait: [`Evaluator`]. The search is generic over it.
 
 mod error;
 pub mod hce;
@@ -12,19 +9,19 @@ use std::sync::Arc;
 
 use shakmaty::Chess;
 
-pub use error::EvalError;
+pub use error::{EvalError, HeaderError};
 use patzer_chess::score::Score;
 
-/// Something that evaluates positions, with whatever it remembers between them.
+/// Evaluates positions, with caches and accumulators of its own.
 pub trait Evaluator: Clone + Send {
-    /// The worth of a position in centipawns from the side to move, always short of a mate score.
+    /// Evaluates a position in centipawns for the side to move, always below a mate score.
     ///
-    /// `ply` is the distance from the root of a search, below [`patzer_chess::score::MAX_PLY`] + 1. It is a hint
-    /// where to look for a position that differs little; the result depends on the position alone.
+    /// `ply` is the distance from the root of a search, at most [`patzer_chess::score::MAX_PLY`]: a hint where a similar
+    /// position is cached. The result depends on the position alone.
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score;
 }
 
-/// The parameters of an evaluation, as a file holds them; cheap to clone.
+/// Parameters of an evaluation, embedded or from a file; cheap to clone.
 #[derive(Clone)]
 pub enum Evaluation {
     /// Weights of the hand-crafted evaluation.
@@ -34,7 +31,7 @@ pub enum Evaluation {
 }
 
 impl Default for Evaluation {
-    /// The embedded network: what the engine plays with if nothing else is asked for.
+    /// The embedded network, the engine's default.
     fn default() -> Evaluation {
         Evaluation::Nnue(Arc::new(nnue::Network::embedded()))
     }
@@ -60,9 +57,6 @@ impl Evaluation {
     }
 
     /// Reads the bytes of a network or a weights file, recognised by content.
-    ///
-    /// # Errors
-    /// Bytes that are neither, or are damaged.
     pub fn parse(bytes: &[u8]) -> Result<Evaluation, EvalError> {
         if bytes.is_empty() {
             return Err(EvalError::Empty);
@@ -74,10 +68,7 @@ impl Evaluation {
         Ok(Evaluation::Hce(Arc::new(hce::Weights::parse(text)?)))
     }
 
-    /// Takes an embedded evaluation by name, or reads a file that is not compressed.
-    ///
-    /// # Errors
-    /// As [`Evaluation::parse`], or the file cannot be read.
+    /// Takes an embedded evaluation by name, or reads an uncompressed file.
     pub fn load(path: &Path) -> Result<Evaluation, EvalError> {
         match path.to_str().and_then(Evaluation::embedded) {
             Some(evaluation) => Ok(evaluation),
@@ -85,7 +76,7 @@ impl Evaluation {
         }
     }
 
-    /// Terms that a weights file lacked; see [`hce::Weights::missing`].
+    /// Terms and parts missing from a weights file; see [`hce::Weights::missing`].
     pub fn missing(&self) -> &[String] {
         match self {
             Evaluation::Hce(weights) => weights.missing(),

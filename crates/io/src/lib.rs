@@ -3,6 +3,7 @@
 pub mod error;
 mod files;
 pub mod interrupt;
+pub mod number;
 pub mod run_folder;
 
 pub use files::{

@@ -1,27 +1,23 @@
-//! Bars with names: counts of things that are no numbers, such as the reasons why games ended.
-//!
-//! In: rows with a name and one part or several. Out: SVG. Rows lie, so that long names can be read.
+//! Horizontal bar charts of named counts, such as the reasons why games ended.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::number::grouped;
 use super::style::{Canvas, DrawError, FONT, Format, INK, Look, drawn};
 use patzer_io::error::Result;
+use patzer_io::number::grouped;
 
-/// One row.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    /// Its name.
     pub label: String,
-    /// The lengths of its parts, in the order of the legend.
+    /// Lengths, in the order of the legend.
     pub parts: Vec<f64>,
-    /// What is written behind it.
+    /// Written after the bar.
     pub text: String,
 }
 
 impl Bar {
-    /// So many of all, with their share.
+    /// A count with its percentage of all.
     pub fn counted(label: &str, count: u64, all: u64) -> Bar {
         let share = 100.0 * count as f64 / all.max(1) as f64;
         Bar {
@@ -32,24 +28,19 @@ impl Bar {
     }
 }
 
-/// Bars below one another.
+/// A bar chart.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// What the rows are: the head of the first column of their table.
+    /// Head of the first column of the table.
     pub rows_are: String,
-    /// What each part is, with its colour. A legend is drawn if there are several.
+    /// Names and colours of the parts; several get a legend.
     pub parts: Vec<(String, RGBColor)>,
-    /// The rows, from above.
     pub rows: Vec<Bar>,
 }
 
 const ROW: i32 = 28;
 
 impl Bars {
-    /// Draws them; the height follows from their number.
-    ///
-    /// # Errors
-    /// If they cannot be drawn, which is our fault.
     pub fn drawn(&self, format: Format, look: Look, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 10 } else { 44 } + if self.parts.len() > 1 { ROW } else { 0 };
         let height = top + ROW * self.rows.len() as i32 + 10;
@@ -109,7 +100,7 @@ fn left(look: Look) -> TextStyle<'static> {
     look.letters().pos(Pos::new(HPos::Left, VPos::Center))
 }
 
-/// About how many pixels a text takes: letters are about half as wide as high.
+/// Approximate width of a text in pixels.
 fn width(text: &str, look: Look) -> i32 {
     text.chars().count() as i32 * look.text * 54 / 100
 }
@@ -120,7 +111,7 @@ mod tests {
     use crate::style::{BLUE, ORANGE};
 
     #[test]
-    fn every_part_has_its_share_of_the_longest_row() {
+    fn bars_are_proportional_to_the_longest_row() {
         let row = |label: &str, parts: &[f64]| Bar {
             label: label.into(),
             parts: parts.to_vec(),

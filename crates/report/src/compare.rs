@@ -1,7 +1,4 @@
-//! Several runs side by side.
-//!
-//! In: sections. Out: for every kind of which there are several runs a table with a column a run and the differences to
-//! the first, and the losses of fits in one plot.
+//! Compares several runs of a kind: a table with differences to the first run, and the losses in one plot.
 
 use super::figure::{Drawing, Figure};
 use super::plot::{Curves, Mark};
@@ -9,7 +6,7 @@ use super::section::{Kind, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use super::table::{Cell, Table};
 
-/// The comparisons, one a kind; none if no kind has several runs.
+/// Compares the runs of each kind that has several.
 pub fn compare(sections: &[Section]) -> Vec<Part> {
     let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Match];
     kinds.iter().filter_map(|kind| of_kind(sections, *kind)).collect()
@@ -36,7 +33,7 @@ fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
     Some(part)
 }
 
-/// Every measure that at least one run has, in the order in which they first appear.
+/// All measures, in order of first appearance.
 fn measures(first: &Section, others: &[&Section]) -> Table {
     let mut table = Table::new(&["", first.name.as_str()]);
     table.head.extend(others.iter().map(|run| run.name.clone()));
@@ -57,7 +54,7 @@ fn measures(first: &Section, others: &[&Section]) -> Table {
     table
 }
 
-/// A value with its difference to another in brackets.
+/// A value with its difference to `base` in brackets.
 fn difference(cell: &Cell, base: &Cell) -> Cell {
     let (Some(value), Some(from)) = (cell.value(), base.value()) else { return cell.clone() };
     let change = value - from;
@@ -67,14 +64,14 @@ fn difference(cell: &Cell, base: &Cell) -> Cell {
         }
         (Cell::Number(..), _) | (_, Cell::Number(..)) => format!("{change:+}"),
         _ => {
-            let size = super::number::grouped(change.abs() as u64);
+            let size = patzer_io::number::grouped(change.abs() as u64);
             format!("{}{size}", if change < 0.0 { "-" } else { "+" })
         }
     };
     Cell::text(format!("{} ({change})", cell.shown()))
 }
 
-/// The validation losses of all runs that have them, or else their training losses.
+/// Draws the validation losses, or the training losses of runs without any.
 fn losses(runs: &[&Section], kind: Kind) -> Option<Figure> {
     if !matches!(kind, Kind::Weights | Kind::Network) {
         return None;

@@ -1,6 +1,4 @@
-//! Contours: a function of two variables, and what was counted of it.
-//!
-//! In: a function with its limits, shares by place. Out: SVG, as text for a page or as a file.
+//! Contour plots of a function of two variables, over measured values.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,22 +9,18 @@ use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
 use super::style::{Canvas, DrawError, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
 use patzer_io::error::Result;
 
-/// Tiles of measured shares under the contour lines of a function, or the function's own bands.
+/// Contour lines over tiles of measured shares, or over bands of the function.
 #[derive(Debug, Clone)]
 pub struct Contours {
-    /// Words and limits.
     pub axes: Axes,
-    /// What was measured; if there is nothing, the function is drawn in its bands.
+    /// Measured shares; without any, the function is drawn in bands.
     pub tiles: Vec<Tile>,
-    /// The values whose contours are drawn, ascending.
+    /// Ascending.
     pub levels: Vec<f64>,
 }
 
 impl Contours {
-    /// Draws it for a function from 0 to 1.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
+    /// Draws a function with values from 0 to 1.
     pub fn drawn(&self, format: Format, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }
@@ -53,10 +47,7 @@ impl Contours {
     }
 }
 
-/// Draws tiles of measured shares beside a function's bands, both under the function's contour lines.
-///
-/// # Errors
-/// If the file cannot be written.
+/// Draws measured shares and a function's bands side by side, both with the function's contour lines.
 pub fn contours(
     path: &Path,
     axes: &Axes,
@@ -75,8 +66,7 @@ pub fn contours(
     })
 }
 
-/// The function as rectangles, one a stretch of a grid's row that lies between the same levels, coloured by the
-/// middle between them.
+/// Bands of a function: rectangles along the grid's rows, coloured by the middle between two levels.
 fn bands(
     axes: &Axes,
     (columns, rows): (usize, usize),
@@ -104,13 +94,12 @@ fn bands(
     rectangles
 }
 
-/// The lines of a grid over a range, by index from 0 to `steps`.
 fn grid(range: &Range<f64>, steps: usize) -> impl Fn(usize) -> f64 + use<> {
     let (start, step) = (range.start, (range.end - range.start) / steps as f64);
     move |i| start + step * i as f64
 }
 
-/// Where a function crosses a level, as short segments, by marching squares over a grid.
+/// Marching squares: the contour of a level as short segments.
 fn contour(
     axes: &Axes,
     (columns, rows): (usize, usize),
@@ -135,14 +124,14 @@ fn contour(
     segments
 }
 
-/// Writes a contour's level on it, in the middle of its length.
+/// Labels a contour at its middle.
 fn write_level(
     chart: &mut Chart<'_, '_>,
     level: f64,
     segments: &[[(f64, f64); 2]],
 ) -> std::result::Result<(), DrawError> {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
-    // What lies under a high level is dark.
+    // Tiles under a high level are dark.
     let colour = if level < 0.6 { INK } else { PAPER };
     let text = Text::new(format!("{level}"), at, (FONT, 15).into_font().color(&colour));
     chart.draw_series(std::iter::once(text))?;

@@ -1,14 +1,12 @@
-//! A dataset in a report.
-//!
-//! In: statistics, what the file says of itself, and what was fitted to its scores. Out: a section.
+//! The report section of a dataset.
 
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
-use super::number::grouped;
 use super::plot::{Axes, Curves};
 use super::section::{Kind, Part, Section};
 use super::squares::Squares;
+use super::stats::histograms;
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use super::wdl::counted;
@@ -16,20 +14,18 @@ use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_fit::wdl::{self, FittedModel, KFit};
+use patzer_io::number::grouped;
 
-/// What is known of a dataset.
+/// Input of the section.
 pub struct Dataset {
-    /// Its counts.
     pub stats: Stats,
-    /// What it says of itself.
     pub metadata: Metadata,
-    /// K of its scores, or why there is none.
+    /// K of the scores, or why it is missing.
     pub k: std::result::Result<KFit, String>,
-    /// The win/draw/loss model of its scores, or why there is none.
+    /// The win/draw/loss model of the scores, or why it is missing.
     pub model: std::result::Result<(FittedModel, wdl::WdlTable), String>,
 }
 
-/// The section.
 pub fn section(name: &str, data: &Dataset) -> Section {
     let stats = &data.stats;
     let mut section = Section::new(name, Kind::Dataset);
@@ -68,7 +64,7 @@ fn summary(metadata: &Metadata) -> String {
     said.join(" · ")
 }
 
-/// Where it comes from: sources, and what the filters dropped.
+/// Sources, and the filter funnel.
 fn origin(metadata: &Metadata) -> Part {
     let mut part = Part::new("Where it comes from");
     if metadata.sources.iter().any(|source| source.games.is_some()) {
@@ -90,11 +86,11 @@ fn origin(metadata: &Metadata) -> Part {
     part
 }
 
-/// What came in at each step, and what was dropped there.
+/// Positions before each filter, and those dropped.
 fn funnel(metadata: &Metadata) -> Option<Figure> {
     let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
     let filters = metadata.filters.join(" ");
-    // Reasons in the order of the filters; before them those that no filter has, after them what is done last.
+    // In filter order: other reasons come first, duplicates and per_game last.
     let place = |reason: &str| match reason {
         "duplicates" => usize::MAX - 1,
         "per_game" => usize::MAX,
@@ -151,24 +147,18 @@ fn results(stats: &Stats) -> Part {
         0 => String::new(),
         count => format!("Not in it: {} games whose end is out of sight of their positions.", grouped(count)),
     };
-    histogram(&mut part, "game-length", "Length of games", "plies", "games", &stats.game_length, &unknown);
-    histogram(&mut part, "ply", "Plies before the position", "plies", "positions", &stats.tally.ply, "");
+    histogram(&mut part, stats, "game_length", &unknown);
+    histogram(&mut part, stats, "ply", "");
     part
 }
 
-/// Adds a histogram, if there is anything in it.
-fn histogram(
-    part: &mut Part,
-    id: &str,
-    title: &str,
-    values: &str,
-    counted: &str,
-    counts: &[u64],
-    caption: &str,
-) {
-    if counts.iter().any(|count| *count > 0) {
-        let histogram = Histogram::of_values("", values, counted, counts);
-        part.add(Figure::new(id, title, caption, Drawing::Histogram(histogram)));
+/// Adds a histogram of the statistics unless it is empty.
+fn histogram(part: &mut Part, stats: &Stats, wanted: &str, caption: &str) {
+    for (name, title, [values, counted], counts) in histograms(stats) {
+        if name == wanted && counts.iter().any(|count| *count > 0) {
+            let histogram = Histogram::of_values("", values, counted, counts);
+            part.add(Figure::new(name, title, caption, Drawing::Histogram(histogram)));
+        }
     }
 }
 
@@ -179,7 +169,7 @@ fn scores(data: &Dataset) -> Part {
         part.missing("None of the positions has a score that is no mate.");
         return part;
     }
-    let histogram = Histogram {
+    let by_score = Histogram {
         title: String::new(),
         values: "centipawns for the side to move".into(),
         counted: "positions".into(),
@@ -189,9 +179,9 @@ fn scores(data: &Dataset) -> Part {
     };
     let mates: u64 = data.stats.tally.scores.mates.iter().map(Outcomes::total).sum();
     let caption = format!("The outermost bars hold all beyond ±{SCORE_REACH}. Mates: {}.", grouped(mates));
-    part.add(Figure::new("score-histogram", "Scores", &caption, Drawing::Histogram(histogram)));
+    part.add(Figure::new("score-histogram", "Scores", &caption, Drawing::Histogram(by_score)));
     part.add(agreement(&buckets, &data.k));
-    histogram_of_depths(&mut part, &data.stats);
+    histogram(&mut part, &data.stats, "depth", "");
     match &data.model {
         Ok((fitted, table)) => {
             for (outcome, id, title) in
@@ -209,11 +199,7 @@ fn scores(data: &Dataset) -> Part {
     part
 }
 
-fn histogram_of_depths(part: &mut Part, stats: &Stats) {
-    histogram(part, "depth", "Depth of the scores", "plies", "positions", &stats.tally.depth, "");
-}
-
-/// Mean results by score, with the sigmoid.
+/// Draws the mean result by score, and the sigmoid.
 fn agreement(buckets: &[Bucket], k: &std::result::Result<KFit, String>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
@@ -257,33 +243,9 @@ fn agreement(buckets: &[Bucket], k: &std::result::Result<KFit, String>) -> Figur
 fn board(stats: &Stats) -> Part {
     let mut part = Part::new("Positions");
     let tally = &stats.tally;
-    histogram(
-        &mut part,
-        "piece-count",
-        "Pieces on the board",
-        "pieces, kings and pawns included",
-        "positions",
-        &tally.piece_count,
-        "",
-    );
-    histogram(
-        &mut part,
-        "material",
-        "Material on the board",
-        "pawns (3, 3, 5, 9)",
-        "positions",
-        &tally.material,
-        "",
-    );
-    histogram(
-        &mut part,
-        "halfmove",
-        "Since the last capture or pawn move",
-        "plies",
-        "positions",
-        &tally.halfmove,
-        "",
-    );
+    for name in ["piece_count", "material", "halfmove"] {
+        histogram(&mut part, stats, name, "");
+    }
     let share = 100.0 * stats.duplicates as f64 / stats.positions.max(1) as f64;
     let same = "equal to an earlier one: board, side to move, castling and en passant";
     part.say(format!("{} positions ({share:.2} %) are {same}.", grouped(stats.duplicates)));

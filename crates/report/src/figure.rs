@@ -1,6 +1,4 @@
-//! Figures of a report: a drawing with its title, its words and its numbers.
-//!
-//! In: plain data. Out: SVG, and the same numbers as a table, so that what is drawn can be read, copied and checked.
+//! Figures: a drawing with title, caption and its numbers as a table.
 
 use shakmaty::Square;
 
@@ -9,90 +7,70 @@ use super::contours::Contours;
 use super::diagram::Diagram;
 use super::histogram::Histogram;
 use super::plot::{Curves, Series};
-use super::squares::{Planes, Squares};
+use super::squares::{BoardHeatmaps, Squares};
 use super::style::{Format, Look};
 use super::table::{Cell, Table};
 use patzer_fit::wdl::WdlModel;
 use patzer_io::error::{Error, Result};
 
-/// Something that is drawn.
 #[derive(Debug, Clone)]
 pub enum Drawing {
-    /// Curves and points.
     Curves(Curves),
-    /// Counts of neighbouring values.
     Histogram(Histogram),
-    /// Bars with names.
     Bars(Bars),
-    /// A chance of a win/draw/loss model, counted or computed, with contours.
     Surface(Surface),
-    /// A board of values.
     Squares(Squares),
-    /// Several boards of values.
-    Planes(Planes),
-    /// A position.
+    BoardHeatmaps(BoardHeatmaps),
     Diagram(Diagram),
 }
 
-/// A chance by score and material.
+/// A probability of a win/draw/loss model by score and material.
 #[derive(Debug, Clone)]
 pub struct Surface {
-    /// Limits, what was counted, the contours' levels.
     pub contours: Contours,
-    /// Whose contours they are.
     pub model: WdlModel,
     /// 0 for wins, 1 for draws.
     pub outcome: usize,
 }
 
-/// A drawing with its words and numbers.
+/// A drawing with title, caption and numbers.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// Its name within its run, in small letters: part of files' names and links.
+    /// Unique within its run; part of file names and links.
     pub id: String,
-    /// Above it.
     pub title: String,
-    /// Below it; may be empty.
+    /// May be empty.
     pub caption: String,
-    /// What is drawn.
     pub drawing: Drawing,
-    /// The numbers.
     pub data: Table,
 }
 
 impl Figure {
-    /// A figure whose table holds the numbers of its drawing.
+    /// Takes the table from the drawing.
     pub fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
         let data = drawing.table();
         Figure { id: id.into(), title: title.into(), caption: caption.into(), drawing, data }
     }
 
-    /// With another table.
     #[must_use]
     pub fn with_data(self, data: Table) -> Figure {
         Figure { data, ..self }
     }
 
-    /// Draws it for a page, whose text has the title already.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
+    /// Draws without the title, which the page has as text.
     pub fn svg_on_page(&self) -> Result<String> {
         let svg = self.drawing.drawn(Format::Svg, "")?;
         String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
     }
 
-    /// Draws it as a file of its own.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
+    /// Draws with the title, as a file.
     pub fn drawn(&self, format: Format) -> Result<Vec<u8>> {
         self.drawing.drawn(format, &self.title)
     }
 
-    /// Whether several fit beside one another.
+    /// Several small figures fit side by side.
     pub fn is_small(&self) -> bool {
-        matches!(self.drawing, Drawing::Squares(_) | Drawing::Planes(_) | Drawing::Diagram(_))
+        matches!(self.drawing, Drawing::Squares(_) | Drawing::BoardHeatmaps(_) | Drawing::Diagram(_))
     }
 }
 
@@ -117,12 +95,11 @@ impl Drawing {
                 contours.drawn(format, |score, row| surface.model.chances(row, score)[surface.outcome], look)
             }
             Drawing::Squares(squares) => squares.drawn(format, title),
-            Drawing::Planes(planes) => planes.drawn(format, title),
+            Drawing::BoardHeatmaps(heatmaps) => heatmaps.drawn(format, title),
             Drawing::Diagram(diagram) => diagram.drawn(format, title),
         }
     }
 
-    /// The numbers of the drawing.
     fn table(&self) -> Table {
         match self {
             Drawing::Curves(curves) => of_series(&curves.axes.x, &curves.series),
@@ -146,11 +123,11 @@ impl Drawing {
                 table
             }
             Drawing::Squares(squares) => of_squares(squares),
-            Drawing::Planes(planes) => {
+            Drawing::BoardHeatmaps(heatmaps) => {
                 let mut table = Table::new(&["square"]);
-                table.head.extend(planes.boards.iter().map(|(name, _)| name.clone()));
+                table.head.extend(heatmaps.boards.iter().map(|(name, _)| name.clone()));
                 for square in 0..64 {
-                    let values = planes.boards.iter().map(|(_, values)| {
+                    let values = heatmaps.boards.iter().map(|(_, values)| {
                         values.get(square).map_or(Cell::Nothing, |value| Cell::exact(*value))
                     });
                     table.rows.push(std::iter::once(Cell::text(square_name(square))).chain(values).collect());
@@ -162,7 +139,7 @@ impl Drawing {
     }
 }
 
-/// A column a series where all have the same x, else a row a point.
+/// One column per series if all have the same x, else one row per point.
 fn of_series(x: &str, series: &[Series]) -> Table {
     let Some(first) = series.first() else { return Table::default() };
     let same = |one: &Series| {

@@ -1,6 +1,4 @@
-//! Boards whose squares are dark where something is often.
-//!
-//! In: counts by square, a1 to h8. Out: SVG through [`style::picture`](super::style::picture).
+//! Board heat maps of counts.
 
 use std::path::Path;
 
@@ -10,12 +8,11 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::style::{Canvas, DrawError, FONT, INK, on, picture, shade};
 use patzer_io::error::Result;
 
-/// A board of counts with the words above it.
+/// A board of counts.
 #[derive(Debug, Clone)]
 pub struct Board<'a> {
-    /// Above it.
     pub title: &'a str,
-    /// A count for each square, a1 to h8; missing ones are 0.
+    /// By square, a1 to h8; missing ones are 0.
     pub counts: &'a [u64],
 }
 
@@ -24,9 +21,6 @@ const MARGIN: i32 = 34;
 const TOP: i32 = 52;
 
 /// Draws boards side by side, with the share of each square in percent.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn boards(path: &Path, boards: &[Board<'_>]) -> Result<()> {
     let width = MARGIN + boards.len() as i32 * (8 * SQUARE + MARGIN);
     let height = TOP + 8 * SQUARE + MARGIN;
@@ -47,7 +41,7 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Resul
         let (file, rank) = (square % 8, square / 8);
         let (x, y) = (left + file * SQUARE, TOP + (7 - rank) * SQUARE);
         let count = board.counts.get(square as usize).copied().unwrap_or(0);
-        // The eye sees the root better: kings stand on a few squares most of the time.
+        // By the root, since kings are on a few squares most of the time.
         let share = (count as f64 / most.max(1) as f64).sqrt();
         let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], shade(share).filled());
         canvas.draw(&tile)?;
@@ -67,7 +61,7 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Resul
     Ok(())
 }
 
-/// A share in percent, with as many digits as fit on a square.
+/// A percentage that fits on a square.
 fn percent(count: u64, all: u64) -> String {
     let share = 100.0 * count as f64 / all.max(1) as f64;
     match share {
@@ -82,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_square_that_counts_says_its_share() {
+    fn every_square_with_a_count_shows_its_percentage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
         let mut counts = vec![0; 64];

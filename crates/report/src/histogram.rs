@@ -1,35 +1,31 @@
-//! Histograms: how often each value comes.
-//!
-//! In: counts by value with the words for their axes. Out: SVG, as text for a page or as a file.
+//! Histograms.
 
 use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::number::grouped;
 use super::plot::{digits, tick};
 use super::style::{BLUE, Canvas, DrawError, FONT, Format, GRID, INK, Look, drawn};
 use patzer_io::error::Result;
+use patzer_io::number::grouped;
 
-/// Counts of neighbouring values.
+/// Counts of values in bars of equal width.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// Above the plot.
     pub title: String,
-    /// What the values are, with their unit.
+    /// Label of the values, with unit.
     pub values: String,
-    /// What is counted.
+    /// Label of the counts.
     pub counted: String,
-    /// The start of the first bar.
+    /// Start of the first bar.
     pub start: f64,
-    /// The width of a bar, in the values' unit.
+    /// Width of a bar.
     pub width: f64,
-    /// The bars' heights.
     pub bars: Vec<u64>,
 }
 
 impl Histogram {
-    /// One bar for each value from 0, without the empty ones at the ends.
+    /// One bar per value from 0, without empty ones at the ends.
     pub fn of_values(title: &str, values: &str, counted: &str, counts: &[u64]) -> Histogram {
         let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
         let last = counts.iter().rposition(|count| *count > 0).map_or(first, |last| last + 1);
@@ -43,18 +39,10 @@ impl Histogram {
         }
     }
 
-    /// Draws it as a file.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<()> {
         patzer_io::write(path, &self.drawn(Format::Svg, Look { size: (800, 450), text: 13, title: 20 })?)
     }
 
-    /// Draws it; without a title nothing is written above.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
     pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw_on(canvas, look))
     }
@@ -91,14 +79,13 @@ impl Histogram {
             .y_label_formatter(&|count| grouped(count.max(0.0).round() as u64))
             .draw()?;
         chart.draw_series(bars.into_iter().filter(|(_, _, count)| *count > 0).map(|(from, to, count)| {
-            // A hair of ground between the bars.
             let gap = (to - from) * 0.06;
             Rectangle::new([(from + gap, 0.0), (to - gap, count as f64)], BLUE.filled())
         }))?;
         Ok(())
     }
 
-    /// Bars wide enough to be seen: neighbours are joined where there are too many. From, to, count.
+    /// Joins neighbouring bars until at most 160 are left: from, to, count.
     fn joined(&self) -> Vec<(f64, f64, u64)> {
         const MOST: usize = 160;
         let together = self.bars.len().div_ceil(MOST).max(1);
@@ -126,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_drawn_too() {
+    fn an_empty_histogram_can_be_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
         Histogram::of_values("nothing", "plies", "games", &[]).draw(&path).unwrap();

@@ -1,7 +1,4 @@
-//! The report as one HTML file.
-//!
-//! In: sections, and the table that compares them. Out: a page that needs nothing else: no network, no script, no font.
-//! It is well-formed XML too, so that any tool can read it. Light or dark is the reader's choice, in the browser.
+//! The report as one HTML file without scripts, fonts or network access; it is also well-formed XML.
 
 use std::fmt::Write;
 
@@ -10,13 +7,10 @@ use super::section::{Item, Part, Section};
 use super::table::{Cell, Table};
 use patzer_io::error::Result;
 
-/// In a style sheet nothing can be escaped that HTML and XML both understand, so it holds no `<`, `&` or quotation mark.
+/// Contains no `<`, `&` or quotation mark: HTML and XML escape them differently in a style sheet.
 const STYLE: &str = include_str!("page.css");
 
-/// Writes the page. `comparison` are items that stand before the runs.
-///
-/// # Errors
-/// If a figure cannot be drawn, which is our fault.
+/// Writes the page, comparisons first.
 pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     let (title, heading) = match sections {
         [one] => (format!("{}: {}", one.name, one.kind.name()), named(one)),
@@ -72,7 +66,7 @@ fn navigation(html: &mut String, sections: &[Section], comparison: &[Part]) {
     *html += "</ul>\n</nav>\n";
 }
 
-/// A run's name with what it is behind it.
+/// A run's name and kind.
 fn named(section: &Section) -> String {
     format!("{}<span class=\"kind\">{}</span>", escaped(&section.name), section.kind.name())
 }
@@ -102,7 +96,7 @@ fn write_section(html: &mut String, section: &Section, number: usize, headed: bo
     Ok(())
 }
 
-/// Items below one another; neighbouring figures of a size in a grid.
+/// Writes items; neighbouring figures of equal size share a grid.
 fn items(html: &mut String, items: &[Item], prefix: &str) -> Result<()> {
     // 0: not a figure, 1: a figure, 2: a small one.
     let size = |item: &Item| match item {
@@ -185,7 +179,7 @@ fn table(html: &mut String, table: &Table, id: &str, show: fn(&Cell) -> String) 
     *html += "</tbody></table></div>\n";
 }
 
-/// Text as it may stand in XML; what may not stand there at all is replaced.
+/// Escapes text for XML and replaces characters that XML forbids.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -209,7 +203,7 @@ mod tests {
     use crate::section::Kind;
 
     #[test]
-    fn nothing_that_a_user_says_becomes_markup() {
+    fn user_input_never_becomes_markup() {
         assert_eq!(escaped("a<b> & \"c\" \u{1}é"), "a&lt;b&gt; &amp; &quot;c&quot; \u{fffd}é");
         assert!(!STYLE.contains(['<', '&', '"']), "a style sheet that HTML and XML read alike");
         let mut section = Section::new("<script>x</script>", Kind::Match);

@@ -1,53 +1,45 @@
-//! The log of a fit in a report: the losses of its epochs.
-//!
-//! In: `log.csv` of a run's folder. Out: figures and measures.
+//! The training log of a fit: losses and learning rates by epoch.
 
 use std::path::Path;
 
+use super::csv_table::{CsvTable, Row};
 use super::figure::{Drawing, Figure};
 use super::plot::Curves;
 use super::section::{Part, Section};
-use super::sheet::{Row, Sheet};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::Cell;
 use patzer_io::error::Result;
 
-/// One epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
-    /// Its number.
     pub epoch: f64,
-    /// Mean loss of the training positions.
+    /// Mean training loss.
     pub train: f64,
-    /// Mean loss of the positions held out.
+    /// Mean validation loss.
     pub validation: Option<f64>,
-    /// Learning rate of its last step.
+    /// Learning rate of the last step.
     pub rate: Option<f64>,
 }
 
-/// Reads a log. Columns are found by their names; others are left alone.
-///
-/// # Errors
-/// If it cannot be read, lacks a column, or holds something else than numbers.
+/// Reads `log.csv`; unknown columns are ignored.
 pub fn read(path: &Path) -> Result<Vec<Epoch>> {
-    let sheet = Sheet::read(path)?;
-    let (epoch, train) = (sheet.needed("epoch")?, sheet.needed("train_loss")?);
-    let (validation, rate) = (sheet.column("validation_loss"), sheet.column("learning_rate"));
+    let table = CsvTable::read(path)?;
+    let (epoch, train) = (table.needed("epoch")?, table.needed("train_loss")?);
+    let (validation, rate) = (table.column("validation_loss"), table.column("learning_rate"));
     let read = |row: Row<'_>| {
         let may = |column: Option<usize>| column.map_or(Ok(None), |column| row.number(column));
-        let (epoch, train) = (row.must(epoch)?, row.must(train)?);
+        let (epoch, train) = (row.required(epoch)?, row.required(train)?);
         Ok(Epoch { epoch, train, validation: may(validation)?, rate: may(rate)? })
     };
-    sheet.rows().map(read).collect()
+    table.rows().map(read).collect()
 }
 
-/// The epoch of least validation loss, or of least training loss where nothing is held out.
+/// The epoch with the least validation loss, or training loss without validation.
 pub fn best(epochs: &[Epoch]) -> Option<&Epoch> {
     let value = |epoch: &&Epoch| epoch.validation.unwrap_or(epoch.train);
     epochs.iter().min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// Adds the measures of a log to a section.
 pub fn measures(section: &mut Section, epochs: &[Epoch]) {
     let Some(best) = best(epochs) else { return };
     section.measure("epochs", "epochs", epochs.len() as u64);
@@ -58,7 +50,7 @@ pub fn measures(section: &mut Section, epochs: &[Epoch]) {
     }
 }
 
-/// The part of a report that shows how a fit went; nothing if there is no log.
+/// Draws losses and learning rates; `None` without epochs.
 pub fn part(title: &str, epochs: &[Epoch]) -> Option<Part> {
     let mut part = Part::new(title);
     part.add(losses(epochs));
@@ -66,7 +58,6 @@ pub fn part(title: &str, epochs: &[Epoch]) -> Option<Part> {
     (!epochs.is_empty()).then_some(part)
 }
 
-/// The losses by epoch.
 pub fn losses(epochs: &[Epoch]) -> Figure {
     let train: Vec<(f64, f64)> = epochs.iter().map(|e| (e.epoch, e.train)).collect();
     let validation: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.validation?))).collect();
@@ -79,7 +70,7 @@ pub fn losses(epochs: &[Epoch]) -> Figure {
     Figure::new("losses", "Losses", &caption, Drawing::Curves(curves))
 }
 
-/// The learning rate by epoch; `None` if the log does not tell, or it never changes.
+/// Draws the learning rate; `None` if it is unknown or constant.
 pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
     let rates: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.rate?))).collect();
     if rates.iter().all(|(_, rate)| *rate == rates[0].1) {
@@ -99,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_read_by_its_heads_and_faults_have_their_line() {
+    fn columns_are_found_by_name_and_errors_have_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.csv");
         let read = |text: &str| {

@@ -1,44 +1,46 @@
-//! A network in a report.
-//!
-//! In: a network, the log of its training, how it stands against positions. Out: a section.
+//! The report section of a network.
 
 use shakmaty::{Board, Color};
 
+use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::judged::Judged;
 use super::log::{self, Epoch};
 use super::plot::Curves;
 use super::section::{Kind, Part, Section};
-use super::squares::Planes;
+use super::squares::BoardHeatmaps;
 use super::style::BLUE;
 use super::table::{Cell, Table};
-use super::weights::judgement;
+use super::weights::add_evaluation;
 use patzer_eval::nnue::features::ones;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
-use patzer_train::Quantisation;
 
-/// What is known of a network.
+/// Errors of the evaluation, in centipawns, that rounding the weights caused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantisation {
+    pub mean_error: f64,
+    pub max_error: f64,
+}
+
+/// Input of the section.
 pub struct Trained {
-    /// The network, or why it is not there.
+    /// The network, or why it is missing.
     pub network: std::result::Result<std::sync::Arc<Network>, String>,
-    /// The epochs of its training; empty if unknown.
+    /// Empty if unknown.
     pub epochs: Vec<Epoch>,
-    /// What quantising changed, if the run tells.
     pub quantisation: Option<Quantisation>,
-    /// How it stands against positions, or why that is not known.
-    pub judged: std::result::Result<Judged, String>,
-    /// Boards on which neurons are counted as active; empty if there are none.
+    /// The evaluation report, or why it is missing.
+    pub evaluation: std::result::Result<EvaluationReport, String>,
+    /// Boards for the activity of neurons; may be empty.
     pub boards: Vec<(Board, Color)>,
-    /// Neurons to draw, by number from 0; those with the largest weights if empty.
+    /// Neurons to draw; those with the largest weights if empty.
     pub neurons: Vec<usize>,
 }
 
-/// Neurons that are drawn unless they are chosen.
+/// Neurons drawn by default.
 const DRAWN: usize = 6;
 
-/// The section.
 pub fn section(name: &str, data: &Trained) -> Section {
     let mut section = Section::new(name, Kind::Network);
     if let Ok(network) = &data.network {
@@ -56,8 +58,8 @@ pub fn section(name: &str, data: &Trained) -> Section {
         section.measure("quantisation_mean", "quantising: mean error, cp", Cell::number(mean_error, 3));
         section.measure("quantisation_max", "quantising: largest error, cp", Cell::number(max_error, 1));
     }
-    if let Ok(judged) = &data.judged {
-        judged.measures(&mut section);
+    if let Ok(evaluation) = &data.evaluation {
+        evaluation.measures(&mut section);
     }
     log::part("Training", &data.epochs).into_iter().for_each(|part| section.part(part));
     match &data.network {
@@ -83,27 +85,32 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
         }
         None => part.missing("No count of dead neurons: it needs positions."),
     }
-    if shape.features.sets().first().is_some_and(|set| set.name == "all") {
-        planes(&mut part, network, &data.neurons, activity.as_deref());
+    if shape.features.blocks().first().is_some_and(|block| block.name == "all") {
+        heatmaps(&mut part, network, &data.neurons, activity.as_deref());
     } else {
         part.missing("No pictures of neurons: the network does not see single pieces on single squares.");
     }
     section.part(part);
     section.part(sizes(network, data.quantisation));
-    judgement(section, &data.judged, |part, judged| {
+    add_evaluation(section, &data.evaluation, |part, evaluation| {
         if shape.output_buckets > 1 {
             let bucket = |board: &Board| shape.output_bucket(board.occupied().count(), phase(board));
-            part.add(judged.by_group("buckets", "Error by output bucket", "output bucket", bucket));
+            part.add(evaluation.by_group("buckets", "Error by output bucket", "output bucket", bucket));
         }
         if shape.output_by == OutputBy::Pieces || shape.output_buckets == 1 {
             let pieces = |board: &Board| board.occupied().count();
-            part.add(judged.by_group("pieces", "Error by number of pieces", "pieces on the board", pieces));
+            part.add(evaluation.by_group(
+                "pieces",
+                "Error by number of pieces",
+                "pieces on the board",
+                pieces,
+            ));
         }
-        judged.by_phase().into_iter().for_each(|figure| part.add(figure));
+        evaluation.by_phase().into_iter().for_each(|figure| part.add(figure));
     });
 }
 
-/// The share of boards on which each neuron of the view of the side to move is above 0; `None` without boards.
+/// The share of boards on which each neuron is above 0 for the side to move; `None` without boards.
 fn activity(network: &Network, boards: &[(Board, Color)]) -> Option<Vec<f64>> {
     if boards.is_empty() {
         return None;
@@ -112,17 +119,17 @@ fn activity(network: &Network, boards: &[(Board, Color)]) -> Option<Vec<f64>> {
     let hidden = shape.hidden;
     let mut active = vec![0u64; hidden];
     let mut words = vec![0; shape.features.words()];
-    let mut sums = vec![0i32; hidden];
+    let mut accumulator = vec![0i32; hidden];
     for (board, turn) in boards {
-        let (view, bucket) = oriented(shape, board, *turn);
-        shape.features.write(&view, &mut words);
+        let (perspective, bucket) = oriented(shape, board, *turn);
+        shape.features.write(&perspective, &mut words);
         let base = bucket * shape.features.count();
-        sums.iter_mut().zip(&weights.bias).for_each(|(sum, bias)| *sum = i32::from(*bias));
+        accumulator.iter_mut().zip(&weights.bias).for_each(|(sum, bias)| *sum = i32::from(*bias));
         for feature in ones(&words) {
             let row = &weights.features[(base + feature) * hidden..][..hidden];
-            sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i32::from(*weight));
+            accumulator.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i32::from(*weight));
         }
-        active.iter_mut().zip(&sums).for_each(|(active, sum)| *active += u64::from(*sum > 0));
+        active.iter_mut().zip(&accumulator).for_each(|(active, sum)| *active += u64::from(*sum > 0));
     }
     Some(active.iter().map(|count| *count as f64 / boards.len() as f64).collect())
 }
@@ -147,22 +154,11 @@ fn activity_figure(activity: &[f64], boards: usize) -> Figure {
     Figure::new("activity", "Active neurons", &caption, Drawing::Curves(curves)).with_data(data)
 }
 
-/// The weights of chosen neurons, a board for each kind of piece.
-fn planes(part: &mut Part, network: &Network, chosen: &[usize], activity: Option<&[f64]>) {
-    const NAMES: [&str; 12] = [
-        "own pawn",
-        "own knight",
-        "own bishop",
-        "own rook",
-        "own queen",
-        "own king",
-        "their pawn",
-        "their knight",
-        "their bishop",
-        "their rook",
-        "their queen",
-        "their king",
-    ];
+/// Draws the weights of chosen neurons, a heat map per kind of piece.
+fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Option<&[f64]>) {
+    const ROLES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+    let names: Vec<String> =
+        ["own", "their"].iter().flat_map(|side| ROLES.map(|role| format!("{side} {role}"))).collect();
     let (shape, weights) = (network.architecture(), network.weights());
     let weight = |neuron: usize, feature: usize| f64::from(weights.features[feature * shape.hidden + neuron]);
     let size = |neuron: usize| (0..768).map(|feature| weight(neuron, feature).powi(2)).sum::<f64>();
@@ -183,18 +179,23 @@ fn planes(part: &mut Part, network: &Network, chosen: &[usize], activity: Option
         let board =
             |plane: usize| (0..64).map(|square| weight(neuron, 64 * plane + square)).collect::<Vec<f64>>();
         let boards: Vec<(String, Vec<f64>)> =
-            NAMES.iter().enumerate().map(|(plane, name)| ((*name).to_string(), board(plane))).collect();
+            names.iter().enumerate().map(|(plane, name)| (name.clone(), board(plane))).collect();
         let deepest =
             boards.iter().flat_map(|(_, values)| values).fold(1.0, |most: f64, v| most.max(v.abs()));
-        let planes = Planes { boards, columns: 3, deepest };
+        let heatmaps = BoardHeatmaps { boards, columns: 3, deepest };
         let active = activity.map_or(String::new(), |a| format!(", active in {:.1} %", 100.0 * a[neuron]));
         let caption = format!("Bias {}, deepest colour {deepest}{active}.", weights.bias[neuron]);
         let title = format!("Neuron {neuron}");
-        part.add(Figure::new(&format!("neuron-{neuron}"), &title, &caption, Drawing::Planes(planes)));
+        part.add(Figure::new(
+            &format!("neuron-{neuron}"),
+            &title,
+            &caption,
+            Drawing::BoardHeatmaps(heatmaps),
+        ));
     }
 }
 
-/// How large the quantised weights are.
+/// Draws the distribution of the quantised weights.
 fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
     let mut part = Part::new("Quantisation");
     if let Some(Quantisation { mean_error, max_error }) = quantisation {
@@ -212,7 +213,7 @@ fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
         ("output-weights", "Weights behind the hidden layer", QB, &output),
     ] {
         let Some(most) = values.iter().map(|w| w.unsigned_abs()).max() else { continue };
-        // About eighty bars, each of as many values.
+        // About eighty bars of equal width.
         let width = i32::from(most.div_ceil(40)).max(1);
         let start = -(i32::from(most) / width + 1) * width;
         let mut bars = vec![0u64; ((i32::from(most) - start) / width + 1) as usize];
@@ -247,7 +248,7 @@ mod tests {
             network: Ok(network.into()),
             epochs: Vec::new(),
             quantisation: None,
-            judged: Err("none".into()),
+            evaluation: Err("none".into()),
             boards,
             neurons: vec![3, 99],
         }
@@ -259,7 +260,7 @@ mod tests {
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
         let start: Vec<usize> = {
-            let view = patzer_eval::nnue::features::View::new(&Board::default(), Color::White);
+            let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
             (0..768).filter(|f| view.pieces[f / 64] >> (f % 64) & 1 == 1).collect()
         };
         assert_eq!(start.len(), 32);

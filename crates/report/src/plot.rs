@@ -1,6 +1,4 @@
-//! Curves.
-//!
-//! In: points with the words for their axes. Out: SVG, as text for a page or as a file.
+//! Line and scatter plots.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,44 +6,34 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::medium::Medium;
 use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
-/// The words and limits of a plot.
+/// Labels and limits of a plot.
 #[derive(Debug, Clone)]
 pub struct Axes {
-    /// Above the plot.
     pub title: String,
-    /// What x is, with its unit.
+    /// Label of x, with unit.
     pub x: String,
-    /// What y is, with its unit.
+    /// Label of y, with unit.
     pub y: String,
-    /// Limits of x.
     pub x_range: Range<f64>,
-    /// Limits of y.
     pub y_range: Range<f64>,
 }
 
-/// How the points of a series are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Joined by a line.
     Line,
-    /// Each as a dot.
     Dots,
 }
 
-/// Points that belong together.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What the legend calls them; nothing if it is empty.
+    /// Legend entry; none if empty.
     pub label: String,
-    /// Their colour.
     pub colour: RGBColor,
-    /// How they are drawn.
     pub mark: Mark,
-    /// Their coordinates; points outside the axes are not drawn.
+    /// Points outside the axes are not drawn.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -115,7 +103,7 @@ impl Curves {
         Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
     }
 
-    /// A plot with nothing in it yet, with known limits.
+    /// An empty plot with given limits.
     pub fn within(axes: Axes) -> Curves {
         Curves {
             axes,
@@ -127,19 +115,17 @@ impl Curves {
         }
     }
 
-    /// With a line through points.
     #[must_use]
     pub fn line(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
         self.with(label, colour, Mark::Line, points)
     }
 
-    /// With points.
     #[must_use]
     pub fn dots(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
         self.with(label, colour, Mark::Dots, points)
     }
 
-    /// With room for the legend above what is drawn.
+    /// Leaves room for the legend at the top.
     #[must_use]
     pub fn roomy(mut self) -> Curves {
         let range = &mut self.axes.y_range;
@@ -152,10 +138,6 @@ impl Curves {
         self
     }
 
-    /// Draws it.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
     pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, look))
     }
@@ -197,7 +179,7 @@ fn draw_series<'a, 'b: 'a>(
     axes: &Axes,
     one: &Series,
 ) -> std::result::Result<(), DrawError> {
-    // The last point may lie on the end of the range.
+    // The end of the range counts as inside.
     let inside =
         |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
     let points = one.points.iter().filter(inside).copied();
@@ -215,18 +197,16 @@ fn draw_series<'a, 'b: 'a>(
     Ok(())
 }
 
-/// The smallest and the largest of some numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extent(Option<(f64, f64)>);
 
 impl Extent {
-    /// Takes in a number.
     pub fn add(&mut self, value: f64) {
         let (low, high) = self.0.unwrap_or((value, value));
         self.0 = Some((low.min(value), high.max(value)));
     }
 
-    /// From the smallest to the largest with a share of the distance on both sides, never empty.
+    /// The range with a margin, as a share of its width; never empty.
     pub fn padded(self, share: f64) -> Range<f64> {
         let (low, high) = self.0.unwrap_or((0.0, 1.0));
         let distance = if high > low { high - low } else { low.abs().max(1.0) };
@@ -234,27 +214,21 @@ impl Extent {
     }
 }
 
-pub(super) type Chart<'a, 'b> = ChartContext<'a, Medium<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// A plot that is a file of its own.
+/// A plot as a file.
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
-/// Draws series into one plot, with a legend where it hides least.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
     let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
     patzer_io::write(path, &curves.drawn(Format::Svg, FILE)?)
 }
 
-/// A place of measured data.
 pub(super) fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
     let corners = [(tile.x.start, tile.y.start), (tile.x.end, tile.y.end)];
     Rectangle::new(corners, shade(tile.value).filled())
 }
 
-/// Sets up the axes of a plot.
 pub(super) fn chart<'a, 'b>(
     canvas: &'a Canvas<'b>,
     axes: &Axes,
@@ -268,7 +242,7 @@ pub(super) fn chart<'a, 'b>(
     let digits = [&axes.x_range, &axes.y_range].map(digits);
     let widest = [axes.y_range.start, axes.y_range.end].map(|y| tick(y, digits[1]).len());
     let wide = widest.into_iter().max().unwrap_or(0) as u32 * look.text as u32 / 2;
-    // The last tick's number reaches beyond the axis.
+    // The last tick's label extends beyond the axis.
     builder
         .margin(14)
         .margin_right(2 * look.text)
@@ -288,13 +262,13 @@ pub(super) fn chart<'a, 'b>(
     Ok(chart)
 }
 
-/// Decimals that tell the ticks of a range apart.
+/// Decimals that distinguish the ticks of a range.
 pub(super) fn digits(range: &Range<f64>) -> usize {
     let step = (range.end - range.start).abs() / 10.0;
     if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }
 }
 
-/// A tick's number without needless digits.
+/// A tick label without trailing zeros.
 pub(super) fn tick(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let short = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -317,14 +291,14 @@ mod tests {
     use crate::style::BLUE;
 
     #[test]
-    fn ticks_have_no_needless_digits() {
+    fn ticks_have_no_trailing_zeros() {
         assert_eq!([0.1 + 0.2, -1e-17, -400.0, 0.125].map(|v| tick(v, 3)), ["0.3", "0", "-400", "0.125"]);
         assert_eq!([digits(&(0.0..1.0)), digits(&(0.07..0.08)), digits(&(-400.0..400.0))], [2, 4, 0]);
         assert_eq!([tick(0.0705, 4), tick(100.0, 0)], ["0.0705", "100"]);
     }
 
     #[test]
-    fn pictures_are_whole_files_with_their_words() {
+    fn plots_are_complete_files_with_their_labels() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
         let series = |mark, points| Series { label: "seen".into(), colour: BLUE, mark, points };

@@ -1,7 +1,4 @@
-//! Boards whose squares hold a value that may be below 0: piece-square tables, weights of neurons.
-//!
-//! In: values by square, a1 to h8. Out: SVG, blue for values above 0 and orange for those below, either deeper the
-//! further they are from it.
+//! Board heat maps of signed values, blue above 0 and orange below: piece-square tables, weights of neurons.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -9,16 +6,16 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn, on, signed};
 use patzer_io::error::Result;
 
-/// One board with its values written on it.
+/// A board heat map with its values written on it.
 #[derive(Debug, Clone)]
 pub struct Squares {
-    /// A value for each square, a1 to h8; `None` is left bare.
+    /// By square, a1 to h8; `None` leaves the square empty.
     pub values: Vec<Option<f64>>,
-    /// What stands below the value in small letters, such as its error; missing ones are left out.
+    /// Errors, below the values in small letters; may be missing.
     pub below: Vec<Option<f64>>,
-    /// The value that is drawn deepest; the same for boards that are to be compared.
+    /// The value with the deepest colour; equal for boards to compare.
     pub deepest: f64,
-    /// Whether colours go by the square root, for counts that are high in a few places.
+    /// Colours by the square root, for counts that are high on a few squares.
     pub root: bool,
 }
 
@@ -30,10 +27,6 @@ fn centred(size: i32, colour: RGBColor) -> TextStyle<'static> {
 }
 
 impl Squares {
-    /// Draws it.
-    ///
-    /// # Errors
-    /// If it cannot be drawn, which is our fault.
     pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN);
@@ -67,7 +60,7 @@ impl Squares {
     }
 }
 
-/// A value as it fits on a square.
+/// A value that fits on a square.
 fn short(value: f64) -> String {
     match value.abs() {
         0.0..0.05 => "0".into(),
@@ -86,25 +79,21 @@ fn coordinates(canvas: &Canvas<'_>, top: i32) -> std::result::Result<(), DrawErr
     Ok(())
 }
 
-/// Several boards without letters on them: the weights of a neuron, a board for each kind of piece.
+/// Several small heat maps without values, such as the weights of a neuron by kind of piece.
 #[derive(Debug, Clone)]
-pub struct Planes {
-    /// What each board is, with its 64 values.
+pub struct BoardHeatmaps {
+    /// Names, with 64 values each.
     pub boards: Vec<(String, Vec<f64>)>,
-    /// Boards in a row.
+    /// Boards per row.
     pub columns: usize,
-    /// The value that is drawn deepest.
+    /// The value with the deepest colour.
     pub deepest: f64,
 }
 
 const SMALL: i32 = 11;
 const GAP: i32 = 14;
 
-impl Planes {
-    /// Draws them.
-    ///
-    /// # Errors
-    /// If they cannot be drawn, which is our fault.
+impl BoardHeatmaps {
     pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 2 } else { 36 };
         let (side, columns) = (8 * SMALL, self.columns.max(1));
@@ -145,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_stands_on_its_square_with_its_error() {
+    fn a_square_shows_its_value_and_error() {
         let mut values = vec![None; 64];
         (values[0], values[63]) = (Some(-20.4), Some(1.26));
         let squares = Squares { values, below: vec![Some(3.0)], deepest: 20.4, root: false };
@@ -158,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn boards_of_a_neuron_lie_in_rows() {
+    fn boards_of_a_neuron_are_drawn_in_rows() {
         let boards = (0..12).map(|i| (format!("b{i}"), vec![f64::from(i) - 6.0; 64])).collect();
-        let svg = Planes { boards, columns: 6, deepest: 6.0 }.drawn(Format::Svg, "").unwrap();
+        let svg = BoardHeatmaps { boards, columns: 6, deepest: 6.0 }.drawn(Format::Svg, "").unwrap();
         let svg = String::from_utf8(svg).unwrap();
         assert!(svg.contains("b11") && !svg.contains("NaN"));
-        // Veils of nothing are not drawn: the seventh board is all 0.
+        // Transparent squares are not drawn: the seventh board is all 0.
         assert_eq!(svg.matches("<rect").count(), 1 + 12 + 11 * 64);
     }
 }

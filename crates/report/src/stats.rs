@@ -1,6 +1,4 @@
-//! The pictures of `patzer data stats`.
-//!
-//! In: statistics. Out: SVG files in a folder, one a figure.
+//! The figures of `patzer data stats`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +11,27 @@ use super::style::BLUE;
 use patzer_data::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_io::error::Result;
 
-/// Draws every figure that the statistics have data for; the files' paths.
-///
-/// # Errors
-/// If a file cannot be written.
+/// Name, title, labels and counts of a histogram.
+pub(crate) type Counted<'a> = (&'static str, &'static str, [&'static str; 2], &'a [u64]);
+
+pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 6] {
+    let tally = &stats.tally;
+    let pieces = "pieces, kings and pawns included";
+    [
+        ("game_length", "Length of games", ["plies", "games"], &stats.game_length),
+        ("ply", "Plies before the position", ["plies", "positions"], &tally.ply),
+        ("piece_count", "Pieces on the board", [pieces, "positions"], &tally.piece_count),
+        ("material", "Material on the board", ["pawns (3, 3, 5, 9)", "positions"], &tally.material),
+        ("halfmove", "Since the last capture or pawn move", ["plies", "positions"], &tally.halfmove),
+        ("depth", "Depth of the scores", ["plies", "positions"], &tally.depth),
+    ]
+}
+
+/// Draws every figure that has data and returns the paths.
 pub fn draw(folder: &Path, stats: &Stats) -> Result<Vec<PathBuf>> {
     let tally = &stats.tally;
     let mut drawn = Vec::new();
-    for (name, title, values, counted, counts) in [
-        ("game_length", "Length of games", "plies", "games", &stats.game_length),
-        ("ply", "Plies before the position", "plies", "positions", &tally.ply),
-        (
-            "piece_count",
-            "Pieces on the board",
-            "pieces, kings and pawns included",
-            "positions",
-            &tally.piece_count,
-        ),
-        ("material", "Material on the board", "pawns (3, 3, 5, 9)", "positions", &tally.material),
-        ("halfmove", "Since the last capture or pawn move", "plies", "positions", &tally.halfmove),
-        ("depth", "Depth of the scores", "plies", "positions", &tally.depth),
-    ] {
+    for (name, title, [values, counted], counts) in histograms(stats) {
         if counts.iter().any(|count| *count > 0) {
             let path = folder.join(format!("{name}.svg"));
             Histogram::of_values(title, values, counted, counts).draw(&path)?;
@@ -67,7 +65,6 @@ fn scores(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The mean result of each bucket of scores.
 fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
     let path = folder.join("agreement.svg");
     let point = |bucket: &Bucket| {

@@ -1,95 +1,88 @@
-//! What all pictures share: colours, letters, and how a picture becomes a file.
+//! Colours, fonts and file formats of all pictures.
 //!
-//! In: a function that draws. Out: SVG or PNG. A picture stands on its own white ground, so as a file it
-//! reads the same on light and on dark; a page exchanges the few colours named here for others where it is dark.
-//! Colours are told apart by the colour-blind too (Okabe and Ito, "Color Universal Design", 2008).
+//! Pictures have a white background; a dark page replaces the few colours named here. The palette suits the colour-blind
+//! (Okabe and Ito, "Color Universal Design", 2008).
 
 use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::medium::Medium;
-use super::raster::Raster;
+use super::png;
 use patzer_io::error::{Error, Result};
 
-/// The ground.
+/// Background.
 pub const PAPER: RGBColor = RGBColor(255, 255, 255);
-/// Letters and axes.
+/// Text and axes.
 pub const INK: RGBColor = RGBColor(34, 34, 34);
-/// Lines of the grid.
+/// Grid lines.
 pub const GRID: RGBColor = RGBColor(222, 222, 222);
-/// Wins, and whatever is first of a few things.
+/// Wins; first of a series.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// Draws, and whatever is second.
+/// Draws; second of a series.
 pub const GREEN: RGBColor = RGBColor(0, 158, 115);
-/// Losses, and whatever is third.
+/// Losses; third of a series.
 pub const ORANGE: RGBColor = RGBColor(213, 94, 0);
-/// Whatever is fourth.
+/// Fourth of a series.
 pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
 
-/// The letters of everything that is written.
 pub const FONT: &str = "sans-serif";
 
-/// What a drawing function draws on.
-pub type Canvas<'a> = DrawingArea<Medium<'a>, Shift>;
+pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What plotters says when a picture cannot be drawn.
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
 
-/// From 0 to 1: from the ground to blue, as a veil, so that it suits any ground.
+/// From 0 to 1: blue of increasing opacity, for any background.
 pub fn shade(share: f64) -> RGBAColor {
     veil(BLUE, share)
 }
 
-/// From -1 to 1: orange, over the ground at 0, to blue.
+/// From -1 to 1: orange, transparent at 0, to blue.
 pub fn signed(share: f64) -> RGBAColor {
     if share < 0.0 { veil(ORANGE, -share) } else { veil(BLUE, share) }
 }
 
-/// Letters that can be read on a [`shade`] or a [`signed`] one.
+/// Text colour on a [`shade`] or a [`signed`] colour.
 pub fn on(share: f64) -> RGBColor {
     if share.abs() > 0.7 { PAPER } else { INK }
 }
 
-/// Three digits are more than the eye sees, and keep files short.
+/// Three digits suffice and keep files short.
 fn veil(colour: RGBColor, share: f64) -> RGBAColor {
     let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
     colour.mix((share * 1000.0).round() / 1000.0)
 }
 
-/// How large a drawing is, and its letters.
+/// Size of a drawing and its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Width and height in pixels; on a page it shrinks with the window.
+    /// Width and height in pixels; a page scales it down.
     pub size: (u32, u32),
-    /// Size of the letters of axes and legends.
+    /// Font size of axes and legends.
     pub text: i32,
-    /// Size of the letters above it.
+    /// Font size of the title.
     pub title: i32,
 }
 
 impl Look {
-    /// A plot on a page of several: small, with letters that stay readable on a telephone.
+    /// A plot on a page, readable on a telephone.
     pub const PAGE: Look = Look { size: (560, 350), text: 18, title: 20 };
 
-    /// The style of axes and legends.
+    /// Text style of axes and legends.
     pub fn letters(&self) -> TextStyle<'static> {
         (FONT, self.text).into_font().color(&INK)
     }
 }
 
-/// What a picture becomes.
+/// File format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The text of an SVG.
     Svg,
-    /// A PNG, with two dots to the pixel each way.
+    /// Two dots per pixel each way.
     Png,
 }
 
 impl Format {
-    /// How names of such files end.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Svg => "svg",
@@ -98,10 +91,7 @@ impl Format {
     }
 }
 
-/// Draws a picture of a size in pixels, and writes it as SVG.
-///
-/// # Errors
-/// If the file cannot be written.
+/// Draws a picture of a size in pixels and writes it as SVG.
 pub fn picture(
     path: &Path,
     size: (u32, u32),
@@ -111,41 +101,30 @@ pub fn picture(
 }
 
 /// Draws a picture of a size in pixels.
-///
-/// # Errors
-/// If it cannot be drawn, which is our fault.
 pub fn drawn(
     size: (u32, u32),
     format: Format,
     draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
 ) -> Result<Vec<u8>> {
-    let on = |medium: Medium<'_>| {
-        let canvas = medium.into_drawing_area();
-        (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
-            .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))
-    };
+    let mut svg = String::new();
+    let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
+        .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))?;
+    drop(canvas);
+    let svg = compact(&svg);
     match format {
-        Format::Svg => {
-            let mut svg = String::new();
-            on(Medium::Svg(SVGBackend::with_string(&mut svg, size)))?;
-            Ok(lean(&svg).into_bytes())
-        }
-        Format::Png => {
-            let mut raster = Raster::new(size);
-            on(Medium::Raster(&mut raster))?;
-            raster.png()
-        }
+        Format::Svg => Ok(svg.into_bytes()),
+        Format::Png => png::render(&svg),
     }
 }
 
-/// The same picture in fewer bytes: what every element says is said once. Texts hold no quotation marks, so nothing in
-/// them is taken for an attribute.
-fn lean(svg: &str) -> String {
-    let said = [(" opacity=\"1\"", ""), (" stroke=\"none\"", ""), (" font-family=\"sans-serif\"", "")];
-    let mut lean = said.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
-    lean = lean.replacen("<svg ", "<svg font-family=\"sans-serif\" ", 1);
-    // Sizes of letters are given in pixels of another kind, with needless digits.
-    let mut parts = lean.split(" font-size=\"");
+/// Removes default and repeated attributes. Texts contain no quotation marks, so none looks like an attribute.
+fn compact(svg: &str) -> String {
+    let redundant = [(" opacity=\"1\"", ""), (" stroke=\"none\"", ""), (" font-family=\"sans-serif\"", "")];
+    let mut text = redundant.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
+    text = text.replacen("<svg ", "<svg font-family=\"sans-serif\" ", 1);
+    // Font sizes have needless digits.
+    let mut parts = text.split(" font-size=\"");
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
         let (size, rest) = part.split_once('"').unwrap_or((part, ""));
@@ -162,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shades_darken_from_end_to_end_on_either_side() {
+    fn shades_darken_away_from_0() {
         let depth = |share: f64| shade(share).3;
         assert!((0..100).all(|i| depth(f64::from(i) / 100.0) < depth(f64::from(i + 1) / 100.0)));
         assert_eq!((depth(-3.0), depth(7.0), depth(f64::NAN)), (0.0, 1.0, 0.0));

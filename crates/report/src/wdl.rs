@@ -1,6 +1,4 @@
-//! The pictures of the scale: K's sigmoid, and the win/draw/loss model against what was counted.
-//!
-//! In: a fit and what it was fitted to. Out: SVG files in a folder.
+//! Figures of the score scale: K's sigmoid, and the win/draw/loss model against counted results.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +12,8 @@ use patzer_fit::wdl::table::Row;
 use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable};
 use patzer_io::error::Result;
 
-/// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
-/// centipawns and a result from 0 to 1, both from White's side.
-///
-/// # Errors
-/// If the file cannot be written.
+/// Draws `k.svg`: the sigmoid over mean results. Pairs are a score in centipawns and a result from 0 to 1, both from
+/// White's side.
 pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
     const WIDTH: f64 = 25.0;
     const REACH: usize = 40;
@@ -49,10 +44,7 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
     curves(&path, &axes, &series, UpperLeft).map(|()| path)
 }
 
-/// Draws a model against its table: a and b by row, the chances at the target, and contours of win and draw.
-///
-/// # Errors
-/// If a file cannot be written.
+/// Draws a model against its table: a and b by row, probabilities at the target, contours of win and draw.
 pub fn draw_model(folder: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<Vec<PathBuf>> {
     let paths =
         ["wdl-parameters.svg", "wdl-curves.svg", "wdl-win.svg", "wdl-draw.svg"].map(|f| folder.join(f));
@@ -71,7 +63,6 @@ fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>)
     Series { mark: Mark::Dots, ..line(label, colour, points) }
 }
 
-/// What rows are called.
 fn row_name(table: &WdlTable) -> &'static str {
     match table.bounds.by {
         By::Material => "material (9Q + 5R + 3(B + N) + P, both sides)",
@@ -108,7 +99,7 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
     curves(path, &axes, &series, UpperRight)
 }
 
-/// The chances at the target's row, or the nearest one that has data.
+/// Draws the probabilities at the target's row, or the nearest row with data.
 fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     let distance = |row: &&Row| (f64::from(row.at) - model.target).abs();
     let Some(row) = table.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
@@ -152,13 +143,13 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     curves(path, &axes, &series, MiddleLeft)
 }
 
-/// Contours of the win chance (`outcome` 0) or the draw chance (1) over score and row.
+/// Draws contours of the win (`outcome` 0) or draw (1) probability over score and row.
 fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> Result<()> {
     let Contours { axes, tiles, levels } = counted(table, outcome);
     contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &levels)
 }
 
-/// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with the levels of their contours.
+/// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with contour levels.
 pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.bounds.rows();
@@ -174,7 +165,7 @@ pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec() }
 }
 
-/// The counted shares, in fortieths of the scores and about thirty steps of rows; places with few positions stay bare.
+/// Counted shares in 40 by about 30 tiles; those with few positions stay empty.
 fn tiles(table: &WdlTable, reach: f64, outcome: usize) -> Vec<Tile> {
     const ACROSS: usize = 40;
     const LEAST: u64 = 10;

@@ -1,82 +1,72 @@
-//! Weights of an evaluation in a report.
+//! The report section of tuned weights.
 //!
-//! In: the rows of a fit's `weights.csv`, or the weights of a file; its log; how it stands against positions. Out: a
-//! section. What a weight is follows from its name, such as `psqt.knight[e4] midgame`, so the tables of any engine are
-//! drawn: 64 squares as a board, a list as a curve, all else as rows.
+//! Names such as `psqt.knight[e4] midgame` decide how weights are drawn, for any engine: 64 squares as a board, a list as
+//! a curve, all else as rows.
 
 use std::path::Path;
 
 use shakmaty::Square;
 
+use super::csv_table::{CsvTable, Row};
+use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
-use super::judged::Judged;
 use super::log::{self, Epoch};
 use super::plot::{Band, Curves};
 use super::section::{Kind, Part, Section};
-use super::sheet::{Row, Sheet};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
 use patzer_io::error::Result;
 
-/// One weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weight {
-    /// Its name.
     pub name: String,
-    /// Before the fit, if there was one.
+    /// Before the fit, in centipawns.
     pub before: Option<f64>,
-    /// Now, in centipawns.
     pub after: f64,
-    /// Standard error, if it is known.
+    /// Standard error.
     pub error: Option<f64>,
-    /// In how many positions it counts, if that is known.
+    /// Number of positions where it counts.
     pub positions: Option<u64>,
-    /// Whether it was held.
     pub fixed: bool,
 }
 
-/// What is known of weights.
+/// Input of the section.
 pub struct Weights {
-    /// The weights, in order.
     pub weights: Vec<Weight>,
-    /// K of the sigmoid that they were tuned for.
+    /// K of the sigmoid.
     pub k: Option<f64>,
-    /// The epochs of the fit; empty if unknown.
+    /// Empty if unknown.
     pub epochs: Vec<Epoch>,
-    /// Training and validation loss before the fit, if the run tells.
+    /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
-    /// How they stand against positions, or why that is not known.
-    pub judged: std::result::Result<Judged, String>,
+    /// The evaluation report, or why it is missing.
+    pub evaluation: std::result::Result<EvaluationReport, String>,
 }
 
 /// Reads `weights.csv`.
-///
-/// # Errors
-/// If it cannot be read, lacks a column, or holds something else than numbers.
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
-    let sheet = Sheet::read(path)?;
+    let table = CsvTable::read(path)?;
     let [name, before, after, error] = [
-        sheet.needed("name")?,
-        sheet.needed("before")?,
-        sheet.needed("after")?,
-        sheet.needed("standard_error")?,
+        table.needed("name")?,
+        table.needed("before")?,
+        table.needed("after")?,
+        table.needed("standard_error")?,
     ];
-    let (positions, fixed) = (sheet.needed("positions")?, sheet.needed("fixed")?);
+    let (positions, fixed) = (table.needed("positions")?, table.needed("fixed")?);
     let read = |row: Row<'_>| {
         Ok(Weight {
             name: row.text(name).to_string(),
             before: row.number(before)?,
-            after: row.must(after)?,
+            after: row.required(after)?,
             error: row.number(error)?,
             positions: row.number(positions)?.map(|count| count as u64),
             fixed: row.text(fixed) == "true",
         })
     };
-    sheet.rows().map(read).collect()
+    table.rows().map(read).collect()
 }
 
-/// The section.
 pub fn section(name: &str, data: &Weights) -> Section {
     let mut section = Section::new(name, Kind::Weights);
     let tuned = data.weights.iter().filter(|weight| !weight.fixed && weight.before.is_some()).count();
@@ -95,8 +85,8 @@ pub fn section(name: &str, data: &Weights) -> Section {
         }
     }
     log::measures(&mut section, &data.epochs);
-    if let Ok(judged) = &data.judged {
-        judged.measures(&mut section);
+    if let Ok(evaluation) = &data.evaluation {
+        evaluation.measures(&mut section);
     }
     log::part("Fit", &data.epochs).into_iter().for_each(|part| section.part(part));
     let terms = terms(&data.weights);
@@ -104,27 +94,27 @@ pub fn section(name: &str, data: &Weights) -> Section {
     section.part(boards(&terms));
     section.part(lists(&terms));
     section.part(other_tables(&terms));
-    judgement(&mut section, &data.judged, |part, judged| {
-        judged.by_phase().into_iter().for_each(|figure| part.add(figure));
+    add_evaluation(&mut section, &data.evaluation, |part, evaluation| {
+        evaluation.by_phase().into_iter().for_each(|figure| part.add(figure));
     });
     section
 }
 
-/// What an evaluation says of positions, or why that cannot be shown.
-pub(super) fn judgement(
+/// Adds the evaluation report, or why it is missing.
+pub(super) fn add_evaluation(
     section: &mut Section,
-    judged: &std::result::Result<Judged, String>,
-    more: impl FnOnce(&mut Part, &Judged),
+    evaluation: &std::result::Result<EvaluationReport, String>,
+    more: impl FnOnce(&mut Part, &EvaluationReport),
 ) {
     let mut part = Part::new("Against positions");
-    match judged {
-        Ok(judged) => {
-            part.say(format!("{}.", judged.what));
-            more(&mut part, judged);
-            part.add(judged.against_results());
-            judged.against_scores().into_iter().for_each(|figure| part.add(figure));
+    match evaluation {
+        Ok(evaluation) => {
+            part.say(format!("{}.", evaluation.what));
+            more(&mut part, evaluation);
+            part.add(evaluation.against_results());
+            evaluation.against_scores().into_iter().for_each(|figure| part.add(figure));
             section.part(part);
-            section.part(judged.worst(12));
+            section.part(evaluation.worst(12));
         }
         Err(reason) => {
             part.missing(format!("No residuals and no positions: {reason}."));
@@ -133,14 +123,14 @@ pub(super) fn judgement(
     }
 }
 
-/// Weights of one name: `psqt.knight`, with the values of both halves by entry.
+/// Weights of one name, such as `psqt.knight`.
 struct Term<'a> {
     name: &'a str,
-    /// `midgame`, `endgame`, or nothing; with the weights by what stands in brackets.
+    /// `midgame`, `endgame` or nothing, with the weights by the text in brackets.
     halves: Vec<(&'a str, Vec<(&'a str, &'a Weight)>)>,
 }
 
-/// `psqt.knight[e4] midgame` into its name, `e4` and `midgame`.
+/// Splits `psqt.knight[e4] midgame` into name, `e4` and `midgame`.
 fn split(name: &str) -> (&str, &str, &str) {
     let (name, half) = match name.rsplit_once(' ') {
         Some((name, half)) if matches!(half, "midgame" | "endgame") => (name, half),
@@ -194,13 +184,13 @@ impl Term<'_> {
     }
 }
 
-/// Before, now and error, as cells.
+/// Before, now and error.
 fn cells(weight: &Weight) -> [Cell; 3] {
     let number = |value: Option<f64>, decimals| value.map_or(Cell::Nothing, |v| Cell::number(v, decimals));
     [number(weight.before, 0), Cell::number(weight.after, 1), number(weight.error, 1)]
 }
 
-/// The same in full, and the positions.
+/// Before, now, error and positions, unrounded.
 fn exact(weight: &Weight) -> [Cell; 4] {
     let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
     [Cell::known(weight.before), Cell::exact(weight.after), Cell::known(weight.error), count]
@@ -251,7 +241,7 @@ fn boards(terms: &[Term<'_>]) -> Part {
             for (entry, weight) in entries {
                 data.row(std::iter::once(Cell::text(*entry)).chain(exact(weight)));
             }
-            // Where a tuning starts from nothing there is nothing to show of it.
+            // A tuning from zero has no board of values before.
             let before = place(|weight| weight.before);
             if before.iter().flatten().any(|value| *value != 0.0) {
                 let deepest = before.iter().flatten().fold(deepest, |most, value| most.max(value.abs()));
@@ -287,7 +277,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
                 data.row([Cell::exact(x(entry)), Cell::text(*half)].into_iter().chain(exact(weight)));
             }
         }
-        // Errors of values that nothing counts are as wide as one likes: the values set the limits.
+        // Values without positions have huge errors: only the values set the limits.
         let mut curves =
             Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
         curves = curves.roomy();
@@ -304,7 +294,6 @@ fn lists(terms: &[Term<'_>]) -> Part {
     part
 }
 
-/// All other tables, entry by entry.
 fn other_tables(terms: &[Term<'_>]) -> Part {
     let mut part = Part::new("Other tables");
     let mut table = Table::new(&["weight", "before", "now", "±"]);
@@ -326,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_a_weight_is() {
+    fn names_split_into_term_entry_and_half() {
         assert_eq!(split("psqt.knight[e4] midgame"), ("psqt.knight", "e4", "midgame"));
         assert_eq!(split("pawns.doubled[1][3] endgame"), ("pawns.doubled", "1][3", "endgame"));
         assert_eq!(split("tempo"), ("tempo", "", ""));
@@ -334,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_sorted_into_boards_lists_and_single_ones() {
+    fn weights_are_drawn_as_boards_lists_and_single_values() {
         let weight = |name: String, after: f64| Weight {
             name,
             before: Some(0.0),
@@ -353,7 +342,7 @@ mod tests {
             k: Some(1.0),
             epochs: Vec::new(),
             before: [None; 2],
-            judged: Err("no data".into()),
+            evaluation: Err("no data".into()),
         };
         let section = section("x", &data);
         let titles: Vec<&str> = section.parts.iter().map(|part| part.title.as_str()).collect();

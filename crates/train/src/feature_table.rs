@@ -135,7 +135,7 @@ fn scale(rows: &[f32], bias: &[f32], layout: &ParamLayout) -> f32 {
     let features = &layout.architecture.features;
     let (mut sum, mut terms) = (largest(bias), 1);
     let mut start = 0;
-    for set in features.sets() {
+    for set in features.blocks() {
         let of_bucket =
             |bucket: &[f32]| largest(&bucket[start * layout.tile..(start + set.count) * layout.tile]);
         let buckets = rows.chunks_exact(features.count() * layout.tile);
@@ -217,7 +217,7 @@ mod tests {
             // The most rows of each block that can be active together.
             let mut rows = Vec::new();
             let mut start = 0;
-            for set in architecture.features.sets() {
+            for set in architecture.features.blocks() {
                 rows.extend(std::iter::repeat_n(start, set.most));
                 start += set.count as u16;
             }

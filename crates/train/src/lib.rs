@@ -243,7 +243,7 @@ pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
 
 /// A network of any architecture with random weights.
 pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
-    architecture.check().map_err(|(_, reason)| Error::usage(reason))?;
+    architecture.check().map_err(|error| Error::usage(error.to_string()))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
     Model::random(architecture, false, seed).quantise(about)
 }

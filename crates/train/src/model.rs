@@ -31,7 +31,7 @@ impl Model {
         let mut model = Model::zero(architecture, factoriser);
         let layout = &model.layout;
         let mut rng = Rng::new(seed);
-        let active = architecture.features.sets().iter().map(|set| set.most.min(64)).sum::<usize>();
+        let active = architecture.features.blocks().iter().map(|set| set.most.min(64)).sum::<usize>();
         let spread = 0.1 * (1.0 / active as f64).sqrt();
         let limits = layout.limits();
         let mut fill = |at: usize, spread: f64| {
@@ -69,7 +69,7 @@ impl Model {
     /// started from noise never learns their value.
     pub fn start(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
         let mut model = Model::random(architecture, factoriser, seed);
-        if architecture.features.sets()[0].name != "all" {
+        if architecture.features.blocks()[0].name != "all" {
             return model;
         }
         if architecture.psqt {
@@ -171,7 +171,7 @@ impl Model {
     fn start_neurons(&mut self) {
         let layout = self.layout.clone();
         let architecture = &layout.architecture;
-        let hidden = architecture.outputs_a_view();
+        let hidden = architecture.outputs_per_perspective();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
         for neuron in 0..material::MIN_HIDDEN {
@@ -280,14 +280,14 @@ fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
     let sums = |table: &[i16], columns: usize, column: usize| -> i32 {
         let bucket = |bucket: usize| -> i32 {
             let mut from = bucket * features;
-            let block = |set: &&'static patzer_eval::nnue::features::Set| {
+            let block = |set: &&'static patzer_eval::nnue::features::FeatureBlock| {
                 let rows = from..from + set.count;
                 from = rows.end;
                 let largest =
                     rows.map(|row| i32::from(table[row * columns + column]).abs()).max().unwrap_or(0);
                 largest * set.most as i32
             };
-            architecture.features.sets().iter().map(block).sum()
+            architecture.features.blocks().iter().map(block).sum()
         };
         (0..architecture.king_bucket_count()).map(bucket).max().unwrap_or(0)
     };

@@ -132,7 +132,7 @@ impl ParamLayout {
         if layer > 0 {
             return start + input;
         }
-        let a_view = self.architecture.outputs_a_view();
+        let a_view = self.architecture.outputs_per_perspective();
         let [tile, lane] = self.place(input % a_view);
         start + input / a_view * self.hidden_width() + tile * self.tile + lane
     }
@@ -156,10 +156,10 @@ impl ParamLayout {
     /// that can be active together, and the bias, sum to less than 2^15/QA.
     pub fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
-        let share = (LARGEST - LIMIT) * 0.99 / features.sets().len() as f32;
+        let share = (LARGEST - LIMIT) * 0.99 / features.blocks().len() as f32;
         let parts = if self.factor_rows > 0 { 2.0 } else { 1.0 };
         let mut row = Vec::with_capacity(features.count());
-        for set in features.sets() {
+        for set in features.blocks() {
             row.extend(std::iter::repeat_n(share / set.most as f32, set.count));
         }
         let mut limits = vec![LIMIT; self.len];

@@ -284,7 +284,7 @@ impl Settings {
     fn check(&self) -> std::result::Result<(), (&'static str, String)> {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
-        self.architecture().check()?;
+        self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
         whole("epochs", self.epochs, 1_000_000)?;
         range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
         whole("buffer", self.buffer, 1 << 31)?;

@@ -1,55 +1,43 @@
-//! What several terms need to know of a position, worked out once.
-//!
-//! In: a board and the side to move; nothing else, so that boards of datasets can be evaluated as they are.
-//! Out: pawn attacks, attacks of each piece, squares attacked by each side.
+//! Attacks that several terms use, from a board and the side to move alone: boards of datasets need no full position.
 
 use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 
-use super::structure::Structure;
+use super::pawn_structure::PawnStructure;
 use patzer_chess::sliders;
 
-/// A board with its attacks.
-///
-/// Attacks of pawns and kings are there from the start; those of the other pieces come in while
-/// the terms visit them one by one, see [`Context::note`].
+/// A board with its attacks: of pawns and kings from the start, of the other pieces as the terms visit them.
 pub struct Context<'a> {
-    /// The pieces.
     pub board: &'a Board,
-    /// Side to move.
     pub turn: Color,
-    /// What the pawns alone decide.
-    pub structure: Structure,
-    /// The kings' squares; a board without one is evaluated without the terms about it.
+    pub structure: PawnStructure,
+    /// `None` skips the terms about that king.
     pub kings: ByColor<Option<Square>>,
-    /// Squares attacked by each kind of piece of each side; sliders see through own pieces that move likewise.
+    /// Attacks by role; sliders see through own pieces that move alike.
     pub by_role: ByColor<ByRole<Bitboard>>,
-    /// Squares attacked by anything of each side.
     pub attacked: ByColor<Bitboard>,
     /// Squares attacked at least twice by each side.
     pub twice: ByColor<Bitboard>,
-    /// Squares where mobility counts, see the mobility term.
-    pub useful: ByColor<Bitboard>,
-    /// Each king's square and those around it.
+    /// See the mobility term.
+    pub mobility_area: ByColor<Bitboard>,
+    /// The king zone: its square and those around it.
     pub zone: ByColor<Bitboard>,
     /// Number of pieces of each side that attack the enemy king's zone.
     pub attackers: ByColor<usize>,
 }
 
-/// A knight, bishop, rook or queen that is being visited.
+/// The knight, bishop, rook or queen that the terms visit.
 #[derive(Clone, Copy)]
 pub struct Visit {
-    /// What it is.
     pub role: Role,
-    /// Where it stands.
     pub square: Square,
-    /// What it attacks, own pieces included.
+    /// Own pieces included.
     pub attacks: Bitboard,
 }
 
 impl<'a> Context<'a> {
     /// Starts with the attacks of pawns and kings.
     #[inline(always)]
-    pub fn new(board: &'a Board, turn: Color, structure: Structure) -> Context<'a> {
+    pub fn new(board: &'a Board, turn: Color, structure: PawnStructure) -> Context<'a> {
         const NONE: ByColor<Bitboard> = ByColor { black: Bitboard::EMPTY, white: Bitboard::EMPTY };
         let mut context = Context {
             board,
@@ -59,14 +47,14 @@ impl<'a> Context<'a> {
             by_role: ByColor::new_with(|_| ByRole::new_with(|_| Bitboard::EMPTY)),
             attacked: NONE,
             twice: NONE,
-            useful: NONE,
+            mobility_area: NONE,
             zone: NONE,
             attackers: ByColor { black: 0, white: 0 },
         };
         context.begin(Color::White);
         context.begin(Color::Black);
-        context.useful.white &= !context.by_role.black.pawn;
-        context.useful.black &= !context.by_role.white.pawn;
+        context.mobility_area.white &= !context.by_role.black.pawn;
+        context.mobility_area.black &= !context.by_role.white.pawn;
         context
     }
 
@@ -79,12 +67,12 @@ impl<'a> Context<'a> {
         self.attacked[us] = left | right | king;
         self.twice[us] = (left & right) | ((left | right) & king);
         let blocked = self.pieces(us, Role::Pawn) | self.pieces(us, Role::King);
-        self.useful[us] = !blocked;
+        self.mobility_area[us] = !blocked;
         self.zone[us] = king | self.pieces(us, Role::King);
     }
 
-    /// What a knight, bishop, rook or queen attacks. A bishop behind its queen still bears on the diagonal, and two
-    /// rooks on a file are one battery: own pieces that move likewise are seen through.
+    /// Attacks of a knight, bishop, rook or queen. Own pieces that move alike are transparent: a bishop behind its queen
+    /// still bears on the diagonal, and two rooks on a file are a battery.
     #[inline(always)]
     pub fn reach(&self, us: Color, role: Role, square: Square) -> Bitboard {
         let (ours, occupied) = (self.board.by_color(us), self.board.occupied());
@@ -98,15 +86,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Remembers what a piece attacks.
     #[inline(always)]
-    pub fn note(&mut self, us: Color, role: Role, attacks: Bitboard) {
+    pub fn add_attacks(&mut self, us: Color, role: Role, attacks: Bitboard) {
         self.twice[us] |= self.attacked[us] & attacks;
         self.attacked[us] |= attacks;
         self.by_role[us][role] |= attacks;
     }
 
-    /// The pieces of one kind of one side.
     #[inline(always)]
     pub fn pieces(&self, color: Color, role: Role) -> Bitboard {
         self.board.by_color(color) & self.board.by_role(role)
@@ -124,8 +110,7 @@ fn pawn_attacks(color: Color, pawns: Bitboard) -> [Bitboard; 2] {
     }
 }
 
-/// A set of squares as its side sees it: for Black the board is turned upside down, so that pawns of both sides
-/// move up. A term that is written on relative squares needs no cases by colour.
+/// Flips a set of squares for Black, so that pawns of both sides move up and terms need no cases by colour.
 #[inline(always)]
 pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
     match us {
@@ -134,7 +119,7 @@ pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
     }
 }
 
-/// A square as its side sees it, see [`relative`].
+/// Flips a square for Black, see [`relative`].
 #[inline(always)]
 pub fn relative_square(us: Color, square: Square) -> Square {
     match us {
@@ -143,7 +128,7 @@ pub fn relative_square(us: Color, square: Square) -> Square {
     }
 }
 
-/// King's moves from one square to another on an empty board.
+/// King distance (Chebyshev) between two squares.
 #[inline(always)]
 pub fn distance(from: Square, to: Square) -> usize {
     static DISTANCES: [[u8; 64]; 64] = {
@@ -160,7 +145,7 @@ pub fn distance(from: Square, to: Square) -> usize {
     usize::from(DISTANCES[to as usize][from as usize])
 }
 
-/// All squares above the given ones on the same files, without themselves unless one stands above another.
+/// North fill, the given squares excluded unless they are above another.
 #[inline(always)]
 pub fn above(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(8);
@@ -169,7 +154,7 @@ pub fn above(squares: Bitboard) -> Bitboard {
     fill | fill.shift(32)
 }
 
-/// All squares below the given ones on the same files, see [`above`].
+/// South fill, see [`above`].
 #[inline(always)]
 pub fn below(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(-8);
@@ -178,7 +163,7 @@ pub fn below(squares: Bitboard) -> Bitboard {
     fill | fill.shift(-32)
 }
 
-/// The squares directly left and right of the given ones.
+/// The squares directly left and right.
 #[inline(always)]
 pub fn beside(squares: Bitboard) -> Bitboard {
     squares.without(Bitboard::from_file(shakmaty::File::A)).shift(-1)
@@ -197,16 +182,16 @@ mod tests {
             "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
         ] {
             let board = fen.parse::<Fen>().unwrap().into_setup().board;
-            let mut context = Context::new(&board, Color::White, Structure::of(&board));
+            let mut context = Context::new(&board, Color::White, PawnStructure::of(&board));
             for color in Color::ALL {
                 for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
                     for square in context.pieces(color, role) {
                         let attacks = context.reach(color, role, square);
-                        context.note(color, role, attacks);
+                        context.add_attacks(color, role, attacks);
                     }
                 }
                 for square in Square::ALL {
-                    let attackers = seen_from(&board, square, color);
+                    let attackers = attackers(&board, square, color);
                     assert_eq!(context.attacked[color].contains(square), attackers >= 1, "{fen} {square}");
                     assert_eq!(context.twice[color].contains(square), attackers >= 2, "{fen} {square}");
                 }
@@ -214,9 +199,8 @@ mod tests {
         }
     }
 
-    /// How many pieces of a colour attack a square, seeing through own pieces that move likewise: found by taking
-    /// those off the board for each piece, one by one.
-    fn seen_from(board: &Board, square: Square, color: Color) -> usize {
+    /// Counts a colour's attackers of a square, with own pieces that move alike taken off the board for each piece.
+    fn attackers(board: &Board, square: Square, color: Color) -> usize {
         let attacks = |from: Square| {
             let piece = board.piece_at(from).unwrap();
             let own = board.by_color(color);

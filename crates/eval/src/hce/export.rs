@@ -1,14 +1,11 @@
-//! Weights as source code for other engines.
-//!
-//! In: weights. Out: C++ arrays or Rust constants, one a part, each entry a `{midgame, endgame}` pair in
-//! centipawns. Square tables go from a1 to h8, seen from the piece's own side.
+//! Exports weights as source code for other engines: C++ arrays or Rust constants.
 
 use std::fmt::Write;
 
 use super::layout::{Part, Shape, Term, parts};
 use super::weights::Weights;
 
-/// A C++ header (C++17) with one array a part.
+/// Writes a C++ header (C++17) with one array per part.
 pub fn cpp(weights: &Weights) -> String {
     let mut text = format!(
         "// Weights tuned by patzer {}: {{midgame, endgame}} in centipawns, K = {:?}.\n\
@@ -17,9 +14,7 @@ pub fn cpp(weights: &Weights) -> String {
         env!("CARGO_PKG_VERSION"),
         weights.k()
     );
-    for (term, part, range) in parts() {
-        let name = name(term, part);
-        let body = body(&weights.pairs()[range], part, ["{", "}"]);
+    for (name, part, body) in constants(weights, ["{", "}"]) {
         let _ = match part.shape {
             Shape::Single => write!(text, "\n// {}\nconstexpr Pair {name} = {body};\n", part.about),
             shape => {
@@ -31,7 +26,7 @@ pub fn cpp(weights: &Weights) -> String {
     text + "\n}  // namespace weights\n"
 }
 
-/// Rust source with one constant a part.
+/// Writes Rust source with one constant per part.
 pub fn rust(weights: &Weights) -> String {
     let mut text = format!(
         "//! Weights tuned by patzer {}: `[midgame, endgame]` in centipawns, K = {:?}.\n\
@@ -39,9 +34,7 @@ pub fn rust(weights: &Weights) -> String {
         env!("CARGO_PKG_VERSION"),
         weights.k()
     );
-    for (term, part, range) in parts() {
-        let name = name(term, part);
-        let body = body(&weights.pairs()[range], part, ["[", "]"]);
+    for (name, part, body) in constants(weights, ["[", "]"]) {
         let _ = match part.shape {
             Shape::Single => write!(text, "\n/// {}\npub const {name}: [i32; 2] = {body};\n", part.about),
             shape => {
@@ -51,6 +44,16 @@ pub fn rust(weights: &Weights) -> String {
         };
     }
     text
+}
+
+/// Name, part and value of every constant.
+fn constants<'a>(
+    weights: &'a Weights,
+    brackets: [&'a str; 2],
+) -> impl Iterator<Item = (String, &'static Part, String)> + 'a {
+    parts().map(move |(term, part, range)| {
+        (name(term, part), part, body(&weights.pairs()[range], part, brackets))
+    })
 }
 
 fn name(term: &Term, part: &Part) -> String {

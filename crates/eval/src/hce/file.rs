@@ -1,8 +1,7 @@
-//! The weight file, `.hce.toml`: every term named, `[midgame, endgame]` pairs in centipawns, boards as one sees
-//! them with rank 8 on top.
+//! The weight file, `.hce.toml`: `[midgame, endgame]` pairs in centipawns by term and part, boards with rank 8 on top.
 //!
-//! In and out: TOML. An unknown name is an error with its line. A missing one counts as 0, so that an evaluation with a
-//! new term reads older files; the caller names what was missing, because a lost weight costs strength.
+//! An unknown name is an error with its line. A missing one counts as 0, so that an evaluation with a new term reads
+//! older files; the caller warns about it, because a lost weight costs strength.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,11 +16,10 @@ use crate::error::EvalError;
 
 type Result<T> = std::result::Result<T, EvalError>;
 
-/// The version of the format that this patzer reads and writes.
 const VERSION: i64 = 1;
 
 impl Weights {
-    /// The content of a `.hce.toml` file.
+    /// Writes the content of a `.hce.toml` file.
     pub fn to_toml(&self) -> String {
         let mut text = String::from(
             "# Weights of patzer's hand-crafted evaluation: [midgame, endgame] in centipawns.\n\
@@ -39,11 +37,7 @@ impl Weights {
         text
     }
 
-    /// Reads the content of a `.hce.toml` file. Terms and parts that it lacks count as 0 and are in
-    /// [`Weights::missing`].
-    ///
-    /// # Errors
-    /// An unknown term or part, a part of the wrong length, or a value that is not a whole number of centipawns.
+    /// Reads the content of a `.hce.toml` file. Missing terms and parts count as 0 and are in [`Weights::missing`].
     pub fn parse(text: &str) -> Result<Weights> {
         let reader = Reader { text };
         let table = DeTable::parse(text).map_err(|e| {
@@ -111,7 +105,7 @@ fn write_part(text: &mut String, part: &Part, pairs: &[[i32; 2]]) {
     };
 }
 
-/// The text, for messages that name the line.
+/// The text, to find the lines of faults.
 struct Reader<'a> {
     text: &'a str,
 }
@@ -203,7 +197,7 @@ impl Reader<'_> {
     }
 }
 
-/// The names of all terms with their parts, for messages and help.
+/// Lists all terms and parts with their descriptions, for help.
 pub fn describe() -> String {
     let mut text = String::new();
     for (term, part, range) in parts() {
@@ -220,14 +214,14 @@ mod tests {
         Weights::parse(text).unwrap_err().to_string()
     }
 
-    /// Weights of which no two are equal, so that nothing can change places unseen.
+    /// Weights that all differ, so that no two can be swapped unnoticed.
     fn distinct() -> Weights {
         let pairs: Vec<_> = (0..COUNT as i32).map(|i| [i, -i - 1]).collect();
         Weights::from_pairs(1.2345, &pairs).unwrap()
     }
 
     #[test]
-    fn weights_survive_the_file() {
+    fn weights_survive_the_round_trip() {
         let weights = distinct();
         assert_eq!(Weights::parse(&weights.to_toml()).unwrap(), weights);
     }
@@ -259,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_lacks_counts_as_nothing_and_is_named() {
+    fn missing_parts_count_as_0_and_are_listed() {
         let good = distinct().to_toml();
         let read = Weights::parse(&good.replace("islands =", "# islands =")).unwrap();
         assert_eq!(read.missing(), ["pawns.islands"]);
@@ -271,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_weights_are_faults() {
+    fn malformed_pairs_are_errors() {
         let good = Weights::untuned().to_toml();
         for (bad, reason) in [
             ("queen = [900]", "pairs of two numbers"),

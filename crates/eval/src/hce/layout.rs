@@ -1,34 +1,33 @@
-//! The layout of the weights: which terms there are, which parts they have, and where each part lies.
+//! The layout of the weights: the index of each term's parts in one flat list.
 //!
-//! In: the parts that each term's file declares. Out: their places in one flat list of weights. This table alone
-//! drives the weight file, the exports and the selection of terms to tune. Places are looked up while compiling,
-//! so a misspelt part is a compile error.
+//! The terms' declarations alone drive the weight file, the exports and the selection of terms to tune. Indices are
+//! constants, so a misspelt part does not compile.
 
 use super::terms::TERMS;
 
 /// One term of the evaluation, declared in its own file.
 #[derive(Debug)]
 pub struct Term {
-    /// Its name in weight files and on the command line.
+    /// The name in weight files and on the command line.
     pub name: &'static str,
-    /// What it is about, in a line.
+    /// A one-line description.
     pub about: &'static str,
-    /// Its tables of weights, in order.
+    /// The tables of weights, in order.
     pub parts: &'static [Part],
 }
 
 /// One table of weights of a term.
 #[derive(Debug)]
 pub struct Part {
-    /// Its name within the term.
+    /// The name within the term.
     pub name: &'static str,
-    /// What the entries stand for.
+    /// A description of the entries.
     pub about: &'static str,
-    /// How the entries are laid out.
+    /// The layout of the entries.
     pub shape: Shape,
 }
 
-/// How the entries of a part are laid out in files and exports.
+/// The layout of a part's entries in files and exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A single pair.
@@ -46,8 +45,9 @@ pub enum Shape {
     Board,
 }
 
+#[allow(clippy::len_without_is_empty)]
 impl Shape {
-    /// How many pairs a part of this shape has.
+    /// Number of pairs.
     pub const fn len(self) -> usize {
         match self {
             Shape::Single => 1,
@@ -57,12 +57,7 @@ impl Shape {
         }
     }
 
-    /// Never: every shape has at least one pair.
-    pub const fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
-    /// The entries that one printed line holds, line by line, as indices into the part.
+    /// Indices into the part, by printed line.
     pub fn lines(self) -> Vec<Vec<usize>> {
         match self {
             Shape::Single | Shape::List(_) => vec![(0..self.len()).collect()],
@@ -75,29 +70,30 @@ impl Shape {
 }
 
 impl Part {
-    /// A part of a single pair.
+    /// A single pair.
     pub const fn single(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Single }
     }
 
-    /// A part that is a list of pairs.
+    /// A list of pairs.
     pub const fn list(name: &'static str, length: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::List(length) }
     }
 
-    /// A part that is a table of pairs.
+    /// A table of pairs.
     pub const fn grid(name: &'static str, rows: usize, columns: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Grid { rows, columns } }
     }
 
-    /// A part with one pair a square.
+    /// One pair per square.
     pub const fn board(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Board }
     }
 }
 
+#[allow(clippy::len_without_is_empty)]
 impl Term {
-    /// How many pairs the term has.
+    /// Number of pairs of all parts.
     pub const fn len(&self) -> usize {
         let (mut length, mut i) = (0, 0);
         while i < self.parts.len() {
@@ -107,17 +103,12 @@ impl Term {
         length
     }
 
-    /// Never: every term has a part.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The term of this name.
+    /// Finds a term by name.
     pub fn named(name: &str) -> Option<&'static Term> {
         TERMS.iter().copied().find(|term| term.name == name)
     }
 
-    /// Where its pairs lie in the flat list.
+    /// The indices of the term's pairs in the flat list.
     pub fn range(&self) -> std::ops::Range<usize> {
         let start = TERMS.iter().take_while(|term| term.name != self.name).map(|term| term.len()).sum();
         start..start + self.len()
@@ -134,7 +125,7 @@ pub const COUNT: usize = {
     length
 };
 
-/// Every part with its term and its place in the flat list, in order.
+/// Every part with its term and its indices in the flat list, in order.
 pub fn parts() -> impl Iterator<Item = (&'static Term, &'static Part, std::ops::Range<usize>)> {
     let mut at = 0;
     TERMS.iter().flat_map(|term| term.parts.iter().map(move |part| (*term, part))).map(move |(term, part)| {
@@ -144,26 +135,27 @@ pub fn parts() -> impl Iterator<Item = (&'static Term, &'static Part, std::ops::
     })
 }
 
-/// Where a part begins in the flat list; for constants, so that a wrong name does not compile.
+/// The first index of a part in the flat list; for constants, so that a wrong name does not compile.
 pub(super) const fn at(term: &str, part: &str) -> usize {
-    let (mut place, mut i) = (0, 0);
+    let (mut index, mut i) = (0, 0);
     while i < TERMS.len() {
         if same(TERMS[i].name, term) {
             let mut j = 0;
             while j < TERMS[i].parts.len() {
                 if same(TERMS[i].parts[j].name, part) {
-                    return place;
+                    return index;
                 }
-                place += TERMS[i].parts[j].shape.len();
+                index += TERMS[i].parts[j].shape.len();
                 j += 1;
             }
         }
-        place += TERMS[i].len();
+        index += TERMS[i].len();
         i += 1;
     }
     panic!("no such part of the evaluation")
 }
 
+/// `==` of strings is not `const`.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
@@ -184,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_lie_end_to_end_where_the_constants_say() {
+    fn parts_follow_each_other_and_agree_with_the_constants() {
         let mut end = 0;
         for (term, part, range) in parts() {
             assert_eq!(range.start, end, "{}.{}", term.name, part.name);

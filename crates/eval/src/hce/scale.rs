@@ -1,21 +1,18 @@
-//! Endgames that are more drawn than their evaluation says.
+//! Endgame scale factors, in 64ths, by material, opposite-coloured bishops and pawns on one wing; not tuned.
 //!
-//! In: a board. Out: the share of the endgame value that counts, in 64ths. It depends on what both sides have, on
-//! the colours of single bishops, and on whether all pawns stand on one wing; it is not tuned with the weights.
-//! The cases are those of the classical Stockfish and of Ethereal; the shares were read off 725,000 positions of
-//! engines' games, by the factor of the endgame value that predicts the results of each case best.
+//! The cases are those of the classical Stockfish and of Ethereal. Each factor is the one that predicts the results of
+//! its case best in 725,000 positions of engine games.
 
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
-use super::structure::Structure;
+use super::pawn_structure::PawnStructure;
 
-/// The scale of an endgame that is what it seems.
+/// The scale factor of an ordinary endgame.
 pub const FULL_SCALE: i32 = 64;
 
-/// Pieces of one side by kind: pawns, knights, bishops, rooks, queens.
+/// Piece counts of one side: pawns, knights, bishops, rooks, queens.
 pub type Counts = [i32; 5];
 
-/// The pieces of both sides by kind.
 #[inline(always)]
 pub fn counts(board: &Board) -> ByColor<Counts> {
     let kinds = [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens()];
@@ -23,21 +20,19 @@ pub fn counts(board: &Board) -> ByColor<Counts> {
     ByColor { black: of(board.black()), white: of(board.white()) }
 }
 
-/// Shares in 64ths by what the counts alone leave open.
+/// Scale factors for one material signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scales {
-    /// Whether each side has one bishop.
+    /// Each side has one bishop.
     pub bishop_each: bool,
-    /// In general.
     pub normal: u8,
     /// All pawns on one wing.
     pub one_wing: u8,
-    /// Each side has one bishop, and they stand on squares of different colours.
+    /// Opposite-coloured bishops, one each.
     pub opposite: u8,
 }
 
 impl Scales {
-    /// The shares that go with these pieces.
     pub fn of(counts: &ByColor<Counts>) -> Scales {
         let bishop_each = counts.iter().all(|c| c[2] == 1);
         let worth = counts.as_ref().map(|c| 3 * (c[1] + c[2]) + 5 * c[3] + 9 * c[4]);
@@ -45,13 +40,13 @@ impl Scales {
         let strong = if rank(Color::White) > rank(Color::Black) { Color::White } else { Color::Black };
         let pawns = counts[strong][0] as usize;
         if pawns == 0 && worth[strong] - worth[!strong] <= 4 {
-            // Nothing left that could become a queen, and not enough ahead to mate by force.
-            let share = if worth[strong] <= 3 { 0 } else { 8 };
-            return Scales { bishop_each, normal: share, one_wing: share, opposite: share };
+            // No pawn to promote, and not enough ahead to force mate.
+            let scale = if worth[strong] <= 3 { 0 } else { 8 };
+            return Scales { bishop_each, normal: scale, one_wing: scale, opposite: scale };
         }
         let each = |pieces: [i32; 4]| counts.iter().all(|c| c[1..] == pieces);
         let one_wing = match pawns {
-            // What is left is to take the other side's pawns.
+            // The stronger side can still win the other side's pawns.
             0 => FULL_SCALE as u8,
             _ if each([0, 0, 1, 0]) => 28,
             _ => 50,
@@ -68,17 +63,17 @@ impl Scales {
         Scales { bishop_each, normal: FULL_SCALE as u8, one_wing, opposite: opposite[pawns.min(5)] }
     }
 
-    /// The share that holds on a board with these pieces.
+    /// Picks the scale factor of a board with this material.
     #[inline(always)]
-    pub fn choose(&self, board: &Board, structure: &Structure) -> i32 {
-        let share = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
+    pub fn choose(&self, board: &Board, structure: &PawnStructure) -> i32 {
+        let scale = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
             self.opposite
         } else if structure.one_wing {
             self.one_wing
         } else {
             self.normal
         };
-        i32::from(share)
+        i32::from(scale)
     }
 }
 
@@ -98,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn endgames_that_cannot_be_won_count_nothing() {
+    fn drawn_endgames_scale_to_nothing() {
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KB2 w - - 0 1"), 0);
         assert_eq!(scale("4k3/8/8/8/8/2n5/8/4KR2 w - - 0 1"), 8);
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KR2 w - - 0 1"), FULL_SCALE);

@@ -1,25 +1,21 @@
-//! Where the terms of the evaluation put what they find.
-//!
-//! In: "this weight counts so often for this side". Out: for play a tapered sum, for tuning the list of counts.
-//! The terms are written once, generic over [`Sink`], and each sink is compiled on its own, so that tracing
-//! costs nothing in play.
+//! Sinks for the counts of the terms: a tapered sum in play, a trace for tuning. Tracing costs nothing in play, since the
+//! terms are compiled for each sink.
 
 use shakmaty::{ByColor, Color};
 
 use super::layout::COUNT;
-use super::terms::{PLACES, Wings, place_weights};
+use super::terms::{PIECE_SQUARES, Wings, psqt_weights};
 use super::weights::Weights;
 
 /// Receives the counts of weights.
 pub trait Sink {
-    /// Weight number `index` counts `count` times for `color`.
+    /// Counts weight number `index` `count` times for `color`.
     fn add(&mut self, color: Color, index: usize, count: i32);
 
-    /// A piece stands on a place (64 × kind + square, as its side sees it) while the kings stand on these wings:
-    /// up to three weights count once each.
+    /// Counts the up to three weights of a piece-square index (64 × role + relative square) once each.
     #[inline(always)]
-    fn place(&mut self, color: Color, wings: Wings, place: usize) {
-        place_weights(wings, place).for_each(|index| self.add(color, index, 1));
+    fn piece_square(&mut self, color: Color, wings: Wings, index: usize) {
+        psqt_weights(wings, index).for_each(|weight| self.add(color, weight, 1));
     }
 }
 
@@ -43,39 +39,38 @@ impl Packed {
         self.0 as i32
     }
 
-    /// The endgame value; the carry that a negative midgame value took is given back.
+    /// The endgame value; corrects for the borrow of a negative midgame value.
     #[inline]
     pub const fn eg(self) -> i32 {
         ((self.0 + (1 << 31)) >> 32) as i32
     }
 }
 
-/// Weights as the evaluation reads them.
+/// Packed weights.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct WeightTable {
     weights: Box<[Packed; COUNT]>,
-    /// The sum of the weights of each place, by wings.
-    places: Box<[[Packed; PLACES]; 4]>,
+    /// Sums of the weights of each piece-square index, by wings.
+    piece_squares: Box<[[Packed; PIECE_SQUARES]; 4]>,
 }
 
-impl Table {
-    pub fn new(weights: &Weights) -> Table {
-        let mut table = Table {
+impl WeightTable {
+    pub fn new(weights: &Weights) -> WeightTable {
+        let mut table = WeightTable {
             weights: Box::new([Packed::default(); COUNT]),
-            places: Box::new([[Packed::default(); PLACES]; 4]),
+            piece_squares: Box::new([[Packed::default(); PIECE_SQUARES]; 4]),
         };
         for (packed, [mg, eg]) in table.weights.iter_mut().zip(weights.pairs()) {
             *packed = Packed::new(*mg, *eg);
         }
         for wings in Wings::ALL {
-            for (place, sum) in table.places[wings.index()].iter_mut().enumerate() {
-                place_weights(wings, place).for_each(|index| *sum += table.weights[index]);
+            for (piece_square, sum) in table.piece_squares[wings.index()].iter_mut().enumerate() {
+                psqt_weights(wings, piece_square).for_each(|index| *sum += table.weights[index]);
             }
         }
         table
     }
 
-    /// One weight.
     pub fn weight(&self, index: usize) -> Packed {
         self.weights[index]
     }
@@ -83,14 +78,14 @@ impl Table {
 
 /// Sums weights: the sink of play.
 pub(super) struct Total<'a> {
-    table: &'a Table,
+    table: &'a WeightTable,
     sums: ByColor<Packed>,
 }
 
 impl Total<'_> {
-    /// Starts with what White has more than Black already.
+    /// Starts with White's sum minus Black's from the cache.
     #[inline(always)]
-    pub fn new(table: &Table, start: Packed) -> Total<'_> {
+    pub fn new(table: &WeightTable, start: Packed) -> Total<'_> {
         Total { table, sums: ByColor { black: Packed::default(), white: start } }
     }
 
@@ -108,8 +103,8 @@ impl Sink for Total<'_> {
     }
 
     #[inline(always)]
-    fn place(&mut self, color: Color, wings: Wings, place: usize) {
-        self.sums[color] += self.table.places[wings.index()][place];
+    fn piece_square(&mut self, color: Color, wings: Wings, index: usize) {
+        self.sums[color] += self.table.piece_squares[wings.index()][index];
     }
 }
 
@@ -133,7 +128,7 @@ impl std::ops::AddAssign for Packed {
 #[derive(Debug, Clone)]
 pub struct Trace {
     counts: Box<[i16; COUNT]>,
-    /// A bit for each weight that a term has touched: to go through them in order without sorting.
+    /// A bit for each weight with a count, to walk them in order without sorting.
     touched: [u64; COUNT.div_ceil(64)],
 }
 
@@ -152,15 +147,13 @@ impl Sink for Trace {
 }
 
 impl Trace {
-    /// Hands out every weight with its count, in order of the weights, counts of zero left out, and empties the
-    /// trace for the next position.
+    /// Visits every weight with a non-zero count, in order, and clears the trace.
     pub fn drain(&mut self, mut visit: impl FnMut(u16, i16)) {
         for (number, word) in self.touched.iter_mut().enumerate() {
             let mut left = std::mem::take(word);
             while left != 0 {
                 let index = number * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                // What White and Black have alike is no more than what neither has.
                 let count = std::mem::take(&mut self.counts[index]);
                 if count != 0 {
                     visit(index as u16, count);

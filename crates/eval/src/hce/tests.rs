@@ -9,7 +9,7 @@ fn board(fen: &str) -> (Board, Color) {
     (setup.board, setup.turn)
 }
 
-/// How often a weight counts, White's minus Black's.
+/// The counts of a part, White's minus Black's.
 fn counts(fen: &str, term: &str, part: &str) -> Vec<i16> {
     let (board, turn) = board(fen);
     let mut sink = Trace::default();
@@ -82,7 +82,7 @@ fn candidates_have_as_many_helpers_as_guards() {
 }
 
 #[test]
-fn the_way_of_a_passed_pawn_is_looked_at() {
+fn the_path_of_a_passed_pawn_counts() {
     // a5 and f5 are passed, h3 for Black. a6 and f6 are free and safe, h2 is attacked by White's king.
     let fen = "6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1";
     assert_eq!(counts(fen, "passed", "rank"), [0, 0, 0, 2, -1, 0]);
@@ -162,7 +162,7 @@ fn bishops_see_through_their_queen_and_rooks_through_rooks() {
     // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
     let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
     assert_eq!(behind[7], 1);
-    // The knight stops it: its own square is useful.
+    // A knight stops it; its square counts for mobility.
     assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
 }
 
@@ -259,7 +259,7 @@ fn a_bare_board_and_one_of_queens_are_evaluated() {
     assert_eq!(hce.evaluate(&position, 0), -900);
 }
 
-/// Positions of random games, and after each a jump to another game, so that entries of the cache meet.
+/// Positions of several random games, so that cache entries collide.
 fn positions() -> Vec<Chess> {
     let mut positions = Vec::new();
     along_random_games(7, 40, 120, |position| positions.push(position.clone()));
@@ -272,11 +272,11 @@ fn distinct_weights() -> Weights {
 }
 
 #[test]
-fn what_is_remembered_is_what_would_be_worked_out() {
+fn the_cache_never_changes_an_evaluation() {
     let mut hce = Hce::new(Arc::new(distinct_weights()));
     for position in positions() {
-        let plain = hce.white(position.board(), position.turn());
-        let white = position.turn().fold_wb(plain, -plain);
+        let full = hce.white(position.board(), position.turn());
+        let white = position.turn().fold_wb(full, -full);
         assert_eq!(hce.evaluate(&position, 0), white, "{position:?}");
     }
 }

@@ -1,10 +1,8 @@
-//! The weights of the evaluation: midgame and endgame values of every entry of the layout.
-//!
-//! In: a `.hce.toml` file, the embedded default, or tuned values. Out: the pairs that the evaluation reads.
+//! The weights: a midgame and an endgame value for every entry of the layout.
 
 use super::layout::{COUNT, Term, parts};
 
-/// The largest weight, in centipawns either way. Beyond it a file is taken for damaged.
+/// The largest absolute weight, in centipawns; a file with a larger one is damaged.
 pub const LARGEST: i32 = 10_000;
 
 /// Weights of the hand-crafted evaluation, `[midgame, endgame]` in centipawns.
@@ -16,8 +14,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Classical material (100, 300, 300, 500, 900) and nothing else: what tuning starts from and is compared to.
-    /// K is 1, which is not fitted to anything.
+    /// Classical material (100, 300, 300, 500, 900) alone, with K = 1: the baseline of tuning.
     pub fn untuned() -> Weights {
         let mut pairs = vec![[0, 0]; COUNT];
         if let Some(material) = Term::named("material") {
@@ -28,8 +25,7 @@ impl Weights {
         Weights { k: 1.0, pairs, missing: Vec::new() }
     }
 
-    /// Weights of the given values, cut to ±[`LARGEST`]; `None` unless there are [`COUNT`] of them and K is a
-    /// positive number.
+    /// Clamps the pairs to ±[`LARGEST`]; `None` unless there are [`COUNT`] of them and K is a positive number.
     pub fn from_pairs(k: f64, pairs: &[[i32; 2]]) -> Option<Weights> {
         let cut = |value: i32| value.clamp(-LARGEST, LARGEST);
         (pairs.len() == COUNT && k.is_finite() && k > 0.0).then(|| {
@@ -42,12 +38,12 @@ impl Weights {
         Weights { missing, ..self }
     }
 
-    /// Terms (`tempo`) and parts (`pawns.islands`) that the file lacked and that count as 0.
+    /// Terms (`tempo`) and parts (`pawns.islands`) missing from the file, which count as 0.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 
-    /// The sigmoid's K for which they were tuned: expected result = 1 / (1 + exp(−K · centipawns / 400)).
+    /// K of the sigmoid that the weights are tuned for: expected result = 1 / (1 + exp(−K · centipawns / 400)).
     pub fn k(&self) -> f64 {
         self.k
     }
@@ -65,10 +61,9 @@ impl Weights {
 }
 
 impl Default for Weights {
-    /// The weights that patzer carries, tuned by patzer.
+    /// The embedded weights, tuned by patzer.
     fn default() -> Weights {
         let text = include_str!("../default.hce.toml");
-        // Part of the program, and a test reads it: no input of a user comes here.
         Weights::parse(text).expect("the embedded weights are sound")
     }
 }
@@ -78,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_weights_are_in_order() {
+    fn the_embedded_weights_parse() {
         let weights = Weights::default();
         assert_eq!(weights.pairs().len(), COUNT);
         assert!(weights.k() > 0.0);
@@ -94,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_the_wrong_length_makes_no_weights() {
+    fn a_list_of_the_wrong_length_is_refused() {
         assert!(Weights::from_pairs(1.0, &[[0, 0]]).is_none());
         assert!(Weights::from_pairs(f64::NAN, &vec![[0, 0]; COUNT]).is_none());
         let cut = Weights::from_pairs(1.0, &vec![[20_000, -20_000]; COUNT]).unwrap();

@@ -1,7 +1,4 @@
-//! What a network is, as plain data: the same description serves the trainer, the file and the engine.
-//!
-//! In: values from a recipe or a file's header. Out: a checked [`Architecture`], its sizes, and which bucket a position
-//! falls into. Nothing here computes with weights.
+//! The shape of a network as plain data, shared by the trainer, the file and the engine.
 //!
 //! Sources: king buckets and horizontal mirroring as in Stockfish's HalfKA_hm; output buckets by piece count as in
 //! Stockfish and bullet; the phase is that of PeSTO (Friederich, 2020).
@@ -10,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::features::Features;
+use super::features::{FEATURE_BLOCKS, Features};
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 2048;
@@ -18,10 +15,10 @@ pub const MAX_HIDDEN: usize = 2048;
 pub const MAX_LAYER: usize = 128;
 /// The most output buckets: their piece-square values take one block of memory.
 pub const MAX_OUTPUT_BUCKETS: usize = 32;
-/// The most rows of the feature table: they are counted in 16 bits.
+/// The most rows of the feature table: row numbers have 16 bits.
 pub const MAX_ROWS: usize = 1 << 16;
 
-/// What is done to the sums of the hidden layer.
+/// Activation function of the hidden layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
@@ -37,7 +34,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Its name in recipes and files.
+    /// The name in recipes and files.
     pub fn name(self) -> &'static str {
         match self {
             Activation::Relu => "relu",
@@ -48,7 +45,7 @@ impl Activation {
     }
 }
 
-/// By what a position's output bucket is chosen.
+/// What selects a position's output bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputBy {
@@ -60,25 +57,29 @@ pub enum OutputBy {
 }
 
 /// The shape of a network; the default is (768 → 128) × 2 → 1 with squared clipped ReLU.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Serialized as the header of a network file holds it: without the features, which have a key of their own there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Feature blocks, summed.
+    /// Feature blocks, concatenated.
+    #[serde(skip)]
     pub features: Features,
-    /// Neurons of the hidden layer for each view.
+    /// Neurons of the hidden layer per perspective.
     pub hidden: usize,
     /// Neurons of further layers, at most two of them.
     pub layers: Vec<usize>,
-    /// 1: only the side to move looks at the board; 2: both sides, with shared weights.
+    /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,
-    /// Of the hidden layer; further layers have the same, but [`Activation::Screlu`] after [`Activation::Pairwise`].
+    /// Of the hidden layer; further layers use it too, or [`Activation::Screlu`] after [`Activation::Pairwise`].
     pub activation: Activation,
-    /// Whether a side whose king stands on the files e to h sees the board with left and right exchanged.
+    /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
     /// Input buckets by the own king's square.
     pub king_buckets: KingBuckets,
-    /// Output weights for different kinds of positions, 1 to 32.
+    /// Number of output weight sets, 1 to 32.
     pub output_buckets: usize,
-    /// What chooses among them.
+    /// What selects the output bucket.
     pub output_by: OutputBy,
     /// A skip connection: every feature has a value that goes straight to the output.
     pub psqt: bool,
@@ -94,7 +95,7 @@ impl Architecture {
     /// (768 → N) × 2 → 1 with squared clipped ReLU: the layout that most engines read.
     pub fn plain(hidden: usize) -> Architecture {
         Architecture {
-            features: Features::all(),
+            features: Features::default(),
             hidden,
             layers: Vec::new(),
             views: 2,
@@ -107,37 +108,36 @@ impl Architecture {
         }
     }
 
-    /// Whether it is [`Architecture::plain`] for some number of neurons.
+    /// Whether this is [`Architecture::plain`] for some number of neurons.
     pub fn is_plain(&self) -> bool {
         *self == Architecture { output_by: self.output_by, ..Architecture::plain(self.hidden) }
     }
 
-    /// Input buckets.
+    /// Number of king buckets.
     pub fn king_bucket_count(&self) -> usize {
         self.king_buckets.count(self.mirror)
     }
 
-    /// How a side looks whose king stands on this square as it sees it: what turns the files of its squares, 7 where
-    /// left and right are exchanged, else 0; and its input bucket.
+    /// The xor mask for files (7 if mirrored, else 0) and the king bucket, by the king's square in its own perspective.
     #[inline]
     pub fn orientation(&self, king: usize) -> (usize, usize) {
         let flip = if self.mirror && king % 8 > 3 { 7 } else { 0 };
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
     }
 
-    /// Rows of the feature table: features times input buckets.
+    /// Rows of the feature table: features times king buckets.
     pub fn rows(&self) -> usize {
         self.features.count() * self.king_bucket_count()
     }
 
-    /// Numbers that the hidden layer gives to the next for each view.
-    pub fn outputs_a_view(&self) -> usize {
+    /// Activations of the hidden layer per perspective.
+    pub fn outputs_per_perspective(&self) -> usize {
         if self.activation == Activation::Pairwise { self.hidden / 2 } else { self.hidden }
     }
 
-    /// Inputs and outputs of each layer behind the hidden one, the output last.
+    /// Inputs and outputs of each layer after the hidden one, the output last.
     pub fn dense(&self) -> Vec<[usize; 2]> {
-        let mut inputs = self.views * self.outputs_a_view();
+        let mut inputs = self.views * self.outputs_per_perspective();
         let mut shapes = Vec::new();
         for outputs in self.layers.iter().copied().chain([1]) {
             shapes.push([inputs, outputs]);
@@ -154,9 +154,13 @@ impl Architecture {
     /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
-        let psqt = if self.psqt { self.rows() * self.output_buckets } else { 0 };
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
-        table + psqt + self.output_buckets * dense
+        table + self.psqt_values() + self.output_buckets * dense
+    }
+
+    /// Number of piece-square values of the skip connection.
+    pub(super) fn psqt_values(&self) -> usize {
+        if self.psqt { self.rows() * self.output_buckets } else { 0 }
     }
 
     /// The output bucket of a position with this many pieces and this phase.
@@ -170,33 +174,25 @@ impl Architecture {
         }
     }
 
-    /// The first value without sense: the key of a recipe, and what is wrong.
-    ///
-    /// # Errors
-    /// If there is one.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
-        let fault = |key, reason: String| Err((key, reason));
+    /// Finds the first value outside of its limits.
+    pub fn check(&self) -> Result<(), ArchitectureError> {
         if !(1..=MAX_HIDDEN).contains(&self.hidden) {
-            return fault("hidden", format!("hidden = {}: has to be from 1 to {MAX_HIDDEN}", self.hidden));
+            return Err(ArchitectureError::Hidden(self.hidden));
         }
         if self.activation == Activation::Pairwise && !self.hidden.is_multiple_of(2) {
-            return fault("hidden", format!("hidden = {}: has to be even for pairwise", self.hidden));
+            return Err(ArchitectureError::OddPairwise(self.hidden));
         }
         if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
-            let reason = format!("layers = {:?}: at most two, of 1 to {MAX_LAYER} neurons", self.layers);
-            return fault("layers", reason);
+            return Err(ArchitectureError::Layers(self.layers.clone()));
         }
         if !(1..=2).contains(&self.views) {
-            return fault("views", format!("views = {}: has to be 1 or 2", self.views));
+            return Err(ArchitectureError::Views(self.views));
         }
         if !(1..=MAX_OUTPUT_BUCKETS).contains(&self.output_buckets) {
-            let reason =
-                format!("output_buckets = {}: has to be from 1 to {MAX_OUTPUT_BUCKETS}", self.output_buckets);
-            return fault("output_buckets", reason);
+            return Err(ArchitectureError::OutputBuckets(self.output_buckets));
         }
         if self.rows() > MAX_ROWS {
-            let reason = format!("king_buckets: {} rows of features are more than {MAX_ROWS}", self.rows());
-            return fault("king_buckets", reason);
+            return Err(ArchitectureError::Rows(self.rows()));
         }
         Ok(())
     }
@@ -223,11 +219,86 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// Input buckets: which rows of the feature table a side uses follows from its king's square.
+/// A value that no network can have; the message begins with the recipe's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArchitectureError {
+    UnknownBlock {
+        features: String,
+        name: String,
+    },
+    RepeatedBlock {
+        features: String,
+        name: String,
+    },
+    Hidden(usize),
+    OddPairwise(usize),
+    Layers(Vec<usize>),
+    Views(usize),
+    OutputBuckets(usize),
+    /// Too many rows of features.
+    Rows(usize),
+    /// The text form of king buckets does not parse.
+    KingBuckets(String),
+    /// No square has the king bucket with this code.
+    EmptyKingBucket(char),
+}
+
+impl ArchitectureError {
+    /// The recipe key at fault.
+    pub fn key(&self) -> &'static str {
+        match self {
+            ArchitectureError::UnknownBlock { .. } | ArchitectureError::RepeatedBlock { .. } => "features",
+            ArchitectureError::Hidden(_) | ArchitectureError::OddPairwise(_) => "hidden",
+            ArchitectureError::Layers(_) => "layers",
+            ArchitectureError::Views(_) => "views",
+            ArchitectureError::OutputBuckets(_) => "output_buckets",
+            ArchitectureError::Rows(_)
+            | ArchitectureError::KingBuckets(_)
+            | ArchitectureError::EmptyKingBucket(_) => "king_buckets",
+        }
+    }
+}
+
+impl fmt::Display for ArchitectureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArchitectureError::UnknownBlock { features, name } => {
+                let known: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
+                write!(f, "features = \"{features}\": `{name}` is none of {}", known.join(", "))
+            }
+            ArchitectureError::RepeatedBlock { features, name } => {
+                write!(f, "features = \"{features}\": `{name}` is there twice")
+            }
+            ArchitectureError::Hidden(n) => write!(f, "hidden = {n}: has to be from 1 to {MAX_HIDDEN}"),
+            ArchitectureError::OddPairwise(n) => write!(f, "hidden = {n}: has to be even for pairwise"),
+            ArchitectureError::Layers(layers) => {
+                write!(f, "layers = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons")
+            }
+            ArchitectureError::Views(n) => write!(f, "views = {n}: has to be 1 or 2"),
+            ArchitectureError::OutputBuckets(n) => {
+                write!(f, "output_buckets = {n}: has to be from 1 to {MAX_OUTPUT_BUCKETS}")
+            }
+            ArchitectureError::Rows(n) => {
+                write!(f, "king_buckets: {n} rows of features are more than {MAX_ROWS}")
+            }
+            ArchitectureError::KingBuckets(text) => write!(
+                f,
+                "king_buckets = \"{text}\": none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8"
+            ),
+            ArchitectureError::EmptyKingBucket(code) => {
+                write!(f, "king_buckets: no square has bucket {code}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ArchitectureError {}
+
+/// Input buckets: the king's square selects the rows of the feature table that a perspective uses.
 ///
-/// As text: `none`, `five`, `halfka` (a bucket for every square), or eight groups of eight characters, one a square
-/// from a1 to h8 as the side sees itself at the bottom, with 0 to 9, then a to z, then A to Z. With mirroring the king
-/// always stands on the files a to d, and the right half is not read.
+/// As text: `none`, `five`, `halfka` (a bucket for every square), or eight groups of eight characters, one per square
+/// from a1 to h8 in the own perspective, with 0 to 9, then a to z, then A to Z. With mirroring the king is always on
+/// the files a to d, and the right half is not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KingBuckets {
@@ -235,7 +306,7 @@ pub struct KingBuckets {
     map: [u8; 64],
 }
 
-/// Little at home, more the further the king is from there: a layout for moderate numbers of positions.
+/// Fine at home, coarse farther up the board: a layout for moderate numbers of positions.
 const FIVE: &str = "00111100 22333322 22333322 44444444 44444444 44444444 44444444 44444444";
 const CODES: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -246,10 +317,7 @@ impl KingBuckets {
     }
 
     /// Reads the text form.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
-    pub fn parse(text: &str) -> Result<KingBuckets, String> {
+    pub fn parse(text: &str) -> Result<KingBuckets, ArchitectureError> {
         let map = match text {
             "none" => [0; 64],
             "halfka" => std::array::from_fn(|square| square as u8),
@@ -265,7 +333,7 @@ impl KingBuckets {
         squares.map(|square| self.bucket(square, mirror)).max().unwrap_or(0) + 1
     }
 
-    /// The bucket for a king's square as its side sees it, mirrored if the network mirrors.
+    /// The bucket of a king's square in its own perspective, already mirrored.
     #[inline]
     pub fn bucket(&self, square: usize, mirror: bool) -> usize {
         // A bucket for every square has half as many with mirroring.
@@ -277,30 +345,24 @@ impl KingBuckets {
     }
 }
 
-fn map(text: &str) -> Result<[u8; 64], String> {
+fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     let codes: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let wrong = || {
-        format!(
-            "king_buckets = \"{text}\": none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8"
-        )
-    };
+    let wrong = || ArchitectureError::KingBuckets(text.to_string());
     let codes: [u8; 64] = codes.try_into().map_err(|_| wrong())?;
     let mut map = [0; 64];
     for (bucket, code) in map.iter_mut().zip(codes) {
         *bucket = CODES.iter().position(|known| *known == code).ok_or_else(wrong)? as u8;
     }
-    let most = map.iter().copied().max().unwrap_or(0);
-    match (0..most).find(|bucket| !map.contains(bucket)) {
-        Some(gap) => {
-            Err(format!("king_buckets: no square has bucket {}", char::from(CODES[usize::from(gap)])))
-        }
+    let largest = map.iter().copied().max().unwrap_or(0);
+    match (0..largest).find(|bucket| !map.contains(bucket)) {
+        Some(gap) => Err(ArchitectureError::EmptyKingBucket(char::from(CODES[usize::from(gap)]))),
         None => Ok(map),
     }
 }
 
 impl TryFrom<String> for KingBuckets {
-    type Error = String;
-    fn try_from(text: String) -> Result<KingBuckets, String> {
+    type Error = ArchitectureError;
+    fn try_from(text: String) -> Result<KingBuckets, ArchitectureError> {
         KingBuckets::parse(&text)
     }
 }
@@ -316,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_a_network_is() {
+    fn names_list_every_part_of_an_architecture() {
         assert_eq!(Architecture::plain(64).to_string(), "(768->64)x2->1 screlu");
         let wide = Architecture {
             features: Features::parse("all+h+v").unwrap(),
@@ -343,12 +405,12 @@ mod tests {
         let every = KingBuckets::parse("halfka").unwrap();
         assert_eq!((every.count(false), every.count(true)), (64, 32));
         assert!(KingBuckets::parse(&"0".repeat(63)).is_err());
-        assert!(KingBuckets::parse(&"02".repeat(32)).unwrap_err().contains("bucket 1"));
+        assert!(KingBuckets::parse(&"02".repeat(32)).unwrap_err().to_string().contains("bucket 1"));
         assert!(KingBuckets::parse(&"0_".repeat(32)).is_err());
     }
 
     #[test]
-    fn output_buckets_are_those_of_the_formulas() {
+    fn output_buckets_follow_the_formulas() {
         let by =
             |output_by, output_buckets| Architecture { output_by, output_buckets, ..Architecture::plain(8) };
         let pieces = by(OutputBy::Pieces, 8);
@@ -360,7 +422,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_named_with_its_key() {
-        let key = |architecture: Architecture| architecture.check().unwrap_err().0;
+        let key = |architecture: Architecture| architecture.check().unwrap_err().key();
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(
             key(Architecture { activation: Activation::Pairwise, ..Architecture::plain(7) }),

@@ -1,6 +1,4 @@
-//! The `.nnue` file: a short header that says what the weights are, then the raw body.
-//!
-//! In: bytes. Out: a network, or the reason why the bytes are not one; and the way back. The layout:
+//! The `.nnue` file: a short header that describes the weights, then the raw body.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -10,18 +8,17 @@
 //! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
 //! | | the body as [`network`](super::network) describes it |
 //!
-//! The text names the architecture, the feature set, the scales, the origin and the SHA-256 of the body, so a
-//! damaged file is told from a sound one.
+//! The text has the architecture, the feature blocks, the scales, the origin and the SHA-256 of the body.
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::{Activation, Architecture, KingBuckets, OutputBy};
+use super::architecture::Architecture;
 use super::features::Features;
 use super::network::{About, Network, QA, QB, SCALE};
-use crate::error::EvalError;
+use crate::error::{EvalError, HeaderError};
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
-/// Of plain networks, which version 1 can say; and of all others.
+/// Of plain networks, and of all others.
 const VERSIONS: [u32; 2] = [1, 2];
 /// Magic, version and length.
 const FIXED: usize = 16;
@@ -38,77 +35,42 @@ struct Header {
     #[serde(default)]
     training: String,
     body_sha256: String,
-    /// What a plain network need not say.
+    /// Absent for a plain network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    shape: Option<Shape>,
-}
-
-/// All of an architecture but its features.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shape {
-    hidden: usize,
-    layers: Vec<usize>,
-    views: usize,
-    activation: Activation,
-    mirror: bool,
-    king_buckets: KingBuckets,
-    output_buckets: usize,
-    output_by: OutputBy,
-    psqt: bool,
+    shape: Option<Architecture>,
 }
 
 impl Header {
-    /// The architecture that it names, or why it names none.
-    fn architecture(&self) -> Result<Architecture, String> {
+    fn architecture(&self) -> Result<Architecture, EvalError> {
         let Some(shape) = &self.shape else {
             let hidden =
                 self.architecture.strip_prefix("(768->").and_then(|s| s.strip_suffix(")x2->1 screlu"));
             let hidden = hidden.and_then(|n| n.parse::<usize>().ok());
             return match hidden {
                 Some(hidden) if self.features == "all" => Ok(Architecture::plain(hidden)),
-                _ => Err(format!(
-                    "its architecture `{}` is not one that this patzer knows: (768->N)x2->1 screlu",
-                    self.architecture
-                )),
+                _ => Err(HeaderError::UnknownArchitecture(self.architecture.clone()).into()),
             };
         };
-        let architecture = Architecture {
-            features: Features::parse(&self.features)?,
-            hidden: shape.hidden,
-            layers: shape.layers.clone(),
-            views: shape.views,
-            activation: shape.activation,
-            mirror: shape.mirror,
-            king_buckets: shape.king_buckets.clone(),
-            output_buckets: shape.output_buckets,
-            output_by: shape.output_by,
-            psqt: shape.psqt,
-        };
+        let features = Features::parse(&self.features).map_err(EvalError::Architecture)?;
+        let architecture = Architecture { features, ..shape.clone() };
         if architecture.to_string() != self.architecture {
-            return Err(format!("its header is damaged: {architecture} is not `{}`", self.architecture));
+            let (shape, name) = (architecture.to_string(), self.architecture.clone());
+            return Err(HeaderError::OtherArchitecture { shape, name }.into());
         }
         Ok(architecture)
     }
 }
 
-/// The network that patzer plays with unless told otherwise; NETS.md has its lineage. `make EVALFILE=...` puts another
-/// one in its place.
+/// The default network; NETS.md has its lineage. `make EVALFILE=...` embeds another one.
 const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
 
 impl Network {
     /// The embedded network.
-    ///
-    /// # Panics
-    /// Never: a test reads the embedded bytes.
     pub fn embedded() -> Network {
         Network::parse(EMBEDDED).expect("the embedded network is whole")
     }
 
     /// Reads the bytes of a `.nnue` file.
-    ///
-    /// # Errors
-    /// Bytes that are damaged or not a network that this version knows.
     pub fn parse(bytes: &[u8]) -> Result<Network, EvalError> {
         let (header, body) = split(bytes)?;
         for (name, ours, theirs) in
@@ -118,8 +80,8 @@ impl Network {
                 return Err(EvalError::Scale { name, expected: ours, found: theirs });
             }
         }
-        let architecture = header.architecture().map_err(EvalError::Architecture)?;
-        architecture.check().map_err(|(_, reason)| EvalError::Architecture(reason))?;
+        let architecture = header.architecture()?;
+        architecture.check().map_err(EvalError::Architecture)?;
         let about = About { description: header.description, training: header.training };
         let network = Network::of_body(architecture, body, about).map_err(EvalError::Body)?;
         if digest(body) != header.body_sha256 {
@@ -141,19 +103,9 @@ impl Network {
             description: self.about().description.clone(),
             training: self.about().training.clone(),
             body_sha256: digest(&body),
-            shape: (!shape.is_plain()).then(|| Shape {
-                hidden: shape.hidden,
-                layers: shape.layers.clone(),
-                views: shape.views,
-                activation: shape.activation,
-                mirror: shape.mirror,
-                king_buckets: shape.king_buckets.clone(),
-                output_buckets: shape.output_buckets,
-                output_by: shape.output_by,
-                psqt: shape.psqt,
-            }),
+            shape: (!shape.is_plain()).then(|| shape.clone()),
         };
-        // A flat struct of strings and numbers always has a TOML form.
+        // Strings, numbers and a table at the end always have a TOML form.
         let mut text = toml::to_string(&header).unwrap_or_default();
         let padding = (FIXED + text.len()).next_multiple_of(64) - FIXED - text.len();
         text.extend(std::iter::repeat_n('\n', padding));
@@ -166,44 +118,32 @@ impl Network {
     }
 }
 
-/// Whether bytes begin as a `.nnue` file does.
+/// Whether bytes begin with the magic number of a `.nnue` file.
 pub fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
 fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
-    let header_error = |reason: String| Err(EvalError::Header(reason));
     if bytes.is_empty() {
         return Err(EvalError::Empty);
     }
     if !has_magic(bytes) {
         return Err(EvalError::NoMagic);
     }
+    let truncated = || HeaderError::Truncated(bytes.len());
     let number = |at: usize| {
         let bytes = bytes.get(at..at + 4)?;
         Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     };
-    let (Some(version), Some(length)) = (number(8), number(12)) else {
-        return header_error(format!(
-            "the file is truncated: it ends after {} bytes, in its header",
-            bytes.len()
-        ));
-    };
+    let version = number(8).ok_or_else(truncated)?;
+    let length = number(12).ok_or_else(truncated)?;
     if !VERSIONS.contains(&version) {
-        return header_error(format!("its format is version {version}; this patzer reads versions 1 and 2"));
+        return Err(HeaderError::Version(version).into());
     }
     let end = FIXED + length as usize;
-    let Some(text) = bytes.get(FIXED..end) else {
-        return header_error(format!(
-            "the file is truncated: it ends after {} bytes, in its header",
-            bytes.len()
-        ));
-    };
-    let text =
-        std::str::from_utf8(text).map_err(|_| EvalError::Header("its header is not UTF-8 text".into()))?;
-    let header = toml::from_str(text).map_err(|e: toml::de::Error| {
-        EvalError::Header(format!("its header does not parse: {}", e.message().replace('\n', " ")))
-    })?;
+    let text = bytes.get(FIXED..end).ok_or_else(truncated)?;
+    let text = std::str::from_utf8(text).map_err(|_| HeaderError::NotUtf8)?;
+    let header = toml::from_str(text).map_err(|e| HeaderError::Toml(Box::new(e)))?;
     Ok((header, &bytes[end..]))
 }
 
@@ -218,20 +158,20 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::network::tests::{random, random_of, shapes};
+    use super::super::network::tests::{random_of, shapes};
     use super::*;
 
     #[test]
-    fn a_file_comes_back_as_it_was() {
+    fn a_file_survives_the_round_trip() {
         let about = About { description: "test \"quoted\" größe".into(), training: "ab12".into() };
-        let network = random(24, 1).with_about(about);
+        let network = random_of(&Architecture::plain(24), 1).with_about(about);
         let bytes = network.to_bytes();
         assert_eq!((bytes.len() - network.body().len()) % 64, 0);
         assert_eq!(Network::parse(&bytes).unwrap(), network);
     }
 
     #[test]
-    fn files_of_every_shape_come_back_as_they_were() {
+    fn files_of_every_shape_survive_the_round_trip() {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = random_of(architecture, seed as u64);
             assert_eq!(Network::parse(&network.to_bytes()).unwrap(), network, "{architecture}");
@@ -240,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_cut_and_every_flipped_byte_is_noticed() {
-        let network = random(2, 1);
+        let network = random_of(&Architecture::plain(2), 1);
         let bytes = network.to_bytes();
         for length in 0..bytes.len() {
             assert!(Network::parse(&bytes[..length]).is_err(), "cut to {length}");
@@ -249,15 +189,15 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
             if let Ok(read) = Network::parse(&damaged) {
-                // Only words that mean nothing to the weights may change unnoticed.
+                // Only the free text of the header may change unnoticed.
                 assert_eq!(read.body(), network.body(), "byte {at}");
             }
         }
     }
 
     #[test]
-    fn strangers_are_turned_away_with_a_reason() {
-        let network = random(16, 1);
+    fn other_files_are_refused_with_a_reason() {
+        let network = random_of(&Architecture::plain(16), 1);
         let bytes = network.to_bytes();
         let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err().to_string();
         assert_eq!(reason(b""), "is empty");

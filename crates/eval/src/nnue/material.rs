@@ -1,8 +1,6 @@
-//! A network that counts material: something sound to start from and to beat.
+//! A network that counts material, in centipawns to within 1 %: a sound start, and something to beat.
 //!
-//! In: a hidden size. Out: weights whose evaluation is the material balance in centipawns, to within 1 %.
-//!
-//! How: a squared clipped ReLU is not linear, but the difference of two is. With c = 1/2 and x the balance of one
+//! A squared clipped ReLU is not linear, but the difference of two is. With c = 1/2 and x the balance of one
 //! kind of piece, (c + x)² − (c − x)² = 4·c·x, exactly, as long as |x| ≤ c. So each kind of piece has a pair of
 //! neurons that see own pieces as ±u and the opponent's as ∓u, with output weights +w and −w. Both perspectives
 //! see the same balance with opposite signs, which doubles it. u is chosen so that the balance of that kind
@@ -23,14 +21,13 @@ const PAIRS: [(usize, i16, i16); 6] = [
     (4, 42, 109),
 ];
 
-/// The fewest neurons that a material network needs.
+/// The fewest neurons of a material network.
 pub const MIN_HIDDEN: usize = 2 * PAIRS.len();
 
-/// The bias of a pair, so that the balance has as much room on either side.
+/// The bias of a pair: the middle of the activation's range.
 const CENTRE: i16 = 127;
 
-/// A network that values material; neurons beyond [`MIN_HIDDEN`] stay without weights. `None` if `hidden` is
-/// smaller than that or larger than a network can be.
+/// Builds the network; neurons beyond [`MIN_HIDDEN`] have no weights. `None` if `hidden` is below that or too large.
 pub fn network(hidden: usize) -> Option<Network> {
     if hidden < MIN_HIDDEN {
         return None;

@@ -1,76 +1,77 @@
 //! Networks: efficiently updatable, quantised, of any [`Architecture`].
 //!
-//! In: a `.nnue` file or weights from the trainer, and positions. Out: centipawns for the side to move.
-//! [`architecture`] says what shapes there are, [`features`] what a network sees, [`network`] how its weights lie,
-//! [`file`](mod@file) how they are stored; the sums of the hidden layer and the inner loops are private to [`Nnue`].
-//!
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
-mod accumulator;
 pub mod architecture;
+mod arena;
+mod feature_stack;
 pub mod features;
 pub mod file;
 pub mod material;
 pub mod network;
-mod sets;
+mod piece_stack;
 mod simd;
-mod slots;
 mod weights;
 
 use std::sync::Arc;
 
 use shakmaty::{Board, Chess, Color, Position};
 
-pub use architecture::{Activation, Architecture, KingBuckets, OutputBy};
-pub use network::{About, Network};
-pub use sets::oriented;
+pub use architecture::{Activation, Architecture, ArchitectureError, KingBuckets, OutputBy};
+pub use feature_stack::oriented;
+pub use network::{About, BodyError, Network};
 
-use self::accumulator::Stack;
-use self::network::{Block, Head, QA, QB};
-use self::sets::SetStack;
+use self::feature_stack::FeatureStack;
+use self::network::{Block, OutputLayers, QA, QB};
+use self::piece_stack::PieceStack;
 use self::simd::Kernel;
 use super::Evaluator;
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
-/// A network that evaluates, with the hidden layers of the positions of the current line.
+/// Evaluates with a network and keeps the accumulators of the current line.
 #[derive(Debug, Clone)]
 pub struct Nnue {
     network: Arc<Network>,
-    sums: Sums,
+    accumulators: Accumulators,
     kernel: Kernel,
-    /// Memory for the activations and sums of further layers.
+    /// Buffers for the activations of the hidden layer and the outputs of the next.
     active: Vec<Block>,
     first: Vec<i64>,
 }
 
-/// How the hidden layer is kept up to date.
 #[derive(Debug, Clone)]
-enum Sums {
-    /// Piece by piece, where every piece has one row for each side and king's square.
-    Pieces(Stack),
-    /// Feature by feature.
-    Sets(SetStack),
+enum Accumulators {
+    /// For the feature block `all` alone: one row per piece and perspective.
+    Pieces(PieceStack),
+    /// For any feature blocks.
+    Features(FeatureStack),
 }
 
-impl Sums {
-    /// Brings the sums of a ply up to date for the sides that look.
+impl Accumulators {
+    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
-    fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, looking: &[Color], ply: usize) {
+    fn update(
+        &mut self,
+        network: &Network,
+        kernel: Kernel,
+        board: &Board,
+        perspectives: &[Color],
+        ply: usize,
+    ) {
         match self {
-            Sums::Pieces(stack) => stack.update(network, kernel, board, looking, ply),
-            Sums::Sets(stack) => {
-                looking.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
+            Accumulators::Pieces(stack) => stack.update(network, kernel, board, perspectives, ply),
+            Accumulators::Features(stack) => {
+                perspectives.iter().for_each(|&side| stack.update(network, kernel, board, side, ply));
             }
         }
     }
 
-    /// One side's sums of a ply, as they were brought up to date last.
     #[inline]
     fn of(&self, side: Color, ply: usize) -> &[Block] {
         match self {
-            Sums::Pieces(stack) => stack.sums(side, ply),
-            Sums::Sets(stack) => stack.sums(side, ply),
+            Accumulators::Pieces(stack) => stack.accumulator(side, ply),
+            Accumulators::Features(stack) => stack.accumulator(side, ply),
         }
     }
 }
@@ -83,27 +84,27 @@ pub fn phase(board: &Board) -> usize {
 }
 
 impl Nnue {
-    /// Starts with no position seen.
+    /// Starts with the accumulators of the empty board.
     pub fn new(network: Arc<Network>) -> Nnue {
-        let sums = if network.architecture().features.is_all() {
-            Sums::Pieces(Stack::new(&network))
+        let accumulators = if network.architecture().features.is_all() {
+            Accumulators::Pieces(PieceStack::new(&network))
         } else {
-            Sums::Sets(SetStack::new(&network))
+            Accumulators::Features(FeatureStack::new(&network))
         };
-        Nnue::with(network, sums, Kernel::best())
+        Nnue::with(network, accumulators, Kernel::best())
     }
 
-    fn with(network: Arc<Network>, sums: Sums, kernel: Kernel) -> Nnue {
-        Nnue { network, sums, kernel, active: Vec::new(), first: Vec::new() }
+    fn with(network: Arc<Network>, accumulators: Accumulators, kernel: Kernel) -> Nnue {
+        Nnue { network, accumulators, kernel, active: Vec::new(), first: Vec::new() }
     }
 
-    /// As [`Evaluator::evaluate`], for a board that need not be a legal position.
+    /// Evaluates a board that need not be a legal position; see [`Evaluator::evaluate`].
     pub fn evaluate_board(&mut self, board: &Board, side: Color, ply: usize) -> Score {
         let bucket = self.bucket(board);
         self.evaluate_in(bucket, board, side, ply)
     }
 
-    /// The output bucket that speaks for a board.
+    /// The output bucket of a board.
     #[inline]
     pub fn bucket(&self, board: &Board) -> usize {
         match self.network.architecture().output_buckets {
@@ -112,7 +113,7 @@ impl Nnue {
         }
     }
 
-    /// What each output bucket would say of a board, in centipawns from `side`.
+    /// The evaluation by each output bucket, in centipawns from `side`.
     pub fn buckets(&mut self, board: &Board, side: Color) -> Vec<Score> {
         let count = self.network.architecture().output_buckets;
         (0..count).map(|bucket| self.evaluate_in(bucket, board, side, 0)).collect()
@@ -122,26 +123,26 @@ impl Nnue {
     fn evaluate_in(&mut self, bucket: usize, board: &Board, side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
         let sides = [side, side.other()];
-        let looking = &sides[..network.architecture().views];
-        self.sums.update(network, kernel, board, looking, ply);
-        let views = [self.sums.of(sides[0], ply), self.sums.of(sides[1], ply)];
-        let views = &views[..looking.len()];
-        let head = network.head(bucket);
-        let mut output = if head.inner.is_empty() {
-            single(network, kernel, head, views)
+        let perspectives = &sides[..network.architecture().views];
+        self.accumulators.update(network, kernel, board, perspectives, ply);
+        let both = [self.accumulators.of(sides[0], ply), self.accumulators.of(sides[1], ply)];
+        let accumulators = &both[..perspectives.len()];
+        let layers = network.output_layers(bucket);
+        let mut output = if layers.inner.is_empty() {
+            single(network, kernel, layers, accumulators)
         } else {
-            layered(network, kernel, head, views, &mut self.active, &mut self.first)
+            layered(network, kernel, layers, accumulators, &mut self.active, &mut self.first)
         };
         if network.architecture().psqt {
-            let value = |view: &[Block]| i64::from(view[network.hidden_blocks()].0[bucket]);
-            let (own, sides) = (value(views[0]), views.len() as i64);
-            let theirs = views.get(1).map_or(0, |view| value(view));
-            output += (own - theirs) * i64::from(QB) / sides;
+            let value = |row: &[Block]| i64::from(row[network.hidden_blocks()].0[bucket]);
+            let (own, count) = (value(accumulators[0]), accumulators.len() as i64);
+            let theirs = accumulators.get(1).map_or(0, |row| value(row));
+            output += (own - theirs) * i64::from(QB) / count;
         }
         Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
-    /// The network behind it.
+    /// The network that it evaluates with.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
@@ -149,37 +150,37 @@ impl Nnue {
 
 /// The output of a network without further layers, in 1/(QA·QB).
 #[inline]
-fn single(network: &Network, kernel: Kernel, head: &Head, views: &[&[Block]]) -> i64 {
+fn single(network: &Network, kernel: Kernel, layers: &OutputLayers, accumulators: &[&[Block]]) -> i64 {
     let hidden = network.hidden_blocks();
-    let views = views.iter().map(|view| &view[..hidden]).zip(&head.first[0]);
-    let mut sum = kernel.output(network, views);
+    let accumulators = accumulators.iter().map(|row| &row[..hidden]);
+    let mut sum = kernel.output(network, accumulators.zip(&layers.first[0]));
     if network.squares() {
         sum /= i64::from(QA);
     }
-    sum + i64::from(head.bias[0])
+    sum + i64::from(layers.bias[0])
 }
 
 /// The output of a network with further layers, in 1/(QA·QB).
 fn layered(
     network: &Network,
     kernel: Kernel,
-    head: &Head,
-    views: &[&[Block]],
+    layers: &OutputLayers,
+    accumulators: &[&[Block]],
     active: &mut Vec<Block>,
     first: &mut Vec<i64>,
 ) -> i64 {
-    let (hidden, width) = (network.hidden_blocks(), head.first[0][0].len());
-    active.resize(width * views.len(), Block::ZERO);
-    for (view, active) in views.iter().zip(active.chunks_exact_mut(width)) {
-        kernel.activate(network.architecture().activation, &view[..hidden], active);
+    let (hidden, width) = (network.hidden_blocks(), layers.first[0][0].len());
+    active.resize(width * accumulators.len(), Block::ZERO);
+    for (row, active) in accumulators.iter().zip(active.chunks_exact_mut(width)) {
+        kernel.activate(network.architecture().activation, &row[..hidden], active);
     }
     first.clear();
-    for (neuron, bias) in head.first.iter().zip(&head.bias) {
-        let views = active.chunks_exact(width).zip(neuron);
-        let sum: i64 = views.map(|(active, weights)| kernel.dot(network, active, weights)).sum();
+    for (neuron, bias) in layers.first.iter().zip(&layers.bias) {
+        let inputs = active.chunks_exact(width).zip(neuron);
+        let sum: i64 = inputs.map(|(active, weights)| kernel.dot(network, active, weights)).sum();
         first.push(sum + i64::from(*bias));
     }
-    network.inner(head, first)
+    network.inner(layers, first)
 }
 
 impl Evaluator for Nnue {
@@ -195,13 +196,13 @@ mod tests {
     use patzer_chess::rng::Rng;
     use patzer_chess::testing::along_random_games;
 
-    /// What a network says by its definition: every sum anew, in plain numbers.
+    /// Evaluates by the definition: a full refresh in plain integers.
     fn by_definition(network: &Network, board: &Board, side: Color) -> Score {
         let (shape, weights) = (network.architecture(), network.weights());
         let mut active = Vec::new();
         let mut squares = Vec::new();
-        for view in [side, side.other()].into_iter().take(shape.views) {
-            let (oriented, bucket) = oriented(shape, board, view);
+        for perspective in [side, side.other()].into_iter().take(shape.views) {
+            let (oriented, bucket) = oriented(shape, board, perspective);
             let mut words = vec![0; shape.features.words()];
             shape.features.write(&oriented, &mut words);
             let base = bucket * shape.features.count();
@@ -212,7 +213,7 @@ mod tests {
             };
             let sums: Vec<i64> = (0..shape.hidden).map(sum).collect();
             let clip = |n: usize| sums[n].clamp(0, 255);
-            active.extend((0..shape.outputs_a_view()).map(|n| match shape.activation {
+            active.extend((0..shape.outputs_per_perspective()).map(|n| match shape.activation {
                 Activation::Relu => 255 * sums[n].max(0),
                 Activation::Crelu => 255 * clip(n),
                 Activation::Screlu => clip(n) * clip(n),
@@ -231,7 +232,7 @@ mod tests {
             let inputs: Vec<i64> = active.iter().map(|x| (x + 127) / 255).collect();
             let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
             let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
-            network.inner(network.head(bucket), &first)
+            network.inner(network.output_layers(bucket), &first)
         };
         if shape.psqt {
             let value = |rows: &Vec<usize>| -> i64 {
@@ -244,13 +245,13 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_evaluates_by_its_definition_whatever_was_seen_before() {
+    fn every_shape_evaluates_by_its_definition_whatever_came_before() {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = Arc::new(random_of(architecture, seed as u64));
             let mut rng = Rng::new(2);
             let mut nnue = Nnue::new(network.clone());
-            let sets = Sums::Sets(SetStack::new(&network));
-            let mut portable = Nnue::with(network.clone(), sets, Kernel::Portable);
+            let stack = Accumulators::Features(FeatureStack::new(&network));
+            let mut portable = Nnue::with(network.clone(), stack, Kernel::Portable);
             for _ in 0..3 {
                 let mut position = Chess::default();
                 for ply in 0..100 {
@@ -269,30 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_before_never_shows() {
-        for hidden in [16, 40] {
-            let network = Arc::new(network::tests::random(hidden, 11));
-            let mut rng = Rng::new(2);
-            let mut nnue = Nnue::new(network.clone());
-            for _ in 0..6 {
-                let mut position = Chess::default();
-                for ply in 0..60 {
-                    let moves = position.legal_moves();
-                    if moves.is_empty() {
-                        break;
-                    }
-                    position.play_unchecked(moves[rng.below(moves.len())]);
-                    // Most of the time the next ply, sometimes any, as after a null move or in another search.
-                    let at = if rng.below(4) == 0 { rng.below(140) } else { ply };
-                    let fresh = Nnue::new(network.clone()).evaluate(&position, 0);
-                    assert_eq!(nnue.evaluate(&position, at), fresh);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn buckets_begin_with_what_the_only_one_says() {
+    fn added_buckets_evaluate_as_the_only_one_did() {
         let single = Architecture { psqt: true, mirror: true, ..Architecture::plain(24) };
         let outputs = Architecture { output_buckets: 8, output_by: OutputBy::Phase, ..single.clone() };
         let buckets = Architecture { king_buckets: KingBuckets::parse("five").unwrap(), ..outputs.clone() };
@@ -317,7 +295,7 @@ mod tests {
 
     #[test]
     fn both_colours_are_evaluated_alike() {
-        let network = Arc::new(network::tests::random(32, 4));
+        let network = Arc::new(random_of(&Architecture::plain(32), 4));
         along_random_games(8, 1, 80, |position| {
             let mut setup = position.to_setup(shakmaty::EnPassantMode::Legal);
             setup.mirror();

@@ -1,19 +1,18 @@
 //! A quantised network of any [`Architecture`].
 //!
-//! In: weights in whole numbers, or the raw body of a file. Out: the same numbers in aligned rows, what they make of the
-//! sums of the hidden layer, and the same bytes again.
-//!
 //! The raw body is a list of 16-bit integers, little-endian, padded to 64 bytes: feature weights `[row][N]` where row is
-//! king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` if there are any,
+//! king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` with a skip connection,
 //! and for every output bucket its layers' weights `[layer][output][input]`, then for every output bucket its biases
-//! `[layer][output]`. For (768 → N) × 2 → 1 this is what the field reads: output weights are N for the side to move,
+//! `[layer][output]`. For (768 → N) × 2 → 1 this is the field's layout: output weights are N for the side to move,
 //! then N for the other.
 //!
 //! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in units
 //! of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded with zeros
 //! to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any number.
 
-use super::architecture::{Activation, Architecture};
+use std::fmt;
+
+use super::architecture::{Activation, Architecture, ArchitectureError};
 use super::features::all::COUNT;
 
 pub use super::architecture::MAX_HIDDEN;
@@ -25,7 +24,7 @@ pub const QA: i32 = 255;
 pub const QB: i32 = 64;
 /// Centipawns for an output of 1.
 pub const SCALE: i32 = 400;
-/// An activation of 1 behind the first layer.
+/// An activation of 1 after the first layer.
 const ONE: i64 = (QA * QB) as i64;
 
 /// Weights in a block: one cache line.
@@ -41,7 +40,7 @@ impl Block {
     pub const ZERO: Block = Block([0; LANES]);
 }
 
-/// The weights, quantised.
+/// A network with quantised weights, laid out for inference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     architecture: Architecture,
@@ -49,35 +48,37 @@ pub struct Network {
     features: Vec<Block>,
     bias: Vec<Block>,
     hidden_blocks: usize,
-    heads: Vec<Head>,
+    outputs: Vec<OutputLayers>,
     narrow: bool,
     about: About,
 }
 
-/// What follows the hidden layer, for one output bucket.
+/// The layers after the hidden one, for one output bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
-    /// For each neuron of the next layer its weights for the side to move, then for the other side if it has a view.
+pub(super) struct OutputLayers {
+    /// The weights of each neuron of the next layer: for the side to move, then for the other side (empty without it).
     pub first: Vec<[Vec<Block>; 2]>,
     pub bias: Vec<i16>,
     pub inner: Vec<Dense>,
 }
 
-/// What a network says of itself.
+/// Origin of a network, as its file states it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
     /// One line on where it comes from.
     pub description: String,
-    /// SHA-256 of the settings and the positions that it was trained with; empty if it was not trained here.
+    /// SHA-256 of the settings and the positions of its training; empty if patzer did not train it.
     pub training: String,
 }
 
 impl Network {
-    /// Lays weights out for the engine. `None` if the architecture makes no sense or the lengths do not fit it.
+    /// Lays weights out for the engine. `None` if the architecture is invalid or the lengths disagree with it.
     pub fn new(architecture: Architecture, weights: &Weights, about: About) -> Option<Network> {
-        if architecture.check().is_err() || !weights.fits(&architecture) {
-            return None;
-        }
+        let sound = architecture.check().is_ok() && weights.fits(&architecture);
+        sound.then(|| Network::lay_out(architecture, weights, about))
+    }
+
+    fn lay_out(architecture: Architecture, weights: &Weights, about: About) -> Network {
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
         let row = |weights: &[i16]| weights.chunks(hidden / parts).flat_map(padded).collect::<Vec<Block>>();
@@ -93,28 +94,28 @@ impl Network {
         if architecture.psqt {
             bias.push(Block::ZERO);
         }
-        let a_view = architecture.outputs_a_view();
-        let head = |layers: &Vec<Dense>| -> Option<Head> {
-            let (first, inner) = layers.split_first()?;
+        let width = architecture.outputs_per_perspective();
+        let output_layers = |layers: &Vec<Dense>| {
+            let (first, inner) = (&layers[0], &layers[1..]);
             let neuron = |weights: &[i16]| {
-                let (us, them) = weights.split_at(a_view);
+                let (us, them) = weights.split_at(width);
                 [padded(us).collect(), padded(them).collect()]
             };
-            let inputs = a_view * architecture.views;
+            let inputs = width * architecture.views;
             let first_weights = first.weights.chunks_exact(inputs).map(neuron).collect();
-            Some(Head { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec() })
+            OutputLayers { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec() }
         };
-        let first_weights = weights.dense.iter().flat_map(|head| &head[0].weights);
-        Some(Network {
+        let first_weights = weights.dense.iter().flat_map(|layers| &layers[0].weights);
+        Network {
             // Then activation × weight fits 16 bits: 255 × 128 < 2^15.
             narrow: first_weights.into_iter().all(|w| (-128..=128).contains(w)),
-            heads: weights.dense.iter().map(head).collect::<Option<_>>()?,
+            outputs: weights.dense.iter().map(output_layers).collect(),
             architecture,
             features,
             bias,
             hidden_blocks,
             about,
-        })
+        }
     }
 
     /// The weights without padding.
@@ -127,56 +128,36 @@ impl Network {
         };
         let rows = || self.features.chunks_exact(self.blocks());
         let psqt = |row: &[Block]| row[self.hidden_blocks].0[..architecture.output_buckets].to_vec();
-        let a_view = architecture.outputs_a_view();
-        let layers = |head: &Head| {
-            let neuron = |[us, them]: &[Vec<Block>; 2]| [plain(us, a_view), plain(them, a_view)].concat();
-            let weights = head.first.iter().flat_map(neuron).collect();
-            let first = Dense { weights, bias: head.bias.clone() };
-            std::iter::once(first).chain(head.inner.iter().cloned()).collect()
+        let width = architecture.outputs_per_perspective();
+        let layers = |layers: &OutputLayers| {
+            let neuron = |[us, them]: &[Vec<Block>; 2]| [plain(us, width), plain(them, width)].concat();
+            let weights = layers.first.iter().flat_map(neuron).collect();
+            let first = Dense { weights, bias: layers.bias.clone() };
+            std::iter::once(first).chain(layers.inner.iter().cloned()).collect()
         };
         Weights {
             features: rows().flat_map(hidden).collect(),
             bias: hidden(&self.bias),
             psqt: if architecture.psqt { rows().flat_map(psqt).collect() } else { Vec::new() },
-            dense: self.heads.iter().map(layers).collect(),
+            dense: self.outputs.iter().map(layers).collect(),
         }
     }
 
     /// Reads a raw body of a plain network. The hidden size follows from the number of bytes.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the size.
-    pub fn from_body(body: &[u8], about: About) -> Result<Network, String> {
-        let hidden = hidden_of(body.len()).ok_or_else(|| {
-            format!(
-                "its {} bytes of weights are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
-                 neurons (1542·N + 2, padded to 64)",
-                body.len()
-            )
-        })?;
+    pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
+        let hidden = hidden_of(body.len()).ok_or(BodyError::NoPlainSize(body.len()))?;
         Network::of_body(Architecture::plain(hidden), body, about)
     }
 
     /// Reads a raw body of a known architecture, with or without its padding.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the size.
-    pub fn of_body(architecture: Architecture, body: &[u8], about: About) -> Result<Network, String> {
-        architecture.check().map_err(|(_, reason)| reason)?;
-        let (plain, padded) = (2 * architecture.parameters(), body_size(&architecture));
-        if body.len() != padded && body.len() != plain {
-            let what = if body.len() < padded { "the file is truncated" } else { "the file is too long" };
-            let shape = if architecture.is_plain() {
-                format!("{} neurons take", architecture.hidden)
-            } else {
-                format!("{architecture} takes")
-            };
-            return Err(format!("{what}: {shape} {padded} bytes, it has {}", body.len()));
+    pub fn of_body(architecture: Architecture, body: &[u8], about: About) -> Result<Network, BodyError> {
+        architecture.check().map_err(BodyError::Architecture)?;
+        if body.len() != 2 * architecture.parameters() && body.len() != body_size(&architecture) {
+            return Err(BodyError::Size { architecture: Box::new(architecture), found: body.len() });
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
-        let name = architecture.to_string();
-        Network::new(architecture, &weights, about).ok_or_else(|| format!("no network {name} is possible"))
+        Ok(Network::lay_out(architecture, &weights, about))
     }
 
     /// The raw body, padded to 64 bytes with zeros.
@@ -186,12 +167,11 @@ impl Network {
         bytes
     }
 
-    /// Its shape.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    /// Neurons of the hidden layer, for each perspective.
+    /// Neurons of the hidden layer per perspective.
     pub fn hidden(&self) -> usize {
         self.architecture.hidden
     }
@@ -201,37 +181,35 @@ impl Network {
         self.architecture.parameters()
     }
 
-    /// What it says of itself.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// The same network with another text about it.
     pub fn with_about(self, about: About) -> Network {
         Network { about, ..self }
     }
 
-    /// The same network in this architecture, which may have input or output buckets where it has only one of the kind:
-    /// they all say what that says. `None` if the architecture differs in anything else.
+    /// Splits the only king bucket or output bucket into those of `architecture`, all with equal weights. `None` if the
+    /// architecture differs in anything else.
     pub fn with_buckets(&self, architecture: &Architecture) -> Option<Network> {
         let own = &self.architecture;
-        let (mut whole, mut copies, mut heads) = (architecture.clone(), 1, 1);
+        let (mut whole, mut copies, mut outputs) = (architecture.clone(), 1, 1);
         if own.king_bucket_count() == 1 {
             whole.king_buckets = own.king_buckets.clone();
             copies = architecture.king_bucket_count();
         }
         if own.output_buckets == 1 {
             (whole.output_buckets, whole.output_by) = (1, own.output_by);
-            heads = architecture.output_buckets;
+            outputs = architecture.output_buckets;
         }
         if *own != whole {
             return None;
         }
         let mut weights = self.weights();
         weights.features = weights.features.repeat(copies);
-        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, heads)).collect();
+        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, outputs)).collect();
         weights.psqt = weights.psqt.repeat(copies);
-        weights.dense = std::iter::repeat_n(weights.dense, heads).flatten().collect();
+        weights.dense = std::iter::repeat_n(weights.dense, outputs).flatten().collect();
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
 
@@ -241,33 +219,29 @@ impl Network {
         self.bias.len()
     }
 
-    /// Blocks of the hidden layer in a row; pairwise has the first halves of its pairs in the first half of them.
+    /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
     #[inline]
     pub(super) fn hidden_blocks(&self) -> usize {
         self.hidden_blocks
     }
 
-    /// The weights of a row of the feature table.
     #[inline]
     pub(super) fn row(&self, row: u16) -> &[Block] {
         let (blocks, row) = (self.blocks(), usize::from(row));
         &self.features[row * blocks..(row + 1) * blocks]
     }
 
-    /// The bias of the hidden layer.
     #[inline]
     pub(super) fn bias(&self) -> &[Block] {
         &self.bias
     }
 
-    /// What follows the hidden layer, for an output bucket.
     #[inline]
-    pub(super) fn head(&self, bucket: usize) -> &Head {
-        &self.heads[bucket]
+    pub(super) fn output_layers(&self, bucket: usize) -> &OutputLayers {
+        &self.outputs[bucket]
     }
 
-    /// Whether every weight of the first layer behind the hidden one is at most 128, so that activation × weight fits
-    /// 16 bits.
+    /// Whether every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
     #[inline]
     pub(super) fn narrow(&self) -> bool {
         self.narrow
@@ -279,10 +253,10 @@ impl Network {
         matches!(self.architecture.activation, Activation::Screlu | Activation::Pairwise)
     }
 
-    /// The output, in 1/(QA·QB), of the layers behind the first one, given its outputs before their activation.
-    pub(super) fn inner(&self, head: &Head, first: &[i64]) -> i64 {
+    /// Computes the layers after the first one, from its outputs before activation; in 1/(QA·QB).
+    pub(super) fn inner(&self, layers: &OutputLayers, first: &[i64]) -> i64 {
         let mut values = first.to_vec();
-        for dense in &head.inner {
+        for dense in &layers.inner {
             values.iter_mut().for_each(|value| *value = activated(self.architecture.inner(), *value));
             let rows = dense.weights.chunks_exact(values.len()).zip(&dense.bias);
             let output = |(row, bias): (&[i16], &i16)| {
@@ -301,11 +275,11 @@ impl Network {
     }
 }
 
-/// An activation behind the first layer; its units are 1/(QA·QB).
+/// Activates an output of the first layer or a later one, in 1/(QA·QB).
 fn activated(activation: Activation, value: i64) -> i64 {
     let clipped = value.clamp(0, ONE);
     match activation {
-        // Far beyond what any sound network has, and small enough for the products.
+        // Far above the values of any sound network, and small enough for the products.
         Activation::Relu => value.clamp(0, 1 << 32),
         Activation::Crelu => clipped,
         Activation::Screlu | Activation::Pairwise => clipped * clipped / ONE,
@@ -320,10 +294,48 @@ fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// As many weights as there are, but no padding.
+/// The first `count` weights: all but the padding.
 fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
     blocks.iter().flat_map(|block| block.0).take(count).collect()
 }
+
+/// A raw body whose size fits no network, or not its architecture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BodyError {
+    Architecture(ArchitectureError),
+    /// This many bytes are no plain network.
+    NoPlainSize(usize),
+    Size {
+        architecture: Box<Architecture>,
+        /// Bytes of the body.
+        found: usize,
+    },
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::Architecture(error) => error.fmt(f),
+            BodyError::NoPlainSize(found) => write!(
+                f,
+                "its {found} bytes of weights are not the size of any (768->N)x2->1 network of at most \
+                 {MAX_HIDDEN} neurons (1542·N + 2, padded to 64)"
+            ),
+            BodyError::Size { architecture, found } => {
+                let expected = body_size(architecture);
+                let fault = if *found < expected { "truncated" } else { "too long" };
+                let shape = if architecture.is_plain() {
+                    format!("{} neurons take", architecture.hidden)
+                } else {
+                    format!("{architecture} takes")
+                };
+                write!(f, "the file is {fault}: {shape} {expected} bytes, it has {found}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}
 
 /// Bytes of a raw body with its padding.
 pub fn body_size(architecture: &Architecture) -> usize {
@@ -344,18 +356,6 @@ pub(super) mod tests {
     use patzer_chess::rng::Rng;
 
     /// A network with random weights, small enough that nothing overflows.
-    pub fn random(hidden: usize, seed: u64) -> Network {
-        let mut rng = Rng::new(seed);
-        let mut numbers = |count: usize, bound: usize| -> Vec<i16> {
-            (0..count).map(|_| rng.below(2 * bound + 1) as i16 - bound as i16).collect()
-        };
-        let features = numbers(COUNT * hidden, 90);
-        let (bias, output) = (numbers(hidden, 90), numbers(2 * hidden, 127));
-        let weights = Weights::plain(features, bias, output, numbers(1, 2000)[0]);
-        Network::new(Architecture::plain(hidden), &weights, About::default()).unwrap()
-    }
-
-    /// A network of any shape with random weights, small enough that nothing overflows.
     pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
         let mut rng = Rng::new(seed);
         let bound = if architecture.features.is_all() { 90 } else { 30 };
@@ -365,7 +365,7 @@ pub(super) mod tests {
         Network::new(architecture.clone(), &weights, About::default()).unwrap()
     }
 
-    /// One architecture with every part, others with the parts in turn.
+    /// Architectures with each part in turn, and one with all of them.
     pub fn shapes() -> Vec<Architecture> {
         use crate::nnue::architecture::{KingBuckets, OutputBy};
         use crate::nnue::features::Features;
@@ -407,7 +407,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_published_networks() {
+    fn sizes_agree_with_published_networks() {
         // Files of the engine Leorik, made by another trainer.
         for (hidden, bytes) in [(1, 1600), (4, 6208), (16, 24_704), (64, 98_752), (256, 394_816)] {
             assert_eq!(body_size(&Architecture::plain(hidden)), bytes);
@@ -419,9 +419,9 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_body_comes_back_as_it_was() {
+    fn a_plain_body_survives_the_round_trip() {
         for hidden in [1, 16, 31, 32, 33, 64] {
-            let network = random(hidden, 5);
+            let network = random_of(&Architecture::plain(hidden), 5);
             let body = network.body();
             assert_eq!(Network::from_body(&body, About::default()).unwrap(), network);
             assert_eq!(body.len() % 64, 0);
@@ -429,7 +429,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bodies_of_every_shape_come_back_as_they_were() {
+    fn bodies_of_every_shape_survive_the_round_trip() {
         for (seed, architecture) in shapes().into_iter().enumerate() {
             let network = random_of(&architecture, seed as u64);
             let body = network.body();
@@ -440,12 +440,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn layers_behind_the_first_are_those_of_the_definition() {
+    fn layers_after_the_first_follow_the_definition() {
         // One output of 0.5 after the first layer: squared 0.25, times 1.5, plus 0.125; then 0.5² · −2 + 1.
         let architecture = Architecture { layers: vec![1, 1], ..Architecture::plain(1) };
         let mut network = random_of(&architecture, 1);
         let dense = |weight: i16, bias: i16| Dense { weights: vec![weight], bias: vec![bias] };
-        network.heads[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
-        assert_eq!(network.inner(network.head(0), &[8160]), 16_320 / 2);
+        network.outputs[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
+        assert_eq!(network.inner(network.output_layers(0), &[8160]), 16_320 / 2);
     }
 }

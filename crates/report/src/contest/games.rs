@@ -1,7 +1,6 @@
-//! What the games of a match tell beside their results: lengths, openings, endings, and what each move took.
+//! Reads a match's PGN for lengths, openings, reasons, and time, nodes and depth by player and move.
 //!
-//! In: a PGN. Out: facts of each game, and sums by player and move. Moves are counted, not played; comments are read as
-//! cutechess, fastchess and patzer write them, `{+0.35/12 0.50s, n=1234}`.
+//! Moves are counted, not played; comments are those of cutechess, fastchess and patzer, `{+0.35/12 0.50s, n=1234}`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,54 +9,41 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, Tags, Token, outline};
 
-/// One game.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Game {
-    /// The player with White.
     pub white: String,
-    /// The player with Black.
     pub black: String,
-    /// From White's side; `None` if there is no result.
+    /// From White's side.
     pub result: Option<i8>,
-    /// Plies.
     pub plies: u32,
-    /// Why it ended, in a few words.
     pub reason: String,
-    /// The position that it starts from, or nothing for the usual one.
+    /// FEN, or nothing for the standard start position.
     pub opening: String,
-    /// The round up to its dot: what the games of a pair share.
+    /// The round up to its dot, equal for the games of a pair.
     pub round: String,
 }
 
-/// What moves of one number took.
+/// Sums over the moves of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Took {
-    /// Moves with a comment.
+    /// Number of moves with a comment.
     pub moves: u64,
-    /// Seconds of all of them.
     pub seconds: f64,
-    /// Nodes of all of them.
     pub nodes: u64,
-    /// Depths of all of them.
     pub depth: u64,
 }
 
-/// All games.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Games {
-    /// In the order of the file.
     pub games: Vec<Game>,
-    /// What each player's moves took, by the number of the move from 0.
+    /// By player, then by move number from 0.
     pub took: BTreeMap<String, Vec<Took>>,
 }
 
-/// Moves from this number on, from 0, are counted together.
+/// Moves from this number on (from 0) share one entry.
 pub const LAST_MOVE: usize = 120;
 
-/// Reads a PGN, plain or packed.
-///
-/// # Errors
-/// If it cannot be read to its end, holds no game, or the user interrupts.
+/// Reads a PGN, plain or compressed.
 pub fn read(path: &Path) -> Result<Games> {
     let reader = Reader::start(vec![path.to_path_buf()])?;
     let mut games = Games::default();
@@ -71,7 +57,7 @@ pub fn read(path: &Path) -> Result<Games> {
     if interrupt::requested() {
         return Err(Error::Interrupted("nothing was written"));
     }
-    // Any text can be taken for moves, but a game names its players or its result.
+    // Any text parses as moves, but a game names its players or its result.
     if games.games.iter().all(|game| game.white.is_empty() && game.black.is_empty() && game.result.is_none())
     {
         return Err(Error::data(path, "holds no games"));
@@ -80,14 +66,14 @@ pub fn read(path: &Path) -> Result<Games> {
 }
 
 fn add(chunk: &Chunk, games: &mut Games) {
-    for piece in &chunk.games {
-        let tags = Tags::new(&chunk.text[piece.start..piece.movetext]);
+    for game in &chunk.games {
+        let tags = Tags::new(&chunk.text[game.start..game.movetext]);
         let text = |name: &str| {
             tags.get(name)
                 .map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
         };
         let (white, black) = (text("White"), text("Black"));
-        let moves = moves(&chunk.text[piece.movetext..piece.end]);
+        let moves = moves(&chunk.text[game.movetext..game.end]);
         let fen = text("FEN");
         let black_begins = fen.split_whitespace().nth(1) == Some("b");
         for (ply, took) in moves.took.iter().enumerate() {
@@ -124,10 +110,9 @@ fn add(chunk: &Chunk, games: &mut Games) {
     }
 }
 
-/// What a movetext holds.
 #[derive(Default)]
 struct Moves {
-    /// What each move took, if its comment tells.
+    /// From the comment of each move.
     took: Vec<Option<Took>>,
     last_comment: String,
 }
@@ -147,23 +132,23 @@ fn moves(text: &[u8]) -> Moves {
     moves
 }
 
-/// Depth, time and nodes of a comment; `None` if it tells none of them.
+/// Depth, time and nodes of a comment; `None` without any of them.
 fn took(comment: &str) -> Option<Took> {
     let mut took = Took { moves: 1, ..Took::default() };
-    let mut told = false;
+    let mut found = false;
     for word in comment.split([' ', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
         if let Some(seconds) = word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()) {
-            (took.seconds, told) = (seconds, true);
+            (took.seconds, found) = (seconds, true);
         } else if let Some(nodes) = word.strip_prefix("n=").and_then(|number| number.parse().ok()) {
-            (took.nodes, told) = (nodes, true);
+            (took.nodes, found) = (nodes, true);
         } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| depth.parse().ok()) {
-            (took.depth, told) = (depth, true);
+            (took.depth, found) = (depth, true);
         }
     }
-    told.then_some(took)
+    found.then_some(took)
 }
 
-/// Why a game ended, by its last comment or else its tag, in patzer's words.
+/// Why a game ended, by its last comment or else its tag.
 fn reason(comment: &str, termination: &str) -> String {
     let known = [
         ("mates", "checkmate"),
@@ -200,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_counted_and_their_comments_are_their_players() {
+    fn comments_count_for_the_player_who_moved() {
         let games = read(
             "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[Round \"3.2\"]\n\n1. e4 {+0.35/12 0.50s, n=100} e5 \
              {-0.2/8 1.5s} (1... c5 {+1/9 9s} 2. Nf3) 2.Nf3 $1 Nc6 3. 0-0 {book} Nf6 {+0.1/3 0.1s, White mates} 1-0\n\n\

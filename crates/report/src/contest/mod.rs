@@ -1,13 +1,10 @@
-//! A match in a report.
-//!
-//! In: pairs in their order, the test that they may decide, and what the games tell. Out: a section. Everything is from
-//! the side of the first player.
+//! The report section of a match, from the first player's side.
 
-mod course;
 pub mod games;
 mod openings;
 mod pairing;
 mod printed;
+mod progress;
 mod time;
 
 use std::collections::BTreeMap;
@@ -23,33 +20,30 @@ pub use pairing::of_games_alone;
 use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial};
 pub use printed::of_result;
 
-/// Two games with colours exchanged, from the side of the first of two players.
+/// Two games with colours exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// The players, by their numbers.
+    /// Indices of the players.
     pub players: [usize; 2],
-    /// Half points of the first of them, 0 to 2: in the game with White, then in that with Black.
+    /// Half points of the first player, 0 to 2: with White, then with Black.
     pub half_points: [u8; 2],
-    /// The number of the opening.
+    /// Index of the opening.
     pub opening: usize,
 }
 
-/// What is known of a match.
+/// Input of the section.
 #[derive(Debug, Clone)]
 pub struct Contest {
-    /// The players' names.
     pub players: Vec<String>,
-    /// All pairs, in order.
     pub pairs: Vec<Pair>,
-    /// The test, if it is one.
     pub test: Option<Sprt>,
-    /// How many games ended for which reason.
+    /// Number of games by why they ended.
     pub reasons: BTreeMap<String, u64>,
-    /// What it was played under, in words.
+    /// Names and values for people.
     pub conditions: Vec<(String, String)>,
-    /// What the games tell, or why they do not.
+    /// The games, or why they are missing.
     pub games: std::result::Result<Games, String>,
-    /// The path of the games as seen from the report, if there are any.
+    /// Name and relative path of the PGN.
     pub link: Option<(String, String)>,
 }
 
@@ -67,7 +61,6 @@ impl Default for Contest {
     }
 }
 
-/// Counts from the first player's side.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
     games: Trinomial,
@@ -101,7 +94,6 @@ impl Counts {
     }
 }
 
-/// The section.
 pub fn section(name: &str, contest: &Contest) -> Section {
     let mut section = Section::new(name, Kind::Match);
     section.summary = contest.players.join(" against ");
@@ -138,7 +130,7 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     }
 }
 
-/// Adds what is known of a match beside its counts, by the names of its JSON.
+/// Adds the estimates, by their JSON keys.
 fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) {
     for (key, label, decimals, factor) in [
         ("elo", "Elo", 2, 1.0),
@@ -172,7 +164,7 @@ fn of_two(section: &mut Section, contest: &Contest) {
         section.part(part);
         return;
     }
-    course::course(&mut part, contest);
+    progress::progress(&mut part, contest);
     part.add(pentanomial(counts.pairs.0));
     part.add(colours(&contest.players[0], counts.colours));
     section.part(part);
@@ -222,7 +214,6 @@ fn colours(first: &str, [white, black]: [Trinomial; 2]) -> Figure {
     shares("colours", "By colour", &format!("Games of {first}."), "colour", &rows)
 }
 
-/// Everyone against all others.
 fn of_several(section: &mut Section, contest: &Contest) {
     let mut of = vec![Counts::default(); contest.players.len()];
     for pair in &contest.pairs {
@@ -307,11 +298,11 @@ fn conditions(contest: &Contest) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use super::course::POINTS;
+    use super::progress::POINTS;
     use super::*;
 
     #[test]
-    fn a_test_is_drawn_to_its_verdict() {
+    fn a_test_is_drawn_up_to_its_verdict() {
         let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
         let points = [[2, 2], [2, 1], [1, 1], [2, 0]];
         let pair = |at: usize| Pair { players: [0, 1], half_points: points[at % 4], opening: at };

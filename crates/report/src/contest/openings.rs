@@ -1,6 +1,4 @@
-//! Results by opening.
-//!
-//! In: pairs with the numbers of their openings. Out: how often the opening decided, and the most one-sided openings.
+//! Results by opening: how often the opening decided, and the most one-sided openings.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +10,7 @@ use crate::style::BLUE;
 use crate::table::{Cell, Table};
 use patzer_match::stats::Trinomial;
 
-/// Rows of a table of openings at most.
+/// Maximum of table rows.
 const OPENINGS: usize = 40;
 
 pub(super) fn openings(contest: &Contest) -> Part {
@@ -66,7 +64,7 @@ pub(super) fn openings(contest: &Contest) -> Part {
     part
 }
 
-/// The position of each opening, where the games tell: pairs lie in the file in their order.
+/// The FEN of each opening; the games of the PGN are in the order of the pairs.
 fn fens(contest: &Contest) -> BTreeMap<usize, &str> {
     let Ok(games) = &contest.games else { return BTreeMap::new() };
     let first = |at: usize| games.games.get(2 * at).map(|game| game.opening.as_str());

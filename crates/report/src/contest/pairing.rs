@@ -1,14 +1,12 @@
-//! Pairs of games, where no journal tells them.
-//!
-//! In: the games of a PGN. Out: a contest.
+//! Finds the pairs of a match by its PGN alone, without a journal.
 
 use std::collections::BTreeMap;
 
 use super::games::{Game, Games};
 use super::{Contest, Pair};
 
-/// Games of a PGN put into pairs: two neighbouring games of a round from one opening with colours exchanged. Whoever has
-/// White in the very first game is the first player.
+/// Pairs neighbouring games of a round with equal opening and colours exchanged. White of the first game is the first
+/// player.
 pub fn of_games_alone(games: Games) -> Contest {
     let mut players: Vec<String> = Vec::new();
     for name in games.games.iter().flat_map(|game| [&game.white, &game.black]) {
@@ -31,7 +29,7 @@ pub fn of_games_alone(games: Games) -> Contest {
                 && other.round == game.round
         });
         let Some(partner) = partner else {
-            // Runners finish games in any order, but not in any order at all.
+            // Concurrent games finish out of order, but not by much.
             if waiting.len() >= 1_000 {
                 waiting.remove(0);
             }
@@ -47,7 +45,7 @@ pub fn of_games_alone(games: Games) -> Contest {
         pairs.push(if first <= second {
             Pair { players: [first, second], half_points: [with_white, with_black], opening }
         } else {
-            // The other player's points, its game with White first.
+            // From the other player's side, the game with White first.
             let half_points = [2 - with_black, 2 - with_white];
             Pair { players: [second, first], half_points, opening }
         });
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn games_find_their_partners_whoever_begins() {
+    fn games_are_paired_whoever_begins() {
         let games = vec![
             game("A", "B", 1, "x"),
             game("B", "A", 0, "y"),

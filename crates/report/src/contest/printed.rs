@@ -1,13 +1,11 @@
-//! The result of a match that was printed, without its games.
-//!
-//! In: the JSON object of `patzer sprt --json` or `patzer match --json`. Out: a section.
+//! The report section of a match result alone, without its games.
 
 use super::{Contest, colours, endings, measure_numbers, pentanomial};
 use crate::section::{Kind, Part, Section};
 use crate::table::Cell;
 use patzer_match::stats::Trinomial;
 
-/// What `patzer sprt --json` or `patzer match --json` printed of two players, without the games: the result alone.
+/// Reads the JSON object of `patzer sprt --json` or of a two-player `patzer match --json`.
 pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     let pentanomial_counts: [u64; 5] = serde_json::from_value(result.get("pentanomial")?.clone()).ok()?;
     let count = |key: &str| result.get(key).and_then(serde_json::Value::as_u64);
@@ -23,7 +21,7 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
         section.measure("verdict", "verdict", Cell::text(verdict));
     }
     let mut part = Part::new("Result");
-    part.missing("The result alone, without its course: name the journal or the PGN to see more.");
+    part.missing("The result alone, without its progress: name the journal or the PGN to see more.");
     part.add(pentanomial(pentanomial_counts));
     let colour = |key: &str| -> Option<Trinomial> {
         let counts = |name: &str| result.get(key)?.get(name)?.as_u64();

@@ -1,6 +1,4 @@
-//! What the moves of a match took: time, nodes, depth.
-//!
-//! In: sums by player and move. Out: a figure for each of them that the games tell and that is not the same everywhere.
+//! Time, nodes and depth by move; quantities that are unknown or constant are left out.
 
 use super::Contest;
 use super::games::{LAST_MOVE, Took};
@@ -25,15 +23,15 @@ pub(super) fn time(contest: &Contest) -> Part {
         ("depth", "Depth by move", "plies", |took| took.depth as f64),
     ];
     for (id, title, unit, of) in quantity {
-        // What few games come to says little.
+        // Move numbers that few games reach say little.
         let enough = (games.games.len() as u64 / 20).max(1);
         let mean = |player: &Vec<Took>| -> Vec<(f64, f64)> {
-            let told = player.iter().enumerate().filter(|(_, took)| took.moves >= enough);
-            told.take(LAST_MOVE).map(|(at, took)| (at as f64 + 1.0, of(took) / took.moves as f64)).collect()
+            let known = player.iter().enumerate().filter(|(_, took)| took.moves >= enough);
+            known.take(LAST_MOVE).map(|(at, took)| (at as f64 + 1.0, of(took) / took.moves as f64)).collect()
         };
         let lines: Vec<(&String, Vec<(f64, f64)>)> =
             games.took.iter().map(|(name, player)| (name, mean(player))).collect();
-        // A limit that all moves keep is no news.
+        // A fixed limit needs no figure.
         let mut values = lines.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);
         let first = values.next().unwrap_or(0.0);
         if values.all(|value| value == first) {

@@ -16,7 +16,7 @@ pub struct NetArgs([u32; 17]);
 impl NetArgs {
     pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
         let architecture = &layout.architecture;
-        let sets = architecture.features.sets();
+        let sets = architecture.features.blocks();
         let has = |name: &&str| sets.iter().any(|set| set.name == *name);
         let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
@@ -166,15 +166,15 @@ impl StepArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_eval::nnue::features::SETS;
+    use patzer_eval::nnue::features::FEATURE_BLOCKS;
 
     #[test]
     fn the_kernels_know_every_block_in_the_order_of_the_table() {
-        let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|set| set.name).collect();
         assert_eq!(names, BLOCKS, "a new block needs its kernel in features.cuh");
         let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
-        let counts: Vec<String> = SETS.iter().map(|set| set.count.to_string()).collect();
-        assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
-        assert!(SETS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+        let counts: Vec<String> = FEATURE_BLOCKS.iter().map(|set| set.count.to_string()).collect();
+        assert!(source.contains(&format!("SET_COUNTS[FEATURE_BLOCKS] = {{{}}}", counts.join(", "))));
+        assert!(FEATURE_BLOCKS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }

@@ -47,7 +47,7 @@ impl Launcher {
         driver.write(memory.weights, &bytes(&model.parameters))?;
         driver.write(memory.limits, &bytes(&layout.limits()))?;
         if plan.shorts {
-            let sets = layout.architecture.features.sets();
+            let sets = layout.architecture.features.blocks();
             let end = |n: usize| sets[..=n].iter().map(|set| set.count as u32).sum();
             let ends: Vec<u32> = (0..sets.len()).map(end).collect();
             let actives: Vec<u32> = sets.iter().map(|set| set.most as u32).collect();
@@ -90,7 +90,7 @@ impl Launcher {
         let (rows, tiles, features) = (
             self.plan.layout.rows,
             self.plan.layout.tiles,
-            self.plan.layout.architecture.features.sets().len(),
+            self.plan.layout.architecture.features.blocks().len(),
         );
         if !shorts {
             let floats = self.plan.layout.bias;

@@ -63,7 +63,7 @@ impl Gpu {
     /// Loads a network for batches of at most `batch` positions. Fails if it does not fit (the message says
     /// what would) or uses a feature block without a kernel.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
-        let blocks = model.layout.architecture.features.sets();
+        let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
             let name = block.name;
             return Err(Error::usage(format!(

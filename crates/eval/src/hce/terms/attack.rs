@@ -1,38 +1,26 @@
-//! Attack on the king: pieces that bear on the squares around the enemy king, and checks that they could give.
+//! King attack: attacks on the enemy king's zone, and possible checks. Counts are for the attacker.
 //!
-//! Counts are for the attacker. Danger grows faster than linearly; so beside single counts there is one weight
-//! for each number of attackers, and one for each degree of danger, an index of fixed parts in the manner of
-//! Stockfish's and Ethereal's king danger. The evaluation stays linear in its weights.
+//! Danger grows faster than linearly: besides single counts there is one weight for each number of attackers, and one for
+//! each degree of a king danger index in the manner of Stockfish and Ethereal. The evaluation stays linear in its weights.
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 
-use patzer_chess::sliders;
 use crate::hce::context::{Context, Visit, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
+use patzer_chess::sliders;
 
-/// Attack on the king.
-pub const TERM: Term = Term {
-    name: "attack",
-    about: "attack on the enemy king; its zone is its square and those around it",
-    parts: &[
-        Part::list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen"),
-        Part::grid("attackers", 2, 8, "rows: with, without own queen; columns: number of attackers, 0 to 7"),
-        Part::list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen"),
-        Part::list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen"),
-        Part::list("danger", 32, "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns"),
-        Part::list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs"),
-    ],
-};
+term! {
+    "attack", "attack on the enemy king; its zone is its square and those around it";
+    ZONE = list("zone", 4, "an attack on a square of the zone by a knight, bishop, rook, queen");
+    ATTACKERS = grid("attackers", 2, 8,
+        "rows: with, without own queen; columns: number of attackers, 0 to 7");
+    SAFE_CHECK = list("safe_check", 4, "a square for a safe check by a knight, bishop, rook, queen");
+    UNSAFE_CHECK = list("unsafe_check", 4, "there is another check by a knight, bishop, rook, queen");
+    DANGER = list("danger", 32,
+        "index of danger: kinds of attackers, checks, weak squares, own queen, their pawns");
+    FLANK = list("flank", 16, "attacks on the king's wing, twice attacked squares twice, by pairs");
+}
 
-const ZONE: usize = layout::at("attack", "zone");
-const ATTACKERS: usize = layout::at("attack", "attackers");
-const SAFE_CHECK: usize = layout::at("attack", "safe_check");
-const UNSAFE_CHECK: usize = layout::at("attack", "unsafe_check");
-const DANGER: usize = layout::at("attack", "danger");
-const FLANK: usize = layout::at("attack", "flank");
-
-/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let hits = (piece.attacks & c.zone[us.other()]).count();
@@ -40,7 +28,6 @@ pub fn visit<S: Sink>(c: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S
     c.attackers[us] += usize::from(hits > 0);
 }
 
-/// The attack as a whole.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let them = us.other();
@@ -60,7 +47,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let occupied = c.board.occupied();
     let diagonal = sliders::diagonal(king, occupied);
     let straight = sliders::straight(king, occupied);
-    // A check is safe where nothing of theirs stands guard, or only the king or queen against two of ours.
+    // A check is safe on a square that they do not defend, or only with king or queen against two of ours.
     let not_ours = !c.board.by_color(us);
     let safe = not_ours & (!c.attacked[them] | (c.twice[us] & !solid));
     let mut count = |kind: usize, lines: Bitboard, reach: Bitboard, nearness: i32, check: i32| {

@@ -3,37 +3,26 @@
 use shakmaty::{Bitboard, Color, Role};
 
 use super::knights::safe_squares;
-use patzer_chess::sliders;
 use crate::hce::context::{Context, Visit, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
+use patzer_chess::sliders;
 
-/// Bishops.
-pub const TERM: Term = Term {
-    name: "bishops",
-    about: "bishop pair, bad bishops, diagonals, outposts",
-    parts: &[
-        Part::single("pair", "bishops on squares of both colours"),
-        Part::single("pawns", "an own pawn on the colour of a bishop, for each bishop"),
-        Part::single("rammed", "an own pawn on the colour of a bishop, right before an enemy pawn, for each bishop"),
-        Part::list("enemy_pawns", 9, "a bishop by number of enemy pawns on its colour, 0 to 8"),
-        Part::single("long_diagonal", "only pawns in the way, a bishop would see two of the four centre squares"),
-        Part::single("aims_at_king", "only pawns in the way, a bishop would see a square of the king's zone"),
-        Part::list("outpost", 4, "on a square that no pawn can attack: at the edge, defended there; inside, defended"),
-    ],
-};
-
-const PAIR: usize = layout::at("bishops", "pair");
-const PAWNS: usize = layout::at("bishops", "pawns");
-const RAMMED: usize = layout::at("bishops", "rammed");
-const ENEMY_PAWNS: usize = layout::at("bishops", "enemy_pawns");
-const LONG_DIAGONAL: usize = layout::at("bishops", "long_diagonal");
-const AIMS: usize = layout::at("bishops", "aims_at_king");
-const OUTPOST: usize = layout::at("bishops", "outpost");
+term! {
+    "bishops", "bishop pair, bad bishops, diagonals, outposts";
+    PAIR = single("pair", "bishops on squares of both colours");
+    PAWNS = single("pawns", "an own pawn on the colour of a bishop, for each bishop");
+    RAMMED = single("rammed",
+        "an own pawn on the colour of a bishop, right before an enemy pawn, for each bishop");
+    ENEMY_PAWNS = list("enemy_pawns", 9, "a bishop by number of enemy pawns on its colour, 0 to 8");
+    LONG_DIAGONAL = single("long_diagonal",
+        "only pawns in the way, a bishop would see two of the four centre squares");
+    AIMS = single("aims_at_king", "only pawns in the way, a bishop would see a square of the king's zone");
+    OUTPOST = list("outpost", 4,
+        "on a square that no pawn can attack: at the edge, defended there; inside, defended");
+}
 
 const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
-/// One bishop; other pieces are not looked at.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     if piece.role != Role::Bishop {
@@ -52,7 +41,6 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     sink.add(us, AIMS, i32::from(!seen.is_disjoint(c.zone[them])));
 }
 
-/// The pair and outposts.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let bishops = c.pieces(us, Role::Bishop);

@@ -6,7 +6,6 @@ use crate::hce::context::{Context, Visit};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Closed positions.
 pub const TERM: Term = Term {
     name: "closed",
     about: "pieces by how closed the position is, 0 to 8: many pawns, many rammed, few open files",
@@ -20,7 +19,6 @@ pub const TERM: Term = Term {
 
 const START: usize = layout::at("closed", "knight");
 
-/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let kind = piece.role as usize - Role::Knight as usize;

@@ -1,28 +1,17 @@
-//! Imbalance: what pieces are worth beside each other.
-//!
-//! A polynomial of the second degree in the numbers of pieces, as Kaufman's "The Evaluation of Material
+//! Imbalance: a polynomial of the second degree in the numbers of pieces, as Kaufman's "The Evaluation of Material
 //! Imbalances" (1999) suggested and Tord Romstad wrote it for Stockfish.
 
 use shakmaty::{ByColor, Color};
 
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::scale::Counts;
 use crate::hce::sink::Sink;
 
-/// Imbalance.
-pub const TERM: Term = Term {
-    name: "imbalance",
-    about: "products of numbers of pieces; order of pieces: pawn, knight, bishop, rook, queen",
-    parts: &[
-        Part::list("own", 15, "own pieces: pp, np, nn, bp, bn, bb, rp, rn, rb, rr, qp, qn, qb, qr, qq"),
-        Part::list("enemy", 10, "own by enemy: n·p, b·p, b·n, r·p, r·n, r·b, q·p, q·n, q·b, q·r"),
-    ],
-};
+term! {
+    "imbalance", "products of numbers of pieces; order of pieces: pawn, knight, bishop, rook, queen";
+    OWN = list("own", 15, "own pieces: pp, np, nn, bp, bn, bb, rp, rn, rb, rr, qp, qn, qb, qr, qq");
+    ENEMY = list("enemy", 10, "own by enemy: n·p, b·p, b·n, r·p, r·n, r·b, q·p, q·n, q·b, q·r");
+}
 
-const OWN: usize = layout::at("imbalance", "own");
-const ENEMY: usize = layout::at("imbalance", "enemy");
-
-/// Numbers of pieces alone.
 #[inline(always)]
 pub fn material<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
     let (ours, theirs) = (&counts[us], &counts[us.other()]);

@@ -1,43 +1,25 @@
-//! King shelter: the own pawns before the king, the enemy pawns that come at it, and its defenders.
+//! King shelter: own pawns in front of the king, enemy pawn storms, and defenders.
 //!
 //! Source: Ethereal's shelter and storm tables by file and distance.
 
 use shakmaty::{Bitboard, Color, Role};
 
 use crate::hce::context::{Context, below, relative, relative_square};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// King shelter.
-pub const TERM: Term = Term {
-    name: "king",
-    about: "pawns and pieces around the king; for its own file and those beside it",
-    parts: &[
-        Part::grid(
-            "shelter",
-            16,
-            8,
-            "rows: a file beside the king's, a to h, then its own; columns: ranks up to the nearest own pawn, 7 = none",
-        ),
-        Part::grid(
-            "storm",
-            8,
-            8,
-            "rows: file a/h, b/g, c/f, d/e, then those where an own pawn blocks; columns: ranks up to the enemy pawn",
-        ),
-        Part::list("nearest_pawn", 8, "files from the king to the nearest pawn of either side, 0 to 7"),
-        Part::list("defenders", 10, "own pawns, knights and bishops on the king's square's neighbours, 0 to 8"),
-    ],
-};
-
-const SHELTER: usize = layout::at("king", "shelter");
-const STORM: usize = layout::at("king", "storm");
-const NEAREST: usize = layout::at("king", "nearest_pawn");
-const DEFENDERS: usize = layout::at("king", "defenders");
+term! {
+    "king", "pawns and pieces around the king; for its own file and those beside it";
+    SHELTER = grid("shelter", 16, 8,
+        "rows: a file beside the king's, a to h, then its own; columns: ranks up to the nearest own pawn, 7 = none");
+    STORM = grid("storm", 8, 8,
+        "rows: file a/h, b/g, c/f, d/e, then those where an own pawn blocks; columns: ranks up to the enemy pawn");
+    NEAREST = list("nearest_pawn", 8, "files from the king to the nearest pawn of either side, 0 to 7");
+    DEFENDERS = list("defenders", 10,
+        "own pawns, knights and bishops on the king's square's neighbours, 0 to 8");
+}
 
 const FILE_A: u64 = 0x0101_0101_0101_0101;
 
-/// Pawns and kings alone.
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let Some(king) = c.kings[us] else { return };
@@ -46,7 +28,7 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let ours = relative(us, c.pieces(us, Role::Pawn));
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
     for file in own_file.saturating_sub(1)..=(own_file + 1).min(7) {
-        // Moved so that the file begins at a1 with the king's rank; without a pawn there are 8 ranks to go.
+        // Shifted so that the king's rank is the first; without a pawn the distance is 8.
         let start = 8 * king.rank() as u32 + file;
         let steps = |pawns: Bitboard| ((pawns.0 >> start & FILE_A).trailing_zeros() as usize / 8).min(7);
         let (own, enemy) = (steps(ours), steps(theirs));
@@ -54,10 +36,14 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         let blocked = own != 7 && enemy == own + 1;
         sink.add(us, STORM + 32 * usize::from(blocked) + 8 * file.min(7 - file) as usize + enemy, 1);
     }
-    sink.add(us, NEAREST + files_to_nearest(c.board.pawns(), own_file).min(7), i32::from(c.board.pawns().any()));
+    sink.add(
+        us,
+        NEAREST + files_to_nearest(c.board.pawns(), own_file).min(7),
+        i32::from(c.board.pawns().any()),
+    );
 }
 
-/// Files from this one to the nearest file with any of these pieces; more than 7 if there are none.
+/// Files to the nearest file with any of these pieces; more than 7 if there are none.
 #[inline(always)]
 fn files_to_nearest(pieces: Bitboard, file: u32) -> usize {
     let ranks = (pieces | below(pieces)).0 & 0xff;
@@ -66,7 +52,6 @@ fn files_to_nearest(pieces: Bitboard, file: u32) -> usize {
     right.trailing_zeros().min(left.leading_zeros()) as usize
 }
 
-/// The defenders.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let kinds = c.board.pawns() | c.board.knights() | c.board.bishops();

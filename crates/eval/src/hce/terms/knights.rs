@@ -1,27 +1,18 @@
-//! Knights, and what they share with bishops: outposts, and pawns to hide behind.
+//! Knights, and outposts and pawn cover, which they share with bishops.
 
 use shakmaty::{Bitboard, Color, Role};
 
 use crate::hce::context::{Context, below, beside, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Knights.
-pub const TERM: Term = Term {
-    name: "knights",
-    about: "outposts of knights, and minor pieces behind pawns",
-    parts: &[
-        Part::list("outpost", 4, "on a square that no pawn can attack: at the edge, defended there; inside, defended"),
-        Part::list("reach", 2, "a knight, a bishop attacks a defended square that no enemy pawn can attack"),
-        Part::single("behind_pawn", "a knight or bishop right behind a pawn of either side"),
-    ],
-};
+term! {
+    "knights", "outposts of knights, and minor pieces behind pawns";
+    OUTPOST = list("outpost", 4,
+        "on a square that no pawn can attack: at the edge, defended there; inside, defended");
+    REACH = list("reach", 2, "a knight, a bishop attacks a defended square that no enemy pawn can attack");
+    BEHIND_PAWN = single("behind_pawn", "a knight or bishop right behind a pawn of either side");
+}
 
-const OUTPOST: usize = layout::at("knights", "outpost");
-const REACH: usize = layout::at("knights", "reach");
-const BEHIND_PAWN: usize = layout::at("knights", "behind_pawn");
-
-/// Outposts and pawns in front.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let knights = c.pieces(us, Role::Knight);
@@ -36,7 +27,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     sink.add(us, BEHIND_PAWN, (minors & pawns.shift(-8)).count() as i32);
 }
 
-/// Squares on ranks 4 to 6 that no enemy pawn can come to attack, as the side sees them.
+/// Relative squares on ranks 4 to 6 that no enemy pawn can ever attack.
 #[inline(always)]
 pub(super) fn safe_squares(c: &Context<'_>, us: Color) -> Bitboard {
     const RANKS: Bitboard = Bitboard(0x0000_ffff_ff00_0000);
@@ -44,7 +35,7 @@ pub(super) fn safe_squares(c: &Context<'_>, us: Color) -> Bitboard {
     RANKS.without(beside(below(theirs)))
 }
 
-/// Counts pieces on such squares by edge and defence.
+/// Counts pieces on [`safe_squares`] by edge and defence.
 #[inline(always)]
 pub(super) fn outposts<S: Sink>(c: &Context<'_>, us: Color, pieces: Bitboard, part: usize, sink: &mut S) {
     const INSIDE: Bitboard = Bitboard(0x7e7e_7e7e_7e7e_7e7e);

@@ -1,7 +1,7 @@
-//! Material: what a piece is worth wherever it stands.
+//! Material.
 //!
-//! The mean of a piece-square table says the same, so the two together are determined only up to a constant a
-//! piece. That is meant: material can be tuned without tables, and reads as itself in a weight file.
+//! Redundant with the mean of a piece-square table, so the two are determined only up to a constant per piece. That is
+//! on purpose: material can be tuned without tables, and a weight file shows it.
 
 use shakmaty::{ByColor, Color};
 
@@ -9,7 +9,6 @@ use crate::hce::layout::{self, Part, Term};
 use crate::hce::scale::Counts;
 use crate::hce::sink::Sink;
 
-/// Material.
 pub const TERM: Term = Term {
     name: "material",
     about: "worth of each piece wherever it stands",
@@ -24,7 +23,6 @@ pub const TERM: Term = Term {
 
 const START: usize = layout::at("material", "pawn");
 
-/// Numbers of pieces alone.
 #[inline(always)]
 pub fn material<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
     for (kind, &count) in counts[us].iter().enumerate() {

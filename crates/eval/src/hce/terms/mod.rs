@@ -1,12 +1,11 @@
 //! The terms of the evaluation, one file each.
 //!
-//! In: a [`Context`](super::context::Context) and a side. Out: counts of weights for that side, put into a
-//! [`Sink`](super::sink::Sink). The list below is the only place that names all terms: to add one, write its file
-//! and add its name here, with the functions that it has:
+//! To add a term, write a file here that declares it with `term!` and counts weights into a [`Sink`], and add its name to
+//! the list below with the functions that it has:
 //!
-//! - `material` depends on the numbers of pieces alone, `structure` on pawns and kings alone; a cache may keep both;
-//! - `visit` looks at a single piece, called from the one walk over all pieces;
-//! - `pieces` looks at everything once all attacks are known.
+//! - `material` depends on the numbers of pieces alone, `structure` on pawns and kings alone; the cache keeps both;
+//! - `visit` gets each knight, bishop, rook and queen, in one walk for all terms;
+//! - `pieces` runs last, when all attacks are known.
 
 use shakmaty::{ByColor, Color, Role};
 
@@ -15,6 +14,18 @@ use super::layout::Term;
 use super::scale::Counts;
 use super::sink::Sink;
 
+/// Declares `TERM` and, for each part, a constant with its first index: `CONSTANT = shape("part", sizes, "description");`.
+macro_rules! term {
+    ($name:literal, $about:literal; $($index:ident = $shape:ident($part:literal, $($rest:tt)*);)*) => {
+        pub const TERM: $crate::hce::layout::Term = $crate::hce::layout::Term {
+            name: $name,
+            about: $about,
+            parts: &[$($crate::hce::layout::Part::$shape($part, $($rest)*)),*],
+        };
+        $(const $index: usize = $crate::hce::layout::at($name, $part);)*
+    };
+}
+
 macro_rules! terms {
     ($($name:ident: $($function:ident)*;)*) => {
         $(mod $name;)*
@@ -22,25 +33,21 @@ macro_rules! terms {
         /// All terms, in the order of weight files.
         pub const TERMS: &[&Term] = &[$(&$name::TERM),*];
 
-        /// The terms that depend on numbers of pieces alone, for one side.
         #[inline(always)]
         fn material_of<S: Sink>(counts: &ByColor<Counts>, us: Color, sink: &mut S) {
             $($(call!(material $function, $name, (counts, us, sink));)*)*
         }
 
-        /// The terms that depend on pawns and kings alone, for one side.
         #[inline(always)]
         fn structure_of<S: Sink>(context: &Context<'_>, us: Color, sink: &mut S) {
             $($(call!(structure $function, $name, (context, us, sink));)*)*
         }
 
-        /// The terms about single pieces, for one piece.
         #[inline(always)]
         fn visit<S: Sink>(context: &mut Context<'_>, us: Color, piece: Visit, sink: &mut S) {
             $($(call!(visit $function, $name, (context, us, piece, sink));)*)*
         }
 
-        /// All other terms, for one side.
         #[inline(always)]
         fn pieces_of<S: Sink>(context: &Context<'_>, us: Color, sink: &mut S) {
             $($(call!(pieces $function, $name, (context, us, sink));)*)*
@@ -48,7 +55,7 @@ macro_rules! terms {
     };
 }
 
-/// A call of a term's function if it is of the wanted kind, else nothing.
+/// Calls a term's function if it is of the wanted kind.
 macro_rules! call {
     (material material, $name:ident, $arguments:tt) => { $name::material $arguments };
     (structure structure, $name:ident, $arguments:tt) => { $name::structure $arguments };
@@ -70,7 +77,7 @@ terms! {
     knights: pieces;
     rooks: visit pieces;
     king: structure pieces;
-    near_king: visit;
+    king_distance: visit;
     attack: visit pieces;
     threats: pieces;
     pins: pieces;
@@ -79,34 +86,31 @@ terms! {
     tempo: pieces;
 }
 
-pub use psqt::{PLACES, Wings, weights as place_weights};
+pub use psqt::{PIECE_SQUARES, Wings, weights as psqt_weights};
 
-/// Counts what depends on numbers of pieces alone.
 #[inline(always)]
 pub fn material<S: Sink>(counts: &ByColor<Counts>, sink: &mut S) {
     material_of(counts, Color::White, sink);
     material_of(counts, Color::Black, sink);
 }
 
-/// Counts what depends on pawns and kings alone.
 #[inline(always)]
 pub fn structure<S: Sink>(context: &Context<'_>, sink: &mut S) {
     structure_of(context, Color::White, sink);
     structure_of(context, Color::Black, sink);
 }
 
-/// Visits the pieces of one kind. One visit for all terms that look at single pieces: the ends of such loops are hard
-/// to predict, so few are fast. A loop of its own for each kind leaves each term only what concerns that kind.
+/// Visits the pieces of one role for all terms at once: the ends of such loops are hard to predict, so fewer are faster.
+/// One loop per role lets the compiler drop the terms that ignore it.
 #[inline(always)]
 fn visit_all<S: Sink>(context: &mut Context<'_>, us: Color, role: Role, sink: &mut S) {
     for square in context.pieces(us, role) {
         let attacks = context.reach(us, role, square);
-        context.note(us, role, attacks);
+        context.add_attacks(us, role, attacks);
         visit(context, us, Visit { role, square, attacks }, sink);
     }
 }
 
-/// Visits all pieces of one side that have a term about them.
 #[inline(always)]
 fn visit_side<S: Sink>(context: &mut Context<'_>, us: Color, sink: &mut S) {
     visit_all(context, us, Role::Knight, sink);
@@ -115,7 +119,7 @@ fn visit_side<S: Sink>(context: &mut Context<'_>, us: Color, sink: &mut S) {
     visit_all(context, us, Role::Queen, sink);
 }
 
-/// Counts everything else. Two calls, not a loop: each is compiled for its colour, and sums stay in registers.
+/// Runs `visit` and `pieces`. Two calls, not a loop: each is compiled for its colour, and sums stay in registers.
 #[inline(always)]
 pub fn pieces<S: Sink>(context: &mut Context<'_>, sink: &mut S) {
     visit_side(context, Color::White, sink);

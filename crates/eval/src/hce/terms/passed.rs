@@ -1,50 +1,30 @@
-//! Passed pawns: no enemy pawn can stop them any more, on their file or from beside.
-//!
-//! Where they and the kings stand is told apart from what the pieces do about them. Sources: Ethereal for the
-//! state of the next square, Stockfish for the distances of the kings, any textbook for the rule of the square.
+//! Passed pawns. Sources: Ethereal for the state of the next square, Stockfish for the king distances, any textbook for
+//! the rule of the square.
 
 use shakmaty::{Bitboard, Color, Rank, Role, Square};
 
 use super::pawns::file_pair;
 use crate::hce::context::{Context, above, beside, relative, relative_square};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Passed pawns.
-pub const TERM: Term = Term {
-    name: "passed",
-    about: "passed pawns",
-    parts: &[
-        Part::list("rank", 6, "a passed pawn by rank 2 to 7"),
-        Part::list("file", 4, "a passed pawn by file a/h, b/g, c/f, d/e"),
-        Part::list("protected", 6, "a passed pawn that an own pawn defends, by rank 2 to 7"),
-        Part::list("beside", 6, "a passed pawn right beside another one, by rank 2 to 7"),
-        Part::grid("own_king", 4, 8, "rows: rank 4 to 7; columns: moves of the own king to the next square, 0 to 7"),
-        Part::grid("enemy_king", 4, 8, "rows: rank 4 to 7; columns: moves of the enemy king to the next square"),
-        Part::grid(
-            "next",
-            4,
-            6,
-            "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe",
-        ),
-        Part::list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7"),
-        Part::single("free_path", "the way is safe and nothing stands on it"),
-        Part::list("race", 4, "the enemy has no pieces: king in the square, out of it; the same with a free way"),
-    ],
-};
+term! {
+    "passed", "passed pawns";
+    RANK = list("rank", 6, "a passed pawn by rank 2 to 7");
+    FILE = list("file", 4, "a passed pawn by file a/h, b/g, c/f, d/e");
+    PROTECTED = list("protected", 6, "a passed pawn that an own pawn defends, by rank 2 to 7");
+    BESIDE = list("beside", 6, "a passed pawn right beside another one, by rank 2 to 7");
+    OWN_KING = grid("own_king", 4, 8,
+        "rows: rank 4 to 7; columns: moves of the own king to the next square, 0 to 7");
+    ENEMY_KING = grid("enemy_king", 4, 8,
+        "rows: rank 4 to 7; columns: moves of the enemy king to the next square");
+    NEXT = grid("next", 4, 6,
+        "by rank 2 to 7; rows: next square occupied and attacked, occupied, attacked, free and safe");
+    BLOCKED = list("blocked", 6, "an enemy piece on the next square, by rank 2 to 7");
+    FREE_PATH = single("free_path", "the way is safe and nothing stands on it");
+    RACE = list("race", 4,
+        "the enemy has no pieces: king in the square, out of it; the same with a free way");
+}
 
-const RANK: usize = layout::at("passed", "rank");
-const FILE: usize = layout::at("passed", "file");
-const PROTECTED: usize = layout::at("passed", "protected");
-const BESIDE: usize = layout::at("passed", "beside");
-const OWN_KING: usize = layout::at("passed", "own_king");
-const ENEMY_KING: usize = layout::at("passed", "enemy_king");
-const NEXT: usize = layout::at("passed", "next");
-const BLOCKED: usize = layout::at("passed", "blocked");
-const FREE_PATH: usize = layout::at("passed", "free_path");
-const RACE: usize = layout::at("passed", "race");
-
-/// Pawns and kings alone.
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let passed = relative(us, c.structure.passed[us]);
@@ -69,7 +49,6 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
 }
 
-/// What the pieces do about them.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let passed = c.structure.passed[us];
@@ -94,7 +73,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         if alone && let Some(king) = c.kings[them] {
             let target = Square::from_coords(square.file(), Rank::Eighth);
             let moves = relative_square(us, king).distance(target);
-            // From its second rank a pawn may take two steps at once.
+            // A double push from the second rank saves a step.
             let steps = (7 - square.rank() as u32).min(5);
             let outside = moves > steps + u32::from(c.turn == them);
             sink.add(us, RACE + 2 * usize::from(free_path) + usize::from(outside), 1);
@@ -102,7 +81,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
 }
 
-/// Whether an own pawn that is alone on its file stands above, for rooks behind it.
+/// Own pawns without enemy pawns on their file, for rooks behind them.
 #[inline(always)]
 pub(super) fn lone_pawns(c: &Context<'_>, us: Color) -> Bitboard {
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));

@@ -1,51 +1,31 @@
 //! Pawn structure: isolated, backward, doubled, connected pawns, candidates, islands.
 //!
-//! Everything here depends on pawns alone. A pawn is opposed if an enemy pawn stands in front of it on its file.
-//! The classes are those of the classical Stockfish and of Ethereal.
+//! A pawn is opposed if an enemy pawn is in front of it on its file. The classes are those of the classical Stockfish and
+//! of Ethereal.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use crate::hce::context::{Context, above, below, beside, relative};
-use crate::hce::layout::{self, Part, Term};
+use crate::hce::pawn_structure::END_RANKS;
 use crate::hce::sink::Sink;
-use crate::hce::structure::END_RANKS;
 
-/// Pawn structure.
-pub const TERM: Term = Term {
-    name: "pawns",
-    about: "pawn structure",
-    parts: &[
-        Part::list("number", 9, "number of own pawns, 0 to 8"),
-        Part::list("islands", 5, "number of groups of files with own pawns, 0 to 4"),
-        Part::grid("doubled", 2, 4, "a pawn behind an own pawn; rows: free, opposed; files a/h, b/g, c/f, d/e"),
-        Part::grid("isolated", 2, 4, "a pawn without own pawns on the files beside it; rows and files likewise"),
-        Part::grid(
-            "backward",
-            2,
-            6,
-            "a pawn that none can support and whose next square an enemy pawn attacks; free, opposed; rank 2 to 7",
-        ),
-        Part::grid("connected", 6, 4, "a pawn beside or defended by an own pawn; rank 2 to 7; file a/h to d/e"),
-        Part::list("phalanx", 6, "a pawn with an own pawn right beside it, by rank 2 to 7"),
-        Part::list("defended", 6, "a pawn that an own pawn defends, by rank 2 to 7 (never 2)"),
-        Part::grid(
-            "candidate",
-            2,
-            6,
-            "a pawn with no pawn before it, held from beside; rows: fewer helpers than guards, enough; rank 2 to 7",
-        ),
-    ],
-};
-
-const NUMBER: usize = layout::at("pawns", "number");
-const ISLANDS: usize = layout::at("pawns", "islands");
-const DOUBLED: usize = layout::at("pawns", "doubled");
-const ISOLATED: usize = layout::at("pawns", "isolated");
-const BACKWARD: usize = layout::at("pawns", "backward");
-const CONNECTED: usize = layout::at("pawns", "connected");
-const PHALANX: usize = layout::at("pawns", "phalanx");
-const DEFENDED: usize = layout::at("pawns", "defended");
-const CANDIDATE: usize = layout::at("pawns", "candidate");
+term! {
+    "pawns", "pawn structure";
+    NUMBER = list("number", 9, "number of own pawns, 0 to 8");
+    ISLANDS = list("islands", 5, "number of groups of files with own pawns, 0 to 4");
+    DOUBLED = grid("doubled", 2, 4,
+        "a pawn behind an own pawn; rows: free, opposed; files a/h, b/g, c/f, d/e");
+    ISOLATED = grid("isolated", 2, 4,
+        "a pawn without own pawns on the files beside it; rows and files likewise");
+    BACKWARD = grid("backward", 2, 6,
+        "a pawn that none can support and whose next square an enemy pawn attacks; free, opposed; rank 2 to 7");
+    CONNECTED = grid("connected", 6, 4,
+        "a pawn beside or defended by an own pawn; rank 2 to 7; file a/h to d/e");
+    PHALANX = list("phalanx", 6, "a pawn with an own pawn right beside it, by rank 2 to 7");
+    DEFENDED = list("defended", 6, "a pawn that an own pawn defends, by rank 2 to 7 (never 2)");
+    CANDIDATE = grid("candidate", 2, 6,
+        "a pawn with no pawn before it, held from beside; rows: fewer helpers than guards, enough; rank 2 to 7");
+}
 
 /// Files from the edge to the centre, 0 to 3.
 #[inline(always)]
@@ -54,7 +34,6 @@ pub(super) fn file_pair(square: Square) -> usize {
     file.min(7 - file)
 }
 
-/// Pawns and kings alone.
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let ours = relative(us, c.pieces(us, Role::Pawn)).without(END_RANKS);
@@ -75,13 +54,13 @@ pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
         sink.add(us, DOUBLED + class, i32::from(doubled.contains(square)));
         sink.add(us, ISOLATED + class, i32::from(isolated.contains(square)));
     }
-    // Squares that an own pawn attacks or could come to attack.
+    // Squares that an own pawn attacks now or after pushes.
     let support = beside(above(ours));
     for stop in (ours.shift(8) & attacked).without(support) {
         let square = Square::new(stop as u32 - 8);
         sink.add(us, BACKWARD + 6 * usize::from(opposed.contains(square)) + rank(square), 1);
     }
-    // One walk for all three: where such a walk ends is hard to predict.
+    // One loop for all three: the ends of such loops are hard to predict.
     let phalanx = ours & beside(ours);
     for square in phalanx | defended {
         sink.add(us, CONNECTED + 4 * rank(square) + file_pair(square), 1);

@@ -4,25 +4,17 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
-use patzer_chess::sliders;
 use crate::hce::context::Context;
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
+use patzer_chess::sliders;
 
-/// Pins.
-pub const TERM: Term = Term {
-    name: "pins",
-    about: "single pieces between a king or queen and an enemy slider",
-    parts: &[
-        Part::list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king"),
-        Part::single("queen", "one piece at most stands between the own queen and an enemy bishop or rook"),
-    ],
-};
+term! {
+    "pins", "single pieces between a king or queen and an enemy slider";
+    PINNED = list("pinned", 5, "an own pawn, knight, bishop, rook, queen is pinned to the king");
+    QUEEN = single("queen", "one piece at most stands between the own queen and an enemy bishop or rook");
+}
 
-const PINNED: usize = layout::at("pins", "pinned");
-const QUEEN: usize = layout::at("pins", "queen");
-
-/// The pins that one side suffers.
+/// Counts pins of one side's own pieces.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let board = c.board;
@@ -43,7 +35,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
 }
 
-/// The sliders of both kinds on a square's lines.
+/// Sliders on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
     (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)

@@ -1,7 +1,5 @@
-//! Piece-square tables: what a piece gains by standing where it stands.
-//!
-//! Squares are seen from the piece's own side, so one table serves both colours. Up to three tables count for a
-//! piece, by the wings of both kings; the sink of play reads them as one.
+//! Piece-square tables, with relative squares. Up to three tables count for a piece, by the wings of both kings; the
+//! sink of play reads their sum.
 
 use shakmaty::{Color, Role, Square};
 
@@ -10,26 +8,25 @@ use crate::hce::context::{Context, Visit, relative, relative_square};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Piece-square tables.
-pub const TERM: Term = Term {
-    name: "psqt",
-    about: "piece-square tables, added to material",
-    parts: &[
-        Part::board("pawn", "a pawn by square"),
-        Part::board("knight", "a knight by square"),
-        Part::board("bishop", "a bishop by square"),
-        Part::board("rook", "a rook by square"),
-        Part::board("queen", "a queen by square"),
-        Part::board("king", "the king by square"),
-    ],
-};
+/// A table for each role; the king is last.
+pub(super) const BY_SQUARE: &[Part] = &[
+    Part::board("pawn", "a pawn by square"),
+    Part::board("knight", "a knight by square"),
+    Part::board("bishop", "a bishop by square"),
+    Part::board("rook", "a rook by square"),
+    Part::board("queen", "a queen by square"),
+    Part::board("king", "the king by square"),
+];
+
+pub const TERM: Term =
+    Term { name: "psqt", about: "piece-square tables, added to material", parts: BY_SQUARE };
 
 const START: usize = layout::at("psqt", "pawn");
 
-/// Entries of the tables of all kinds of pieces.
-pub const PLACES: usize = 6 * 64;
+/// Entries of the tables of all roles.
+pub const PIECE_SQUARES: usize = 6 * 64;
 
-/// Whether each king, own and enemy, stands on files a to d; a king that is missing does not.
+/// Whether each king, own and enemy, is on files a to d; a missing king is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wings {
     own: bool,
@@ -37,7 +34,7 @@ pub struct Wings {
 }
 
 impl Wings {
-    /// All there are, in the order of [`Wings::index`].
+    /// In the order of [`Wings::index`].
     pub const ALL: [Wings; 4] = {
         const fn wings(own: bool, enemy: bool) -> Wings {
             Wings { own, enemy }
@@ -58,34 +55,32 @@ impl Wings {
     }
 }
 
-/// The weights that count for a place, which is 64 × piece + square.
+/// The weights that count for a piece-square index, 64 × role + square.
 #[inline(always)]
-pub fn weights(wings: Wings, place: usize) -> impl Iterator<Item = usize> {
-    let king = place >= 5 * 64;
-    let own = (wings.own && !king).then_some(psqt_own::START + place);
-    let enemy = wings.enemy.then_some(psqt_enemy::START + place);
-    [Some(START + place), own, enemy].into_iter().flatten()
+pub fn weights(wings: Wings, piece_square: usize) -> impl Iterator<Item = usize> {
+    let king = piece_square >= 5 * 64;
+    let own = (wings.own && !king).then_some(psqt_own::START + piece_square);
+    let enemy = wings.enemy.then_some(psqt_enemy::START + piece_square);
+    [Some(START + piece_square), own, enemy].into_iter().flatten()
 }
 
 #[inline(always)]
-fn place(role: Role, relative: Square) -> usize {
+fn index(role: Role, relative: Square) -> usize {
     (role as usize - Role::Pawn as usize) * 64 + relative as usize
 }
 
-/// Pawns and king, which change rarely.
 #[inline(always)]
 pub fn structure<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let wings = Wings::of(c, us);
     for square in relative(us, c.pieces(us, Role::Pawn)) {
-        sink.place(us, wings, place(Role::Pawn, square));
+        sink.piece_square(us, wings, index(Role::Pawn, square));
     }
     if let Some(king) = c.kings[us] {
-        sink.place(us, wings, place(Role::King, relative_square(us, king)));
+        sink.piece_square(us, wings, index(Role::King, relative_square(us, king)));
     }
 }
 
-/// One piece.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
-    sink.place(us, Wings::of(c, us), place(piece.role, relative_square(us, piece.square)));
+    sink.piece_square(us, Wings::of(c, us), index(piece.role, relative_square(us, piece.square)));
 }

@@ -1,22 +1,13 @@
-//! Piece-square tables again for a side whose own king stands on files a to d.
-//!
-//! They are added to the plain tables, which then hold for a king on files e to h. Source: the king-relative
-//! tables of Stockfish's HalfKP and of many engines since, here with two buckets.
+//! Extra piece-square tables while the own king is on files a to d; the plain tables then hold for files e to h.
+//! Source: the king-relative tables of Stockfish's HalfKP and of many engines since, here with two buckets.
 
-use crate::hce::layout::{self, Part, Term};
+use crate::hce::layout::{self, Term};
 
-/// Piece-square tables by the own king.
 pub const TERM: Term = Term {
     name: "psqt_own",
     about: "added to the piece-square tables while the own king stands on files a to d",
-    parts: &[
-        Part::board("pawn", "a pawn by square"),
-        Part::board("knight", "a knight by square"),
-        Part::board("bishop", "a bishop by square"),
-        Part::board("rook", "a rook by square"),
-        Part::board("queen", "a queen by square"),
-    ],
+    parts: super::psqt::BY_SQUARE.split_at(5).0,
 };
 
-/// Where the tables begin; they lie in the order of the roles.
+/// First index; the tables follow in the order of the roles.
 pub const START: usize = layout::at("psqt_own", "pawn");

@@ -4,31 +4,20 @@ use shakmaty::{Bitboard, Color, Rank, Role};
 
 use super::passed::lone_pawns;
 use crate::hce::context::{Context, Visit, below, relative, relative_square};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Rooks.
-pub const TERM: Term = Term {
-    name: "rooks",
-    about: "rooks on files and on the seventh rank",
-    parts: &[
-        Part::single("open_file", "a rook on a file without pawns"),
-        Part::single("semi_open_file", "a rook on a file without own pawns, but with enemy pawns"),
-        Part::single("held_file", "such a file where an enemy pawn defends one of its pawns"),
-        Part::list("seventh", 3, "a rook on its seventh rank; with the enemy king or pawns to attack; a queen so"),
-        Part::single("behind_passed", "a rook below an own pawn that is alone on its file, on the same file"),
-        Part::list("trapped", 4, "a rook with 0 to 3 squares on the shorter side of its king on the first rank"),
-    ],
-};
+term! {
+    "rooks", "rooks on files and on the seventh rank";
+    OPEN = single("open_file", "a rook on a file without pawns");
+    SEMI_OPEN = single("semi_open_file", "a rook on a file without own pawns, but with enemy pawns");
+    HELD = single("held_file", "such a file where an enemy pawn defends one of its pawns");
+    SEVENTH = list("seventh", 3,
+        "a rook on its seventh rank; with the enemy king or pawns to attack; a queen so");
+    BEHIND = single("behind_passed", "a rook below an own pawn that is alone on its file, on the same file");
+    TRAPPED = list("trapped", 4,
+        "a rook with 0 to 3 squares on the shorter side of its king on the first rank");
+}
 
-const OPEN: usize = layout::at("rooks", "open_file");
-const SEMI_OPEN: usize = layout::at("rooks", "semi_open_file");
-const HELD: usize = layout::at("rooks", "held_file");
-const SEVENTH: usize = layout::at("rooks", "seventh");
-const BEHIND: usize = layout::at("rooks", "behind_passed");
-const TRAPPED: usize = layout::at("rooks", "trapped");
-
-/// One rook; other pieces are not looked at.
 #[inline(always)]
 pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     if piece.role != Role::Rook {
@@ -40,7 +29,7 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     let theirs = file & c.pieces(them, Role::Pawn);
     sink.add(us, if theirs.is_empty() { OPEN } else { SEMI_OPEN }, i32::from(!closed));
     sink.add(us, HELD, i32::from(!closed && !theirs.is_disjoint(c.by_role[them].pawn)));
-    let squares = (piece.attacks & c.useful[us]).count();
+    let squares = (piece.attacks & c.mobility_area[us]).count();
     if squares <= 3
         && let Some(king) = c.kings[us]
         && relative_square(us, king).rank() == Rank::First
@@ -50,7 +39,6 @@ pub fn visit<S: Sink>(c: &Context<'_>, us: Color, piece: Visit, sink: &mut S) {
     }
 }
 
-/// The seventh rank and passed pawns.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let rooks = relative(us, c.pieces(us, Role::Rook));

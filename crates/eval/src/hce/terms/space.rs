@@ -1,31 +1,21 @@
-//! Space: room behind the own pawns, and squares that the enemy's pieces would rather not enter.
+//! Space: room behind the own pawns, restricted squares, and control of the centre.
 //!
 //! Sources: Stockfish's space and restricted pieces, Ethereal's space.
 
 use shakmaty::{Bitboard, Color, Role};
 
 use crate::hce::context::{Context, below, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// Space.
-pub const TERM: Term = Term {
-    name: "space",
-    about: "room and control of squares",
-    parts: &[
-        Part::list("room", 24, "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23"),
-        Part::single("restricted", "a square both sides attack where the enemy's defence is not strong"),
-        Part::single("centre", "a square of the sixteen in the centre that we alone attack, or more often"),
-        Part::single("stopped", "an own pawn whose next square is occupied"),
-    ],
-};
+term! {
+    "space", "room and control of squares";
+    ROOM = list("room", 24,
+        "safe squares on files c to f of the own ranks 2 to 4, those behind pawns twice, 0 to 23");
+    RESTRICTED = single("restricted", "a square both sides attack where the enemy's defence is not strong");
+    CENTRE = single("centre", "a square of the sixteen in the centre that we alone attack, or more often");
+    STOPPED = single("stopped", "an own pawn whose next square is occupied");
+}
 
-const ROOM: usize = layout::at("space", "room");
-const RESTRICTED: usize = layout::at("space", "restricted");
-const CENTRE: usize = layout::at("space", "centre");
-const STOPPED: usize = layout::at("space", "stopped");
-
-/// All of it for one side.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     const HOME: Bitboard = Bitboard(0x0000_0000_3c3c_3c00);

@@ -1,40 +1,27 @@
-//! Threats: pieces attacked by something cheaper, or not defended enough.
+//! Threats: pieces attacked by cheaper ones, or not defended enough.
 //!
 //! The classes are those of the classical Stockfish and of Ethereal.
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
-use patzer_chess::sliders;
 use crate::hce::context::{Context, beside, relative};
-use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
+use patzer_chess::sliders;
 
-/// Threats.
-pub const TERM: Term = Term {
-    name: "threats",
-    about: "attacks on enemy pieces; weak = not defended by a pawn, and attacked at least as often as defended",
-    parts: &[
-        Part::list("by_pawn", 4, "a knight, bishop, rook, queen attacked by a pawn"),
-        Part::list("by_minor", 5, "a weak pawn, knight, bishop, or any rook, queen attacked by a knight or bishop"),
-        Part::list("by_rook", 5, "a weak pawn, knight, bishop, rook, or any queen attacked by a rook"),
-        Part::single("minor_by_minor", "a knight or bishop attacked by a knight or bishop"),
-        Part::single("by_king", "a weak piece attacked by the king"),
-        Part::list("next_on_queen", 3, "a safe square to attack a queen: for a knight, a slider, a slider that is backed"),
-        Part::single("hanging", "a weak piece or pawn that nothing defends"),
-        Part::single("by_push", "a piece that a safe push of a pawn would attack"),
-    ],
-};
+term! {
+    "threats", "attacks on enemy pieces; weak = not defended by a pawn, and attacked at least as often as defended";
+    BY_PAWN = list("by_pawn", 4, "a knight, bishop, rook, queen attacked by a pawn");
+    BY_MINOR = list("by_minor", 5,
+        "a weak pawn, knight, bishop, or any rook, queen attacked by a knight or bishop");
+    BY_ROOK = list("by_rook", 5, "a weak pawn, knight, bishop, rook, or any queen attacked by a rook");
+    MINOR_BY_MINOR = single("minor_by_minor", "a knight or bishop attacked by a knight or bishop");
+    BY_KING = single("by_king", "a weak piece attacked by the king");
+    NEXT_ON_QUEEN = list("next_on_queen", 3,
+        "a safe square to attack a queen: for a knight, a slider, a slider that is backed");
+    HANGING = single("hanging", "a weak piece or pawn that nothing defends");
+    BY_PUSH = single("by_push", "a piece that a safe push of a pawn would attack");
+}
 
-const BY_PAWN: usize = layout::at("threats", "by_pawn");
-const BY_MINOR: usize = layout::at("threats", "by_minor");
-const BY_ROOK: usize = layout::at("threats", "by_rook");
-const MINOR_BY_MINOR: usize = layout::at("threats", "minor_by_minor");
-const BY_KING: usize = layout::at("threats", "by_king");
-const NEXT_ON_QUEEN: usize = layout::at("threats", "next_on_queen");
-const HANGING: usize = layout::at("threats", "hanging");
-const BY_PUSH: usize = layout::at("threats", "by_push");
-
-/// All threats of one side.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let them = us.other();
@@ -44,7 +31,7 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let strong = c.by_role[them].pawn | (c.twice[them] & !c.twice[us]);
     let weak = theirs & c.attacked[us] & !strong;
     let minor = ours.knight | ours.bishop;
-    // Nothing to threaten with is common enough to be worth a look.
+    // Positions without any attack are common enough to test for.
     if !theirs.is_disjoint(c.attacked[us]) {
         by_kind(c, us, Role::Pawn, weak, sink);
         by_kind(c, us, Role::Knight, weak, sink);
@@ -79,7 +66,7 @@ fn by_kind<S: Sink>(c: &Context<'_>, us: Color, role: Role, weak: Bitboard, sink
 #[inline(always)]
 fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S) {
     let ours = &c.by_role[us];
-    let safe = c.useful[us] & !strong;
+    let safe = c.mobility_area[us] & !strong;
     for queen in c.pieces(us.other(), Role::Queen) {
         let occupied = c.board.occupied();
         let sliders = (ours.bishop & sliders::diagonal(queen, occupied))

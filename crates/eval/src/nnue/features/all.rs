@@ -1,12 +1,11 @@
 //! `all`: every piece on every square, 768 features.
 //!
-//! In: a perspective and a piece on a square. Out: `384 × (theirs) + 64 × role + square`, with roles pawn 0 to
-//! king 5 and the board turned upside down for Black, so that both sides see themselves at the bottom. This is
-//! the field's plain layout (`Chess768` of the trainer bullet), so that weights can be exchanged.
+//! Index: `384 × (theirs) + 64 × role + square`, with roles pawn 0 to king 5 and the board turned upside down for
+//! Black. This is the field's plain layout (`Chess768` of the trainer bullet), so that weights can be exchanged.
 
 use shakmaty::{Piece, Square};
 
-use super::{Bits, View};
+use super::{Bits, Perspective};
 
 /// Number of features.
 pub const COUNT: usize = 768;
@@ -14,23 +13,23 @@ pub const COUNT: usize = 768;
 /// The most features that are active at once: 32 pieces.
 pub const MAX_ACTIVE: usize = 32;
 
-/// The features that hold; the bits of a view are theirs.
-pub(super) fn write(view: &View, bits: &mut Bits<'_>) {
+/// Copies the perspective: its bits are the features.
+pub(super) fn write(perspective: &Perspective, bits: &mut Bits<'_>) {
     debug_assert_eq!(bits.base, 0, "the first block of all");
-    bits.words[..12].copy_from_slice(&view.pieces);
+    bits.words[..12].copy_from_slice(&perspective.pieces);
 }
 
-/// Distance between a feature of one's own piece and the same feature of the opponent's.
+/// Offset of the opponent's pieces.
 const THEIRS: usize = 384;
 
-/// The feature of a piece on a square as White sees it, and as Black does.
+/// The feature of a piece on a square from White's and from Black's perspective.
 #[inline]
 pub fn both(piece: Piece, square: Square) -> [usize; 2] {
     let plane = 64 * (piece.role as usize - 1);
     both_of(if piece.color.is_white() { plane } else { THEIRS + plane } + square as usize)
 }
 
-/// A feature that White sees, and what Black sees in its place.
+/// A feature of White's perspective, and the one that describes the same piece from Black's.
 #[inline]
 pub fn both_of(white: usize) -> [usize; 2] {
     let black = if white < THEIRS { white + THEIRS } else { white - THEIRS };

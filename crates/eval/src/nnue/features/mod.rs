@@ -1,8 +1,7 @@
 //! Feature blocks: what a network sees of a position, defined once for the engine and the trainer.
 //!
-//! In: a board as one side sees it. Out: the set of features that hold, as bits. A feature is a statement about the
-//! board, true or false, so it is in the set at most once. One file a family; a new block is a function and a row of
-//! [`SETS`].
+//! A feature is a statement about the board from one perspective, true or false. To add a block, write a function in a
+//! file of this folder and a row of [`FEATURE_BLOCKS`].
 //!
 //! The blocks are those of a thesis on feature sets for efficiently updatable networks: the squares of pieces and
 //! their files, ranks and diagonals, neighbours on lines, and where pieces can move.
@@ -15,16 +14,18 @@ mod pairs;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Color};
 
+use super::architecture::ArchitectureError;
+
 /// A board as one side sees it: itself at the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View {
+pub struct Perspective {
     /// The squares of own pawns to king, then of the other side's.
     pub pieces: [u64; 12],
 }
 
-impl View {
-    /// The board as a side sees it.
-    pub fn new(board: &Board, side: Color) -> View {
+impl Perspective {
+    /// A side's perspective on a board.
+    pub fn new(board: &Board, side: Color) -> Perspective {
         let white = Color::White;
         let roles =
             [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
@@ -35,12 +36,12 @@ impl View {
             pieces[role] = turned((squares & own).0);
             pieces[6 + role] = turned((squares & !own).0);
         }
-        View { pieces }
+        Perspective { pieces }
     }
 
-    /// Left and right exchanged.
-    pub fn mirrored(&self) -> View {
-        View { pieces: self.pieces.map(mirrored) }
+    /// Exchanges left and right.
+    pub fn mirrored(&self) -> Perspective {
+        Perspective { pieces: self.pieces.map(|squares| squares.reverse_bits().swap_bytes()) }
     }
 
     /// The square of the own king; a1 if there is none.
@@ -56,13 +57,7 @@ impl View {
     }
 }
 
-/// The files of every rank in reverse.
-#[inline]
-fn mirrored(squares: u64) -> u64 {
-    squares.reverse_bits().swap_bytes()
-}
-
-/// A set of features: bits, from the block's first.
+/// The bits of a feature block within those of all blocks.
 pub struct Bits<'a> {
     words: &'a mut [u64],
     base: usize,
@@ -79,115 +74,117 @@ impl Bits<'_> {
 
 /// A block of features.
 #[derive(Debug)]
-pub struct Set {
-    /// Its name in recipes.
+pub struct FeatureBlock {
+    /// The name in recipes.
     pub name: &'static str,
     /// Number of features.
     pub count: usize,
-    /// The most that can hold at once.
+    /// The most features that can be active at once.
     pub most: usize,
-    /// What they are, for people.
+    /// A description for people.
     pub about: &'static str,
-    write: fn(&View, &mut Bits<'_>),
+    write: fn(&Perspective, &mut Bits<'_>),
 }
 
-impl PartialEq for Set {
-    fn eq(&self, other: &Set) -> bool {
+impl PartialEq for FeatureBlock {
+    fn eq(&self, other: &FeatureBlock) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Set {}
+impl Eq for FeatureBlock {}
 
-/// All blocks, in the order in which they stand in a feature table.
-pub static SETS: &[Set] = &[
-    Set { name: "all", count: 768, most: 32, about: "square, role, colour", write: all::write },
-    Set { name: "h", count: 96, most: 32, about: "file, role, colour", write: lines::file },
-    Set { name: "v", count: 96, most: 32, about: "rank, role, colour", write: lines::rank },
-    Set { name: "d1", count: 180, most: 32, about: "diagonal, role, colour", write: lines::diagonal },
-    Set { name: "d2", count: 180, most: 32, about: "antidiagonal, role, colour", write: lines::antidiagonal },
-    Set { name: "ph", count: 1152, most: 28, about: "neighbours on a rank", write: pairs::ranks },
-    Set { name: "pv", count: 1152, most: 28, about: "neighbours on a file", write: pairs::files },
-    Set { name: "mb", count: 768, most: 592, about: "square that a role can move to", write: moves::squares },
-    Set {
-        name: "mc",
-        count: 206,
-        most: 12,
-        about: "number of squares that a role can move to",
-        write: moves::counts,
-    },
+const fn block(
+    name: &'static str,
+    [count, most]: [usize; 2],
+    write: fn(&Perspective, &mut Bits<'_>),
+    about: &'static str,
+) -> FeatureBlock {
+    FeatureBlock { name, count, most, about, write }
+}
+
+/// All blocks, in their order in a feature table: name, features, the most active at once, function, description.
+pub static FEATURE_BLOCKS: &[FeatureBlock] = &[
+    block("all", [768, 32], all::write, "square, role, colour"),
+    block("h", [96, 32], lines::file, "file, role, colour"),
+    block("v", [96, 32], lines::rank, "rank, role, colour"),
+    block("d1", [180, 32], lines::diagonal, "diagonal, role, colour"),
+    block("d2", [180, 32], lines::antidiagonal, "antidiagonal, role, colour"),
+    block("ph", [1152, 28], pairs::ranks, "neighbours on a rank"),
+    block("pv", [1152, 28], pairs::files, "neighbours on a file"),
+    block("mb", [768, 592], moves::squares, "square that a role can move to"),
+    block("mc", [206, 12], moves::counts, "number of squares that a role can move to"),
 ];
 
-/// Blocks whose features are put one after another.
+/// Feature blocks, concatenated; the default is `all`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Features {
-    sets: Vec<&'static Set>,
+    blocks: Vec<&'static FeatureBlock>,
+}
+
+impl Default for Features {
+    fn default() -> Features {
+        Features { blocks: vec![&FEATURE_BLOCKS[0]] }
+    }
 }
 
 impl Features {
-    /// The squares of the pieces.
-    pub fn all() -> Features {
-        Features { sets: vec![&SETS[0]] }
-    }
-
     /// Reads names with `+` between them, such as `all+h+v`; their order does not matter.
-    ///
-    /// # Errors
-    /// A sentence that names what is unknown or there twice.
-    pub fn parse(text: &str) -> Result<Features, String> {
+    pub fn parse(text: &str) -> Result<Features, ArchitectureError> {
         let names: Vec<&str> = text.split('+').map(str::trim).collect();
-        for (i, name) in names.iter().enumerate() {
-            if !SETS.iter().any(|set| set.name == *name) {
-                let known: Vec<&str> = SETS.iter().map(|set| set.name).collect();
-                return Err(format!("features = \"{text}\": `{name}` is none of {}", known.join(", ")));
+        for (i, &name) in names.iter().enumerate() {
+            let (features, name) = (text.to_string(), name.to_string());
+            if !FEATURE_BLOCKS.iter().any(|block| block.name == name) {
+                return Err(ArchitectureError::UnknownBlock { features, name });
             }
-            if names[..i].contains(name) {
-                return Err(format!("features = \"{text}\": `{name}` is there twice"));
+            if names[..i].contains(&&*name) {
+                return Err(ArchitectureError::RepeatedBlock { features, name });
             }
         }
-        Ok(Features { sets: SETS.iter().filter(|set| names.contains(&set.name)).collect() })
+        let named = |block: &&FeatureBlock| names.contains(&block.name);
+        Ok(Features { blocks: FEATURE_BLOCKS.iter().filter(named).collect() })
     }
 
-    /// The blocks.
-    pub fn sets(&self) -> &[&'static Set] {
-        &self.sets
+    /// The blocks in the order of [`FEATURE_BLOCKS`].
+    pub fn blocks(&self) -> &[&'static FeatureBlock] {
+        &self.blocks
     }
 
     /// Features of all blocks.
     pub fn count(&self) -> usize {
-        self.sets.iter().map(|set| set.count).sum()
+        self.blocks.iter().map(|block| block.count).sum()
     }
 
-    /// The most that can hold at once.
+    /// The most features that can be active at once.
     pub fn most(&self) -> usize {
-        self.sets.iter().map(|set| set.most).sum()
+        self.blocks.iter().map(|block| block.most).sum()
     }
 
-    /// Whether they are the squares of the pieces alone.
+    /// Whether `all` is the only block.
     pub fn is_all(&self) -> bool {
-        self.sets.len() == 1 && self.sets[0].name == "all"
+        self.blocks.len() == 1 && self.blocks[0].name == "all"
     }
 
-    /// Words of 64 bits for a set of features.
+    /// Number of 64-bit words that hold a bit for each feature.
     pub fn words(&self) -> usize {
         self.count().div_ceil(64)
     }
 
-    /// The features that hold, into a set that is overwritten.
-    pub fn write(&self, view: &View, words: &mut [u64]) {
+    /// Overwrites `words` with the active features.
+    pub fn write(&self, perspective: &Perspective, words: &mut [u64]) {
         words.fill(0);
         let mut base = 0;
-        for set in &self.sets {
-            (set.write)(view, &mut Bits { words, base });
-            base += set.count;
+        for block in &self.blocks {
+            (block.write)(perspective, &mut Bits { words, base });
+            base += block.count;
         }
     }
 }
 
 impl TryFrom<String> for Features {
-    type Error = String;
-    fn try_from(text: String) -> Result<Features, String> {
+    type Error = ArchitectureError;
+    fn try_from(text: String) -> Result<Features, ArchitectureError> {
         Features::parse(&text)
     }
 }
@@ -200,12 +197,12 @@ impl From<Features> for String {
 
 impl std::fmt::Display for Features {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = self.sets.iter().map(|set| set.name).collect();
+        let names: Vec<&str> = self.blocks.iter().map(|block| block.name).collect();
         f.write_str(&names.join("+"))
     }
 }
 
-/// The numbers of the bits that are set.
+/// The indices of the set bits.
 #[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(i, &word)| {
@@ -224,16 +221,16 @@ mod tests {
     use patzer_chess::testing::along_random_games;
     use shakmaty::Position;
 
-    /// Features of a block that White sees.
+    /// Active features of a side's perspective.
     fn seen(name: &str, text: &str, side: Color) -> Vec<usize> {
         let features = Features::parse(name).unwrap();
         let mut words = vec![0; features.words()];
-        features.write(&View::new(fen::position(text, false).unwrap().board(), side), &mut words);
+        features.write(&Perspective::new(fen::position(text, false).unwrap().board(), side), &mut words);
         ones(&words).collect()
     }
 
     #[test]
-    fn the_twelve_sums_have_the_sizes_of_the_thesis() {
+    fn the_twelve_combinations_have_the_sizes_of_the_thesis() {
         for (text, count) in [
             ("all", 768),
             ("h+v", 192),
@@ -251,8 +248,8 @@ mod tests {
             let features = Features::parse(text).unwrap();
             assert_eq!((features.count(), features.to_string()), (count, text.to_string()));
         }
-        assert!(Features::parse("all+x").unwrap_err().contains("`x` is none of all, h"));
-        assert!(Features::parse("all+all").unwrap_err().contains("twice"));
+        assert!(Features::parse("all+x").unwrap_err().to_string().contains("`x` is none of all, h"));
+        assert!(Features::parse("all+all").unwrap_err().to_string().contains("twice"));
     }
 
     #[test]
@@ -310,14 +307,14 @@ mod tests {
     #[test]
     fn no_position_has_more_than_the_most() {
         along_random_games(4, 20, 200, |position| {
-            for set in SETS {
-                let features = Features { sets: vec![set] };
+            for block in FEATURE_BLOCKS {
+                let features = Features { blocks: vec![block] };
                 let mut words = vec![0; features.words()];
-                let view = View::new(position.board(), position.turn()).mirrored();
-                features.write(&view, &mut words);
+                let perspective = Perspective::new(position.board(), position.turn()).mirrored();
+                features.write(&perspective, &mut words);
                 let active: Vec<usize> = ones(&words).collect();
-                let fits = active.len() <= set.most && active.iter().all(|f| *f < set.count);
-                assert!(fits, "{}", set.name);
+                let fits = active.len() <= block.most && active.iter().all(|f| *f < block.count);
+                assert!(fits, "{}", block.name);
             }
         });
     }

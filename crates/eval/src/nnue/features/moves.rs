@@ -1,14 +1,13 @@
 //! `mb`, `mc`: where the pieces of a role and colour can move, and to how many squares.
 //!
-//! In: a view. Out: for `mb` `64 × kind + square`; for `mc` one feature for each kind, the number of squares that any
-//! of its pieces can move to, counted up to a cap. Moves are those of the board alone: no castling, no en passant, and
-//! checks and pins are not looked at. Pawns move forward to empty squares and capture what is there.
+//! Index: for `mb` `64 × kind + square`; `mc` has one feature per kind and number of squares that any of its pieces can
+//! move to, up to a cap. Pseudo-legal moves without castling and en passant.
 
 use shakmaty::{Bitboard, Color, Square, attacks};
 
-use super::{Bits, View};
+use super::{Bits, Perspective};
 
-/// Squares counted at most, pawn to king.
+/// Cap of the number of squares, pawn to king.
 const CAPS: [usize; 6] = [8, 15, 16, 25, 25, 8];
 /// Features of one side in `mc`: a number from 0 to the cap for each role.
 const SIDE: usize = 103;
@@ -17,11 +16,11 @@ const THIRD: u64 = 0x00ff_0000;
 const SIXTH: u64 = 0x0000_ff00_0000_0000;
 
 /// The squares that each kind of piece can move to.
-fn targets(view: &View) -> [u64; 12] {
-    let occupied = view.occupied();
-    let own = view.pieces[..6].iter().fold(0, |all, squares| all | squares);
+fn targets(perspective: &Perspective) -> [u64; 12] {
+    let occupied = perspective.occupied();
+    let own = perspective.pieces[..6].iter().fold(0, |all, squares| all | squares);
     let mut targets = [0; 12];
-    for (kind, &squares) in view.pieces.iter().enumerate() {
+    for (kind, &squares) in perspective.pieces.iter().enumerate() {
         let mine = if kind < 6 { own } else { occupied & !own };
         targets[kind] = match kind % 6 {
             0 => pawns(squares, Color::from_white(kind < 6), occupied, occupied & !mine),
@@ -59,16 +58,16 @@ fn pawns(pawns: u64, color: Color, occupied: u64, enemies: u64) -> u64 {
     pushes | captures & enemies
 }
 
-pub(super) fn squares(view: &View, bits: &mut Bits<'_>) {
-    for (kind, squares) in targets(view).into_iter().enumerate() {
+pub(super) fn squares(perspective: &Perspective, bits: &mut Bits<'_>) {
+    for (kind, squares) in targets(perspective).into_iter().enumerate() {
         for square in Bitboard(squares) {
             bits.set(64 * kind + square as usize);
         }
     }
 }
 
-pub(super) fn counts(view: &View, bits: &mut Bits<'_>) {
-    for (side, targets) in targets(view).chunks_exact(6).enumerate() {
+pub(super) fn counts(perspective: &Perspective, bits: &mut Bits<'_>) {
+    for (side, targets) in targets(perspective).chunks_exact(6).enumerate() {
         let mut base = SIDE * side;
         for (squares, cap) in targets.iter().zip(CAPS) {
             bits.set(base + (squares.count_ones() as usize).min(cap));

@@ -1,24 +1,22 @@
 //! `ph`, `pv`: two pieces are neighbours on a rank or a file, with nothing but empty squares between them.
 //!
-//! In: a view. Out: `144 × line + 12 × first + second`: on a rank the left one is first, on a file the lower one.
+//! Index: `144 × line + 12 × first + second`; the left piece is first on a rank, the lower one on a file.
 
-use super::{Bits, View};
+use shakmaty::Bitboard;
+
+use super::{Bits, Perspective};
 
 /// The kind of piece on each square; 12 for none.
-fn kinds(view: &View) -> [u8; 64] {
+fn kinds(perspective: &Perspective) -> [u8; 64] {
     let mut kinds = [12; 64];
-    for (kind, &squares) in view.pieces.iter().enumerate() {
-        let mut left = squares;
-        while left != 0 {
-            kinds[left.trailing_zeros() as usize] = kind as u8;
-            left &= left - 1;
-        }
+    for (kind, &squares) in perspective.pieces.iter().enumerate() {
+        Bitboard(squares).into_iter().for_each(|square| kinds[square as usize] = kind as u8);
     }
     kinds
 }
 
-fn neighbours(view: &View, bits: &mut Bits<'_>, square: impl Fn(usize, usize) -> usize) {
-    let kinds = kinds(view);
+fn neighbours(perspective: &Perspective, bits: &mut Bits<'_>, square: impl Fn(usize, usize) -> usize) {
+    let kinds = kinds(perspective);
     for line in 0..8 {
         let mut before = 12;
         for step in 0..8 {
@@ -33,10 +31,10 @@ fn neighbours(view: &View, bits: &mut Bits<'_>, square: impl Fn(usize, usize) ->
     }
 }
 
-pub(super) fn ranks(view: &View, bits: &mut Bits<'_>) {
-    neighbours(view, bits, |rank, file| 8 * rank + file);
+pub(super) fn ranks(perspective: &Perspective, bits: &mut Bits<'_>) {
+    neighbours(perspective, bits, |rank, file| 8 * rank + file);
 }
 
-pub(super) fn files(view: &View, bits: &mut Bits<'_>) {
-    neighbours(view, bits, |file, rank| 8 * rank + file);
+pub(super) fn files(perspective: &Perspective, bits: &mut Bits<'_>) {
+    neighbours(perspective, bits, |file, rank| 8 * rank + file);
 }

@@ -1,6 +1,4 @@
-//! The inner loops of inference with 256-bit integers.
-//!
-//! In and out: as in [`super`], whose plain loops the compiler makes most of these from.
+//! The inner loops of inference with 256-bit integers; most are the portable loops, compiled for AVX2.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_load_si256, _mm256_madd_epi16, _mm256_max_epi16, _mm256_min_epi16,
@@ -11,23 +9,23 @@ use crate::nnue::architecture::Activation;
 use crate::nnue::network::{Block, Network, QA};
 
 #[target_feature(enable = "avx2")]
-pub fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
-    // Each alone, so that the choice is made before the loop.
+pub fn narrow(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {
+    // One call for each, so that the match is outside of the loop.
     match activation {
-        Activation::Relu => super::narrow(Activation::Relu, sums, weights),
-        Activation::Crelu => super::narrow(Activation::Crelu, sums, weights),
-        Activation::Screlu => super::narrow(Activation::Screlu, sums, weights),
-        Activation::Pairwise => super::narrow(Activation::Pairwise, sums, weights),
+        Activation::Relu => super::narrow(Activation::Relu, accumulator, weights),
+        Activation::Crelu => super::narrow(Activation::Crelu, accumulator, weights),
+        Activation::Screlu => super::narrow(Activation::Screlu, accumulator, weights),
+        Activation::Pairwise => super::narrow(Activation::Pairwise, accumulator, weights),
     }
 }
 
 #[target_feature(enable = "avx2")]
-pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
+pub fn activate(activation: Activation, accumulator: &[Block], active: &mut [Block]) {
     match activation {
-        Activation::Relu => super::activate(Activation::Relu, sums, active),
-        Activation::Crelu => super::activate(Activation::Crelu, sums, active),
-        Activation::Screlu => super::activate(Activation::Screlu, sums, active),
-        Activation::Pairwise => super::activate(Activation::Pairwise, sums, active),
+        Activation::Relu => super::activate(Activation::Relu, accumulator, active),
+        Activation::Crelu => super::activate(Activation::Crelu, accumulator, active),
+        Activation::Screlu => super::activate(Activation::Screlu, accumulator, active),
+        Activation::Pairwise => super::activate(Activation::Pairwise, accumulator, active),
     }
 }
 
@@ -37,8 +35,8 @@ pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
 }
 
 #[target_feature(enable = "avx2")]
-pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-    super::change(network, sums, added, removed);
+pub fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+    super::change(network, accumulator, added, removed);
 }
 
 #[target_feature(enable = "avx2")]
@@ -49,10 +47,10 @@ pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16],
 /// For weights of at most 128: then `active × weight` fits 16 bits, and multiplying it by `active` and adding
 /// pairs is one instruction. A 32-bit lane takes at most 2048 / 8 products of 255² × 128, which is < 2^31.
 #[target_feature(enable = "avx2")]
-pub fn output(sums: &[Block], weights: &[Block]) -> i64 {
+pub fn output(accumulator: &[Block], weights: &[Block]) -> i64 {
     let (zero, top) = (_mm256_setzero_si256(), _mm256_set1_epi16(QA as i16));
     let mut total = _mm256_setzero_si256();
-    for (sum, weight) in sums.iter().zip(weights) {
+    for (sum, weight) in accumulator.iter().zip(weights) {
         for half in 0..2 {
             let active = _mm256_min_epi16(_mm256_max_epi16(load(sum, half), zero), top);
             let weighted = _mm256_mullo_epi16(active, load(weight, half));

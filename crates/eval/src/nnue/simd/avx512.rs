@@ -1,6 +1,4 @@
-//! The inner loops of inference with 512-bit integers.
-//!
-//! In and out: as in [`super`]. Left to itself the compiler prefers vectors of half the width.
+//! The inner loops of inference with 512-bit integers; the compiler alone would use vectors of half the width.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16,
@@ -11,15 +9,15 @@ use std::arch::x86_64::{
 use crate::nnue::architecture::Activation;
 use crate::nnue::network::{Block, Network, QA};
 
-/// So many blocks of sums are held in registers while rows are added and removed.
+/// Blocks of an accumulator held in registers while rows are added and removed.
 const AT_ONCE: usize = 8;
 
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-    let (many, rest) = sums.as_chunks_mut::<AT_ONCE>();
+pub fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+    let (many, rest) = accumulator.as_chunks_mut::<AT_ONCE>();
     let start = AT_ONCE * many.len();
-    for (i, sums) in many.iter_mut().enumerate() {
-        write(network, None, sums, AT_ONCE * i, added, removed);
+    for (i, accumulator) in many.iter_mut().enumerate() {
+        write(network, None, accumulator, AT_ONCE * i, added, removed);
     }
     for (i, sum) in rest.iter_mut().enumerate() {
         write(network, None, std::array::from_mut(sum), start + i, added, removed);
@@ -39,8 +37,7 @@ pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16],
     }
 }
 
-/// Writes the sums of blocks that begin at a place of a row: others, or those that are there, changed by features. They
-/// never leave the registers on the way.
+/// Applies features to `N` blocks from `start` on, read from `from` or in place, without leaving the registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn write<const N: usize>(
@@ -51,29 +48,29 @@ fn write<const N: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    let mut sums = [_mm512_setzero_si512(); N];
-    for (sum, from) in sums.iter_mut().zip(from.unwrap_or(to)) {
+    let mut accumulator = [_mm512_setzero_si512(); N];
+    for (sum, from) in accumulator.iter_mut().zip(from.unwrap_or(to)) {
         *sum = load(from);
     }
     for &feature in added {
-        for (sum, weights) in sums.iter_mut().zip(&network.row(feature)[start..][..N]) {
+        for (sum, weights) in accumulator.iter_mut().zip(&network.row(feature)[start..][..N]) {
             *sum = _mm512_add_epi16(*sum, load(weights));
         }
     }
     for &feature in removed {
-        for (sum, weights) in sums.iter_mut().zip(&network.row(feature)[start..][..N]) {
+        for (sum, weights) in accumulator.iter_mut().zip(&network.row(feature)[start..][..N]) {
             *sum = _mm512_sub_epi16(*sum, load(weights));
         }
     }
-    for (block, sum) in to.iter_mut().zip(sums) {
+    for (block, sum) in to.iter_mut().zip(accumulator) {
         // SAFETY: a block is 64 bytes, aligned to 64.
         unsafe { _mm512_store_si512((&raw mut block.0).cast(), sum) };
     }
 }
 
 #[target_feature(enable = "avx2,avx512f,avx512bw")]
-pub fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
-    super::avx2::activate(activation, sums, active);
+pub fn activate(activation: Activation, accumulator: &[Block], active: &mut [Block]) {
+    super::avx2::activate(activation, accumulator, active);
 }
 
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
@@ -81,15 +78,15 @@ pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
     super::dot(active, weights)
 }
 
-/// As that of AVX2: `active × weight` fits 16 bits; of both views a 32-bit lane takes at most 2 × 2048 / 16 products of
-/// 255² × 128, which is < 2^31 still. Four totals, so that no product waits for the one before.
+/// `active × weight` fits 16 bits, as with AVX2; from both perspectives a 32-bit lane takes at most 2 × 2048 / 16 products of
+/// 255² × 128, still < 2^31. Four totals keep consecutive products independent.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
-pub fn output<'a>(views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>) -> i64 {
+pub fn output<'a>(perspectives: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>) -> i64 {
     let mut totals = [_mm512_setzero_si512(); 4];
-    for (sums, weights) in views {
-        let ((sums, last), (weights, rest)) = (sums.as_chunks::<4>(), weights.as_chunks::<4>());
-        for (sums, weights) in sums.iter().zip(weights) {
-            add_products(&mut totals, sums, weights);
+    for (accumulator, weights) in perspectives {
+        let ((accumulator, last), (weights, rest)) = (accumulator.as_chunks::<4>(), weights.as_chunks::<4>());
+        for (accumulator, weights) in accumulator.iter().zip(weights) {
+            add_products(&mut totals, accumulator, weights);
         }
         add_products(&mut totals, last, rest);
     }
@@ -104,9 +101,9 @@ pub fn output<'a>(views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>) ->
 /// Adds the products of up to four blocks, each to its total.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn add_products(totals: &mut [__m512i; 4], sums: &[Block], weights: &[Block]) {
+fn add_products(totals: &mut [__m512i; 4], accumulator: &[Block], weights: &[Block]) {
     let (zero, top) = (_mm512_setzero_si512(), _mm512_set1_epi16(QA as i16));
-    for ((total, sum), weight) in totals.iter_mut().zip(sums).zip(weights) {
+    for ((total, sum), weight) in totals.iter_mut().zip(accumulator).zip(weights) {
         let active = _mm512_min_epi16(_mm512_max_epi16(load(sum), zero), top);
         *total = _mm512_dpwssd_epi32(*total, _mm512_mullo_epi16(active, load(weight)), active);
     }

@@ -1,9 +1,7 @@
-//! The inner loops of inference, for AVX-512 with VNNI, for AVX2 and for every other processor; where those have vectors
-//! of their own, such as NEON, the compiler uses them.
+//! The inner loops of inference for AVX-512 with VNNI, for AVX2 and portable; all paths give the same integers.
 //!
-//! In: sums of the hidden layer and rows of weights. Out: changed sums, or the weighted sum of squared
-//! activations. All paths compute with integers, so they give the same numbers; which one runs is chosen once,
-//! when an evaluator is made.
+//! An evaluator chooses its [`Kernel`] once. `multiversion` would not shorten this: the AVX paths are explicit
+//! intrinsics (VNNI, aligned loads, accumulators kept in registers), and its dispatch would run at every call.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -13,15 +11,15 @@ mod avx512;
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
-/// Which instructions to use.
+/// The instruction set to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// What every processor has.
+    /// Any processor; the compiler uses the vectors that the target has, such as NEON.
     Portable,
     /// 256-bit integers of x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 512-bit integers of x86-64, with sums of products in one instruction.
+    /// 512-bit integers of x86-64 with VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -37,12 +35,12 @@ pub struct Avx512(());
 pub struct Avx2(());
 
 impl Kernel {
-    /// The fastest that this processor has.
+    /// The fastest kernel of this processor.
     pub fn best() -> Kernel {
         Kernel::all().last().copied().unwrap_or(Kernel::Portable)
     }
 
-    /// All that this processor has, the fastest last.
+    /// All kernels of this processor, the fastest last.
     pub fn all() -> Vec<Kernel> {
         let mut kernels = vec![Kernel::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -59,21 +57,21 @@ impl Kernel {
         kernels
     }
 
-    /// Adds and removes features from sums, in place.
+    /// Adds and removes features from an accumulator in place.
     #[inline]
-    pub fn change(self, network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
+    pub fn change(self, network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
         match self {
-            Kernel::Portable => change(network, sums, added, removed),
+            Kernel::Portable => change(network, accumulator, added, removed),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) => unsafe { avx2::change(network, sums, added, removed) },
+            Kernel::Avx2(_) => unsafe { avx2::change(network, accumulator, added, removed) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) => unsafe { avx512::change(network, sums, added, removed) },
+            Kernel::Avx512(_) => unsafe { avx512::change(network, accumulator, added, removed) },
         }
     }
 
-    /// Writes sums that differ from others by some features.
+    /// Writes an accumulator that differs from another by some features.
     #[inline]
     pub fn carry(self, network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
         match self {
@@ -87,47 +85,49 @@ impl Kernel {
         }
     }
 
-    /// The weighted sum of the activations of all views: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
+    /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
     #[inline]
     pub fn output<'a>(
         self,
         network: &Network,
-        views: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>,
+        accumulators: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>,
     ) -> i64 {
         let activation = network.architecture().activation;
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
             Kernel::Avx512(_) if network.narrow() && activation == Activation::Screlu => unsafe {
-                avx512::output(views)
+                avx512::output(accumulators)
             },
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow() => {
                 // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
-                let of = |(sums, weights): (&[Block], &Vec<Block>)| unsafe {
+                let of = |(accumulator, weights): (&[Block], &Vec<Block>)| unsafe {
                     match activation {
-                        Activation::Screlu => avx2::output(sums, weights),
-                        _ => avx2::narrow(activation, sums, weights),
+                        Activation::Screlu => avx2::output(accumulator, weights),
+                        _ => avx2::narrow(activation, accumulator, weights),
                     }
                 };
-                views.map(of).sum()
+                accumulators.map(of).sum()
             }
-            _ if network.narrow() => views.map(|(sums, weights)| narrow(activation, sums, weights)).sum(),
-            _ => views.map(|(sums, weights)| wide(activation, sums, weights)).sum(),
+            _ if network.narrow() => {
+                accumulators.map(|(accumulator, weights)| narrow(activation, accumulator, weights)).sum()
+            }
+            _ => accumulators.map(|(accumulator, weights)| wide(activation, accumulator, weights)).sum(),
         }
     }
 
-    /// The activations in units of 1/QA, rounded: half as many blocks for pairs.
+    /// Computes activations in units of 1/QA, rounded; pairwise gives half as many.
     #[inline]
-    pub fn activate(self, activation: Activation, sums: &[Block], active: &mut [Block]) {
+    pub fn activate(self, activation: Activation, accumulator: &[Block], active: &mut [Block]) {
         match self {
-            Kernel::Portable => activate(activation, sums, active),
+            Kernel::Portable => activate(activation, accumulator, active),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) => unsafe { avx2::activate(activation, sums, active) },
+            Kernel::Avx2(_) => unsafe { avx2::activate(activation, accumulator, active) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) => unsafe { avx512::activate(activation, sums, active) },
+            Kernel::Avx512(_) => unsafe { avx512::activate(activation, accumulator, active) },
         }
     }
 
@@ -148,26 +148,26 @@ impl Kernel {
 }
 
 #[inline(always)]
-fn change(network: &Network, sums: &mut [Block], added: &[u16], removed: &[u16]) {
-    // As a rule pieces have moved, and as many squares are left as are come to.
-    let (added, come) = added.split_at(added.len().min(removed.len()));
-    let (removed, left) = removed.split_at(added.len());
+fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
+    // A quiet move adds as many features as it removes.
+    let (added, only_added) = added.split_at(added.len().min(removed.len()));
+    let (removed, only_removed) = removed.split_at(added.len());
     for (&a, &b) in added.iter().zip(removed) {
-        for ((sum, a), b) in sums.iter_mut().zip(network.row(a)).zip(network.row(b)) {
+        for ((sum, a), b) in accumulator.iter_mut().zip(network.row(a)).zip(network.row(b)) {
             *sum = sub(add(*sum, a), b);
         }
     }
-    for &feature in come {
-        sums.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = add(*sum, row));
+    for &feature in only_added {
+        accumulator.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = add(*sum, row));
     }
-    for &feature in left {
-        sums.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
+    for &feature in only_removed {
+        accumulator.iter_mut().zip(network.row(feature)).for_each(|(sum, row)| *sum = sub(*sum, row));
     }
 }
 
 #[inline(always)]
 fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    // What a quiet move does, and what a capture does; all else is rare.
+    // A quiet move and a capture; all else is rare.
     match (added, removed) {
         (&[a], &[b]) => {
             let rows = network.row(a).iter().zip(network.row(b));
@@ -200,7 +200,7 @@ fn sub(mut sum: Block, row: &Block) -> Block {
     sum
 }
 
-/// The two factors of an activation: the second of a clipped value is 1.
+/// The two factors of an activation; the second is 1 unless it is a square or a product.
 #[inline(always)]
 fn factors(activation: Activation, sum: i16, pair: i16) -> [i32; 2] {
     let clipped = i32::from(sum).clamp(0, QA);
@@ -212,18 +212,21 @@ fn factors(activation: Activation, sum: i16, pair: i16) -> [i32; 2] {
     }
 }
 
-/// Blocks of sums, each with the block of the second factors.
+/// Blocks of the accumulator, each with the block of the second factors.
 #[inline(always)]
-fn pairs(activation: Activation, sums: &[Block]) -> impl Iterator<Item = (&Block, &Block)> {
-    let (first, second) =
-        if activation == Activation::Pairwise { sums.split_at(sums.len() / 2) } else { (sums, sums) };
+fn pairs(activation: Activation, accumulator: &[Block]) -> impl Iterator<Item = (&Block, &Block)> {
+    let (first, second) = if activation == Activation::Pairwise {
+        accumulator.split_at(accumulator.len() / 2)
+    } else {
+        (accumulator, accumulator)
+    };
     first.iter().zip(second)
 }
 
 /// For any weights.
-fn wide(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+fn wide(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {
     let mut total = 0;
-    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+    for ((a, b), weights) in pairs(activation, accumulator).zip(weights) {
         for lane in 0..LANES {
             let [x, y] = factors(activation, a.0[lane], b.0[lane]);
             // 255² × 2^15 < 2^31, so only the total needs 64 bits.
@@ -235,9 +238,9 @@ fn wide(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
 
 /// For weights of at most 128: then a block's sum fits 32 bits. 32 × 255² × 128 and 32 × 2^15 × 128 are < 2^31.
 #[inline(always)]
-fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
+fn narrow(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {
     let mut total = 0;
-    for ((a, b), weights) in pairs(activation, sums).zip(weights) {
+    for ((a, b), weights) in pairs(activation, accumulator).zip(weights) {
         let mut sum = 0;
         for lane in 0..LANES {
             let [x, y] = factors(activation, a.0[lane], b.0[lane]);
@@ -249,8 +252,8 @@ fn narrow(activation: Activation, sums: &[Block], weights: &[Block]) -> i64 {
 }
 
 #[inline(always)]
-fn activate(activation: Activation, sums: &[Block], active: &mut [Block]) {
-    for ((a, b), active) in pairs(activation, sums).zip(active) {
+fn activate(activation: Activation, accumulator: &[Block], active: &mut [Block]) {
+    for ((a, b), active) in pairs(activation, accumulator).zip(active) {
         for lane in 0..LANES {
             let [x, y] = factors(activation, a.0[lane], b.0[lane]);
             let squares = matches!(activation, Activation::Screlu | Activation::Pairwise);
@@ -276,7 +279,7 @@ mod tests {
     use crate::nnue::network::{About, Weights};
     use patzer_chess::rng::Rng;
 
-    fn sums(rng: &mut Rng, blocks: usize) -> Vec<Block> {
+    fn accumulator(rng: &mut Rng, blocks: usize) -> Vec<Block> {
         (0..blocks).map(|_| Block(std::array::from_fn(|_| rng.next_u64() as i16 >> 6))).collect()
     }
 
@@ -286,9 +289,9 @@ mod tests {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = random_of(architecture, seed as u64);
             for _ in 0..20 {
-                let from = sums(&mut rng, network.blocks());
+                let from = accumulator(&mut rng, network.blocks());
                 let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
-                let weights = &network.head(0).first[0][0];
+                let weights = &network.output_layers(0).first[0][0];
                 let hidden = &from[..network.hidden_blocks()];
                 let expected = wide(architecture.activation, hidden, weights);
                 let of = |kernel: Kernel| {
@@ -296,8 +299,8 @@ mod tests {
                     kernel.change(&network, &mut changed, &rows[..2], &rows[2..]);
                     kernel.carry(&network, &from, &mut carried, &rows[..2], &rows[2..]);
                     assert_eq!(changed, carried);
-                    let views = [(hidden, weights); 2];
-                    assert_eq!(kernel.output(&network, views.into_iter()), 2 * expected, "{architecture}");
+                    let both = [(hidden, weights); 2];
+                    assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected, "{architecture}");
                     let mut active = vec![Block::ZERO; weights.len()];
                     kernel.activate(architecture.activation, hidden, &mut active);
                     let dot = wide(Activation::Relu, &active, weights);
@@ -316,16 +319,16 @@ mod tests {
         for (activation, top) in all.into_iter().zip([32_767, 255, 255 * 255, 255 * 255]) {
             for (weight, is_narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
                 let architecture = Architecture { activation, ..Architecture::plain(MAX_HIDDEN) };
-                let count = architecture.outputs_a_view();
+                let count = architecture.outputs_per_perspective();
                 let bias = vec![i16::MAX; MAX_HIDDEN];
                 let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
                 let network = Network::new(architecture, &weights, About::default()).unwrap();
                 assert_eq!(network.narrow(), is_narrow);
                 let expected = count as i64 * top * i64::from(weight);
                 for kernel in Kernel::all() {
-                    let row = &network.head(0).first[0][0];
-                    let views = [(network.bias(), row); 2];
-                    assert_eq!(kernel.output(&network, views.into_iter()), 2 * expected);
+                    let row = &network.output_layers(0).first[0][0];
+                    let both = [(network.bias(), row); 2];
+                    assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
                 }
             }
         }

@@ -1,6 +1,4 @@
-//! The course of a match of two: Elo and LLR as the games came in.
-//!
-//! In: pairs in their order. Out: figures of so many points as the eye can tell apart.
+//! Elo and LLR of a two-player match by games played.
 
 use super::{Contest, Counts};
 use crate::figure::{Drawing, Figure};
@@ -10,11 +8,10 @@ use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
 use patzer_match::stats::{Estimate, Sprt};
 
-/// Points of a curve at most.
+/// Maximum of points of a curve.
 pub(super) const POINTS: usize = 400;
 
-/// Elo and LLR pair by pair.
-pub(super) fn course(part: &mut Part, contest: &Contest) {
+pub(super) fn progress(part: &mut Part, contest: &Contest) {
     let pairs = contest.pairs.len();
     let step = pairs.div_ceil(POINTS).max(1);
     let mut counts = Counts::default();
@@ -50,7 +47,7 @@ fn llr_figure(test: &Sprt, points: Vec<(f64, f64)>) -> Figure {
 }
 
 fn elo_figure(elo: &[(f64, f64, f64)]) -> Figure {
-    // The first pairs say little, and would make all else small.
+    // The first pairs say little and would dominate the scale.
     let late = &elo[elo.len() / 12..];
     let ends = late.iter().flat_map(|(x, elo, error)| [(*x, elo - error), (*x, elo + error)]);
     let mut curves = Curves::around("games", "Elo", ends);

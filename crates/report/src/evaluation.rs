@@ -1,7 +1,4 @@
-//! How an evaluation stands against results and scores.
-//!
-//! In: positions with the results of their games, and an evaluation. Out: figures: what it gets wrong by phase, how it
-//! stands against results and against the scores that an engine gave, and the positions that it gets most wrong.
+//! Evaluation report: residuals by phase, calibration against results and scores, and the worst positions.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,60 +22,59 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
-/// A position to judge by.
+/// A position with the result of its game.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// The pieces.
     pub board: PackedBoard,
-    /// The side to move.
     pub turn: Color,
-    /// The result of the game from White's side, 0 to 1.
+    /// From White's side, 0 to 1.
     pub result: f32,
-    /// The score that an engine gave, in centipawns from White's side.
+    /// An engine's score in centipawns from White's side.
     pub score: Option<i32>,
-    /// The game.
+    /// Number of the game.
     pub game: u64,
 }
 
-/// A position with what the evaluation says of it.
 #[derive(Debug, Clone)]
-struct Seen {
+struct Evaluated {
     case: Case,
     board: Board,
     /// Centipawns from White's side.
     eval: i32,
-    /// From White's side, 0 to 1.
+    /// Expected result from White's side.
     expected: f64,
 }
 
-impl Seen {
-    /// What is missing in the expected result, from the side to move.
+impl Evaluated {
+    /// Result minus expected result for the side to move.
     fn residual(&self) -> f64 {
         let white = f64::from(self.case.result) - self.expected;
         self.case.turn.fold_wb(white, -white)
     }
 }
 
-/// An evaluation's words on positions.
+/// An evaluation of many positions, compared with results and scores.
 #[derive(Debug, Clone)]
-pub struct Judged {
-    seen: Vec<Seen>,
+pub struct EvaluationReport {
+    evaluated: Vec<Evaluated>,
     /// K of the sigmoid between centipawns and expected results.
     pub k: f64,
-    /// Whether K was fitted to these positions, and did not come with the evaluation.
+    /// K was fitted to these positions.
     pub fitted: bool,
-    /// What the positions are, in a few words.
+    /// A description of the positions.
     pub what: String,
 }
 
-/// Evaluates positions, on all threads; those that are no legal position are left out. K is fitted if it is not given.
-///
-/// # Errors
-/// If K cannot be fitted.
-pub fn judge(cases: &[Case], evaluation: &Evaluation, k: Option<f64>, what: &str) -> Result<Judged> {
+/// Evaluates positions on all threads, illegal ones left out, and fits K unless it is given.
+pub fn evaluate(
+    cases: &[Case],
+    evaluation: &Evaluation,
+    k: Option<f64>,
+    what: &str,
+) -> Result<EvaluationReport> {
     let evals = match evaluation {
-        Evaluation::Hce(weights) => evaluate(cases, &Hce::new(weights.clone())),
-        Evaluation::Nnue(network) => evaluate(cases, &Nnue::new(network.clone())),
+        Evaluation::Hce(weights) => scores(cases, &Hce::new(weights.clone())),
+        Evaluation::Nnue(network) => scores(cases, &Nnue::new(network.clone())),
     };
     let fitted = k.is_none();
     let k = match k {
@@ -89,14 +85,14 @@ pub fn judge(cases: &[Case], evaluation: &Evaluation, k: Option<f64>, what: &str
             fit_k(&pairs)?.k
         }
     };
-    let seen = evals.into_iter().map(|(case, board, eval)| {
+    let evaluated = evals.into_iter().map(|(case, board, eval)| {
         let expected = expected_score(f64::from(eval), k);
-        Seen { case, board, eval, expected }
+        Evaluated { case, board, eval, expected }
     });
-    Ok(Judged { seen: seen.collect(), k, fitted, what: what.into() })
+    Ok(EvaluationReport { evaluated: evaluated.collect(), k, fitted, what: what.into() })
 }
 
-fn evaluate<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Board, i32)> {
+fn scores<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Board, i32)> {
     const CHUNK: usize = 4096;
     let of_chunk = |chunk: &[Case]| -> Vec<(Case, Board, i32)> {
         let mut evaluator = evaluator.clone();
@@ -110,7 +106,6 @@ fn evaluate<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Bo
     cases.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
 }
 
-/// Sums over the positions of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     count: u64,
@@ -129,41 +124,40 @@ impl Sums {
         self.residuals / self.count as f64
     }
 
-    /// Mean of the squares.
+    /// Mean squared residual.
     fn loss(&self) -> f64 {
         self.squares / self.count as f64
     }
 }
 
-impl Judged {
-    /// How many positions there are.
+impl EvaluationReport {
     pub fn positions(&self) -> u64 {
-        self.seen.len() as u64
+        self.evaluated.len() as u64
     }
 
-    /// Adds how many there are, and the error on them, to the measures of a section.
+    /// Adds the number of positions and the loss to a section's measures.
     pub fn measures(&self, section: &mut Section) {
-        section.measure("positions", "positions judged", self.positions());
+        section.measure("positions", "positions evaluation", self.positions());
         section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
     }
 
     /// Mean squared difference between result and expected result.
     pub fn loss(&self) -> f64 {
         let mut sums = Sums::default();
-        self.seen.iter().for_each(|seen| sums.add(seen.residual()));
+        self.evaluated.iter().for_each(|seen| sums.add(seen.residual()));
         sums.loss()
     }
 
-    /// Groups by a number that a board has.
+    /// Sums by group of boards.
     fn by(&self, key: impl Fn(&Board) -> usize) -> BTreeMap<usize, Sums> {
         let mut groups: BTreeMap<usize, Sums> = BTreeMap::new();
-        for seen in &self.seen {
+        for seen in &self.evaluated {
             groups.entry(key(&seen.board)).or_default().add(seen.residual());
         }
         groups
     }
 
-    /// The mean residual and the mean squared error by phase.
+    /// Draws the mean residual and the mean squared error by phase.
     pub fn by_phase(&self) -> Vec<Figure> {
         let groups = self.by(|board| phase(board) as usize);
         let points = |value: fn(&Sums) -> f64| -> Vec<(f64, f64)> {
@@ -194,7 +188,7 @@ impl Judged {
         ]
     }
 
-    /// The mean squared error by a number that each board has, such as its output bucket.
+    /// Draws the mean squared error by group of boards, such as output buckets.
     pub fn by_group(&self, id: &str, title: &str, name: &str, key: impl Fn(&Board) -> usize) -> Figure {
         let groups = self.by(key);
         let points: Vec<(f64, f64)> =
@@ -209,12 +203,12 @@ impl Judged {
         Figure::new(id, title, caption, Drawing::Curves(curves)).with_data(data)
     }
 
-    /// Mean results by evaluation beside the sigmoid.
+    /// Draws the mean result by evaluation, and the sigmoid.
     pub fn against_results(&self) -> Figure {
         const WIDTH: i32 = 50;
         const REACH: i32 = 1_000;
         let mut sums: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
-        for seen in &self.seen {
+        for seen in &self.evaluated {
             if seen.eval.abs() < REACH + WIDTH / 2 {
                 let sum = sums.entry((seen.eval + WIDTH / 2).div_euclid(WIDTH) * WIDTH).or_default();
                 *sum = (sum.0 + 1, sum.1 + f64::from(seen.case.result));
@@ -249,13 +243,13 @@ impl Judged {
             .with_data(data)
     }
 
-    /// Where evaluations and scores meet; `None` if no position has a score.
+    /// Draws evaluations against scores; `None` if no position has a score.
     pub fn against_scores(&self) -> Option<Figure> {
         const WIDTH: i32 = 50;
         const REACH: i32 = 800;
         let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
-        for seen in &self.seen {
+        for seen in &self.evaluated {
             let Some(score) = seen.case.score.filter(|score| !is_mate(*score)) else { continue };
             let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
             if score.abs() >= REACH {
@@ -273,27 +267,27 @@ impl Judged {
         Some(scores_figure(&tiles, &means, WIDTH, REACH))
     }
 
-    /// The positions that it gets most wrong, at most one of each game, as diagrams, and as a table.
+    /// Shows the positions with the largest residuals, at most one per game, as diagrams and as a table.
     pub fn worst(&self, number: usize) -> Part {
         let mut of_game: BTreeMap<u64, usize> = BTreeMap::new();
-        for (index, seen) in self.seen.iter().enumerate() {
+        for (index, seen) in self.evaluated.iter().enumerate() {
             let best = of_game.entry(seen.case.game).or_insert(index);
-            if seen.residual().abs() > self.seen[*best].residual().abs() {
+            if seen.residual().abs() > self.evaluated[*best].residual().abs() {
                 *best = index;
             }
         }
         let mut order: Vec<usize> = of_game.into_values().collect();
         order.sort_by(|a, b| {
-            let [a_size, b_size] = [a, b].map(|i| self.seen[*i].residual().abs());
+            let [a_size, b_size] = [a, b].map(|i| self.evaluated[*i].residual().abs());
             b_size.total_cmp(&a_size).then(a.cmp(b))
         });
         let mut known = HashSet::new();
-        order.retain(|i| known.insert((self.seen[*i].case.board.0, self.seen[*i].case.turn)));
+        order.retain(|i| known.insert((self.evaluated[*i].case.board.0, self.evaluated[*i].case.turn)));
         let mut part = Part::new("Most wrong");
         part.say("The positions whose results are furthest from what the evaluation expects, at most one of a game.");
         let mut table = Table::new(&["", "FEN", "evaluation", "expected", "result"]);
         for (place, index) in order.into_iter().take(number).enumerate() {
-            let seen = &self.seen[index];
+            let seen = &self.evaluated[index];
             let fen = seen.fen();
             let (eval, expected) = (f64::from(seen.eval) / 100.0, seen.expected);
             let result = f64::from(seen.case.result);
@@ -330,7 +324,7 @@ impl Judged {
     }
 }
 
-impl Seen {
+impl Evaluated {
     fn fen(&self) -> String {
         let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
         position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
@@ -348,7 +342,7 @@ fn scores_figure(
     let most = tiles.values().copied().max().unwrap_or(1) as f64;
     let range = |cp: i32| f64::from(cp)..f64::from(cp + width);
     let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
-        // Few and many are told apart by their logarithms.
+        // On a logarithmic scale, so that small counts show.
         Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
     };
     let reach = f64::from(reach);
@@ -387,7 +381,7 @@ mod tests {
     }
 
     /// Material alone, K = 1: a rook is 500 centipawns.
-    fn judged() -> Judged {
+    fn evaluation() -> EvaluationReport {
         let cases = [
             case("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0.0, Some(480), 1),
             case("4k3/8/8/8/8/8/8/R3K3 b - - 0 1", 0.0, None, 1),
@@ -395,30 +389,30 @@ mod tests {
             case("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", 0.5, Some(-20), 3),
             case("4k3/8/8/8/8/8/8/4K3 w - - 0 1", 0.5, None, 4),
         ];
-        judge(&cases, &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
+        evaluate(&cases, &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
     }
 
     #[test]
-    fn residuals_are_those_of_the_side_to_move() {
-        let judged = judged();
+    fn residuals_are_for_the_side_to_move() {
+        let evaluation = evaluation();
         let won = 1.0 / (1.0 + (-1.25f64).exp());
-        let residuals: Vec<f64> = judged.seen.iter().map(Seen::residual).collect();
+        let residuals: Vec<f64> = evaluation.evaluated.iter().map(Evaluated::residual).collect();
         for (found, expected) in residuals.iter().zip([-won, won, -won, 0.5 - won, 0.0]) {
             assert!((found - expected).abs() < 1e-9, "{residuals:?}");
         }
         let mean = (3.0 * won * won + (0.5 - won).powi(2)) / 5.0;
-        assert!((judged.loss() - mean).abs() < 1e-9);
+        assert!((evaluation.loss() - mean).abs() < 1e-9);
         // Rooks count 2 in the phase.
-        let phases = &judged.by_phase()[0].data.rows;
+        let phases = &evaluation.by_phase()[0].data.rows;
         assert_eq!(phases.iter().map(|row| row[0].value()).collect::<Vec<_>>(), [Some(0.0), Some(2.0)]);
         assert_eq!(phases[1][1], Cell::Count(4));
-        let pieces = judged.by_group("p", "p", "p", |board| board.occupied().count());
+        let pieces = evaluation.by_group("p", "p", "p", |board| board.occupied().count());
         assert_eq!(pieces.data.rows[0][1], Cell::Count(1));
     }
 
     #[test]
-    fn the_most_wrong_are_one_of_a_game_and_no_board_comes_twice() {
-        let part = judged().worst(9);
+    fn the_worst_positions_are_from_different_games_and_differ() {
+        let part = evaluation().worst(9);
         let Some(super::super::section::Item::Table(table)) = part.items.last() else { panic!() };
         let rows = &table.rows;
         let fens: Vec<String> = rows.iter().map(|row| row[1].plain()).collect();
@@ -429,13 +423,13 @@ mod tests {
     }
 
     #[test]
-    fn scores_stand_against_evaluations_as_far_as_there_are_any() {
-        let figure = judged().against_scores().unwrap();
+    fn only_positions_with_scores_are_drawn_against_them() {
+        let figure = evaluation().against_scores().unwrap();
         let rows: Vec<Vec<f64>> =
             figure.data.rows.iter().map(|row| row.iter().filter_map(Cell::value).collect()).collect();
         assert_eq!(rows, [vec![-50.0, 1.0, -500.0], vec![450.0, 1.0, 500.0]]);
-        let mut none = judged();
-        none.seen.iter_mut().for_each(|seen| seen.case.score = None);
+        let mut none = evaluation();
+        none.evaluated.iter_mut().for_each(|seen| seen.case.score = None);
         assert!(none.against_scores().is_none());
     }
 }

@@ -1,39 +1,35 @@
-//! What pawns alone decide, worked out once for a pawn structure.
-//!
-//! In: a board. Out: passed pawns, how closed the centre is, whether all pawns stand on one wing. These facts and
-//! the sums of the terms about pawns and kings stay the same over most of a search, so the cache keeps them.
+//! What depends on the pawns alone; the pawn hash table keeps it.
 
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::context::{above, below, beside, relative};
 
-/// Facts about the pawns.
+/// Passed pawns, closedness and wings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Structure {
-    /// Each side's passed pawns, the foremost on each file.
+pub struct PawnStructure {
+    /// The foremost passed pawn on each file.
     pub passed: ByColor<Bitboard>,
     /// How closed the position is, from 0 (open) to 8.
     pub closed: u8,
-    /// Whether there are pawns, and all of them on files a to d or all on e to h.
+    /// There are pawns, all on files a to d or all on e to h.
     pub one_wing: bool,
 }
 
-/// No legal pawn stands there; a board from elsewhere must not lead out of a table.
+/// Illegal ranks for pawns: such a board must not index out of a table.
 pub const END_RANKS: Bitboard = Bitboard(0xff00_0000_0000_00ff);
 
 const QUEEN_SIDE: Bitboard = Bitboard(0x0f0f_0f0f_0f0f_0f0f);
 
-impl Structure {
-    /// Looks at the pawns of a board.
+impl PawnStructure {
     #[inline(always)]
-    pub fn of(board: &Board) -> Structure {
+    pub fn of(board: &Board) -> PawnStructure {
         let pawns = board.pawns();
         let passed = |us: Color| {
             let ours = relative(us, pawns & board.by_color(us)).without(END_RANKS);
             let theirs = relative(us, pawns & board.by_color(!us));
             relative(us, ours.without(below(theirs | beside(theirs)) | below(ours)))
         };
-        Structure {
+        PawnStructure {
             passed: ByColor { black: passed(Color::Black), white: passed(Color::White) },
             closed: closed(board),
             one_wing: pawns.any() && (pawns.is_subset(QUEEN_SIDE) || pawns.is_disjoint(QUEEN_SIDE)),
@@ -41,7 +37,7 @@ impl Structure {
     }
 }
 
-/// Many pawns, many of them rammed, few open files: the index of closed positions that Ethereal 12 has.
+/// Ethereal 12's closedness: many pawns, many of them rammed, few open files.
 fn closed(board: &Board) -> u8 {
     let pawns = board.pawns();
     let rammed = (board.white() & pawns).shift(8) & board.black() & pawns;
@@ -55,12 +51,12 @@ mod tests {
     use super::*;
     use shakmaty::{Square, fen::Fen};
 
-    fn structure(fen: &str) -> Structure {
-        Structure::of(&fen.parse::<Fen>().unwrap().into_setup().board)
+    fn structure(fen: &str) -> PawnStructure {
+        PawnStructure::of(&fen.parse::<Fen>().unwrap().into_setup().board)
     }
 
     #[test]
-    fn passed_pawns_are_those_that_no_pawn_can_stop() {
+    fn no_enemy_pawn_can_stop_a_passed_pawn() {
         // a5 and the front of the doubled f-pawns are passed; c4 is held by d6; Black's h3 is passed.
         let found = structure("6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1");
         assert_eq!(found.passed.white, Bitboard::from_square(Square::A5).with(Square::F5));

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Number formatting for people.
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -18,7 +18,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn commas_stand_between_thousands() {
+    fn commas_separate_thousands() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

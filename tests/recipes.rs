@@ -1,0 +1,177 @@
+//! The recipes of ARCHITECTURE.md, walked for real: each test copies the crates in question, adds a thing as its recipe
+//! says, and builds and runs the copy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use patzer_eval::{Evaluation, Evaluator, hce::Hce, nnue::Nnue};
+use shakmaty::{CastlingMode, Chess, fen::Fen};
+
+const POSITIONS: [&str; 3] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
+];
+
+/// Copies the crates into a workspace of their own, applies `change` to it and returns what `program`, an example of the
+/// last crate, prints there.
+fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recipes");
+    let workspace = scratch.join(name);
+    let _ = fs::remove_dir_all(&workspace);
+    for name in crates {
+        copy(&root.join("crates").join(name), &workspace.join("crates").join(name));
+    }
+    fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    fs::write(workspace.join("Cargo.toml"), workspace_manifest(&manifest, crates)).unwrap();
+    change(&workspace);
+    let package = crates.last().unwrap();
+    let examples = workspace.join("crates").join(package).join("examples");
+    fs::create_dir_all(&examples).unwrap();
+    fs::write(examples.join("recipe.rs"), program).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "run",
+            "--quiet",
+            "--offline",
+            "--example",
+            "recipe",
+            "--package",
+            &format!("patzer-{package}"),
+        ])
+        .arg("--target-dir")
+        .arg(scratch.join("target"))
+        .current_dir(&workspace)
+        .env_remove("EVALFILE")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The root manifest without its package, and with only these of the workspace's own crates.
+fn workspace_manifest(text: &str, crates: &[&str]) -> String {
+    let manifest: toml::Table = toml::from_str(text).unwrap();
+    let mut workspace = manifest["workspace"].as_table().unwrap().clone();
+    let kept = |name: &str| name.strip_prefix("patzer-").is_none_or(|name| crates.contains(&name));
+    workspace["dependencies"].as_table_mut().unwrap().retain(|name, _| kept(name));
+    toml::to_string(&toml::Table::from_iter([("workspace".to_string(), workspace.into())])).unwrap()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Inserts text before the only occurrence of a marker in a file of the copy.
+fn insert(path: PathBuf, marker: &str, text: &str) {
+    let source = fs::read_to_string(&path).unwrap();
+    assert_eq!(source.matches(marker).count(), 1, "{}: {marker}", path.display());
+    fs::write(path, source.replace(marker, &format!("{text}{marker}"))).unwrap();
+}
+
+fn evaluations(mut evaluator: impl Evaluator) -> String {
+    let score = |fen: &&str| {
+        let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        evaluator.evaluate(&position, 0)
+    };
+    format!("{:?}", POSITIONS.iter().map(score).collect::<Vec<_>>())
+}
+
+/// A program that prints the evaluations of an embedded evaluation after `start`, which defines `evaluator`.
+fn program(start: &str) -> String {
+    format!(
+        "use patzer_eval::{{Evaluation, Evaluator, hce, nnue}};
+        use shakmaty::{{CastlingMode, Chess, fen::Fen}};
+
+        fn main() {{
+            {start}
+            let score = |fen: &&str| {{
+                let fen = fen.parse::<Fen>().unwrap();
+                let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
+                evaluator.evaluate(&position, 0)
+            }};
+            print!(\"{{:?}}\", {POSITIONS:?}.iter().map(score).collect::<Vec<_>>());
+        }}"
+    )
+}
+
+#[test]
+fn an_evaluation_term_is_one_file_and_one_line() {
+    let change = |workspace: &Path| {
+        let terms = workspace.join("crates/eval/src/hce/terms");
+        let term = r#"//! Castled kings.
+
+            use shakmaty::{Bitboard, Color};
+
+            use crate::hce::context::Context;
+            use crate::hce::sink::Sink;
+
+            term! {
+                "castled", "kings away from the centre";
+                KING = single("king", "a king off the files d and e");
+            }
+
+            pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+                const CENTRE: Bitboard = Bitboard(0x1818_1818_1818_1818);
+                let castled = c.kings[us].is_some_and(|king| !CENTRE.contains(king));
+                sink.add(us, KING, i32::from(castled));
+            }
+        "#;
+        fs::write(terms.join("castled.rs"), term).unwrap();
+        insert(terms.join("mod.rs"), "    tempo: pieces;\n", "    castled: pieces;\n");
+    };
+    let start = r#"
+        let weights = match Evaluation::default_hce() {
+            Evaluation::Hce(weights) => weights,
+            Evaluation::Nnue(_) => unreachable!(),
+        };
+        assert_eq!(weights.missing(), ["castled"]);
+        assert!(hce::describe().contains("castled.king: a king off the files d and e (1)"));
+        assert!(weights.to_toml().contains("[castled]"));
+        let mut evaluator = hce::Hce::new(weights);
+        let _ = nnue::Network::embedded();
+    "#;
+    let Evaluation::Hce(weights) = Evaluation::default_hce() else { unreachable!() };
+    let printed = recipe("term", &["chess", "eval"], change, &program(start));
+    assert_eq!(printed, evaluations(Hce::new(weights)));
+}
+
+#[test]
+fn a_feature_block_is_a_function_and_a_row() {
+    let change = |workspace: &Path| {
+        let features = workspace.join("crates/eval/src/nnue/features");
+        let function = "pub(super) fn wing(perspective: &Perspective, bits: &mut Bits<'_>) {
+            each(perspective, bits, 2, |file, _| file / 4);
+        }\n\n";
+        insert(features.join("lines.rs"), "pub(super) fn rank(", function);
+        let row = "    block(\"w\", [24, 24], lines::wing, \"wing, role, colour\"),\n";
+        insert(features.join("mod.rs"), "    block(\"mb\",", row);
+    };
+    let start = r#"
+        use nnue::{About, Architecture, Network, Nnue, features::Features};
+        let features = Features::parse("all+w").unwrap();
+        assert_eq!((features.count(), features.most()), (768 + 24, 32 + 24));
+        let architecture = Architecture { features, ..Architecture::plain(8) };
+        let body = vec![0; 2 * architecture.parameters()];
+        let network = Network::of_body(architecture, &body, About::default()).unwrap();
+        let network = Network::parse(&network.to_bytes()).unwrap();
+        assert_eq!(Nnue::new(network.into()).evaluate(&Chess::default(), 0), 0);
+        let _ = (Evaluation::EMBEDDED, hce::COUNT);
+        let mut evaluator = Nnue::new(Network::embedded().into());
+    "#;
+    let Evaluation::Nnue(network) = Evaluation::default() else { unreachable!() };
+    let printed = recipe("block", &["chess", "eval"], change, &program(start));
+    assert_eq!(printed, evaluations(Nnue::new(network)));
+}
