@@ -8,8 +8,7 @@ use shakmaty::{Bitboard, Move, Position};
 use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
 use super::history::{ContinuationContext, History, NO_MOVE, piece_to};
-use super::move_picker::is_noisy;
-use super::move_picker::{Hints, MovePicker};
+use super::move_picker::{Hints, MovePicker, is_noisy};
 use super::params::Params;
 use super::pruning::LmrTable;
 use super::quiescence::DEPTH_QS_CHECKS;
@@ -163,7 +162,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// in case of a key collision.
     fn tt_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
         if node.ply == 0 {
-            return self.moves.get(self.rank).map(|known| known.m);
+            return self.moves.get(self.rank).map(|root_move| root_move.m);
         }
         entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
