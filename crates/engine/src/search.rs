@@ -237,13 +237,8 @@ impl<E: Evaluator> Search<'_, E> {
                 && self.selective
                 && best > -MATE_IN_MAX
                 && (!node.in_check || self.params.prune_replies > 0);
-            if may_prune && self.prunes_quiet(node, &ctx, &mv) {
-                // Killers come first whatever their history; no move after another is more promising.
-                skip_quiets |= !mv.refutation || self.late_move_pruning(&ctx, &mv);
-                continue;
-            }
-            if may_prune && self.fails_exchange(node, &ctx, &mv, attacked) {
-                skip_quiets |= mv.quiet && self.late_move_pruning(&ctx, &mv);
+            if may_prune && let Some(skip) = self.prune_move(node, &ctx, &mv, attacked) {
+                skip_quiets |= skip;
                 continue;
             }
             let extension = match self.singular_extension::<PV>(node, &ctx, m) {
