@@ -7,7 +7,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
 use patzer_engine as engine;
-use patzer_engine::quiescence_leaf::leaf_search;
+use patzer_engine::leaf_search;
 use patzer_eval::hce::{self, Hce, Trace, Weights};
 use patzer_eval::{Evaluation, Evaluator};
 use shakmaty::{Chess, Position};

@@ -148,32 +148,21 @@ pub fn includes(m: Move) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fen;
-    use crate::testing::along_random_games;
-
-    fn filtered(position: &Chess) -> Vec<String> {
-        let moves = position.legal_moves().into_iter().filter(|&m| includes(m));
-        sorted(moves)
-    }
-
-    fn sorted(moves: impl Iterator<Item = Move>) -> Vec<String> {
-        let mut texts: Vec<String> = moves.map(|m| format!("{m:?}")).collect();
-        texts.sort();
-        texts
-    }
+    use crate::testing::{KIWIPETE, along_random_games, from_fen, sorted};
 
     fn check(position: &Chess) {
         if !position.is_check() {
             let mut moves = MoveList::new();
             generate(position, &mut moves);
-            assert_eq!(sorted(moves.into_iter()), filtered(position), "{position:?}");
+            let expected = position.legal_moves().into_iter().filter(|&m| includes(m));
+            assert_eq!(sorted(moves), sorted(expected), "{position:?}");
         }
     }
 
     #[test]
     fn captures_are_the_legal_moves_that_capture() {
         for text in [
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
             // Capturing en passant would open both pawns' rank to the rook.
@@ -182,7 +171,7 @@ mod tests {
             // The pin by the bishop lets a pawn capture only its pinner.
             "4k3/8/8/8/8/2b1b3/3P4/4K3 w - - 0 1",
         ] {
-            check(&fen::position(text, false).unwrap());
+            check(&from_fen(text));
         }
     }
 

@@ -60,8 +60,7 @@ fn gives_check_slow(position: &Chess, m: Move) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fen;
-    use crate::testing::along_random_games;
+    use crate::testing::{along_random_games, from_fen};
 
     fn check(position: &Chess) -> usize {
         let checks = CheckInfo::new(position);
@@ -84,7 +83,7 @@ mod tests {
             ("3k4/P7/8/8/8/8/8/K7 w - - 0 1", 2),
             ("8/8/8/k2pP2R/8/8/8/4K3 w - d6 0 1", 1),
         ] {
-            assert_eq!(check(&fen::position(text, false).unwrap()), given, "{text}");
+            assert_eq!(check(&from_fen(text)), given, "{text}");
         }
         along_random_games(8, 60, 150, |position| {
             check(position);

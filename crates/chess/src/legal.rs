@@ -54,7 +54,7 @@ fn pawn_targets(position: &Chess, from: Square) -> Bitboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::along_random_games;
+    use crate::testing::{KIWIPETE, along_random_games};
     use crate::{PackedMove, fen};
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_move_is_legal_if_the_rules_say_so() {
         for text in [
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
             "8/8/8/K2pP2r/8/8/8/4k3 w - d6 0 1",
             "4k3/8/8/8/8/2b1b3/3P4/4K3 w - - 0 1",

@@ -261,6 +261,7 @@ pub fn castling_side(king: Square, rook: Square) -> CastlingSide {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::KIWIPETE;
     use shakmaty::fen::Fen;
 
     fn position(fen: &str) -> Chess {
@@ -271,7 +272,7 @@ mod tests {
     fn positions_survive_packing() {
         for fen in [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            KIWIPETE,
             "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b BGbg - 5 40",
             "4k2r/8/8/8/8/8/8/4K3 b k - 12 77",
@@ -289,7 +290,7 @@ mod tests {
     #[test]
     fn every_legal_move_survives_packing() {
         for fen in [
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            KIWIPETE,
             "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
         ] {

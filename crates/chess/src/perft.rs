@@ -57,14 +57,12 @@ fn perft_until(position: &Chess, depth: u32, stop: &AtomicBool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fen;
+    use crate::testing::{KIWIPETE, from_fen};
 
     #[test]
     fn leaves_are_counted_the_same_in_every_way() {
         // Counts from the Chess Programming Wiki, "Perft Results".
-        let kiwipete =
-            fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
-                .unwrap();
+        let kiwipete = from_fen(KIWIPETE);
         for (depth, leaves) in [(0, 1), (1, 48), (2, 2039), (3, 97_862)] {
             assert_eq!(perft(&kiwipete, depth), leaves);
             if depth > 0 {
@@ -78,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_finished_game_has_no_leaves() {
-        let mated = fen::position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1", false).unwrap();
+        let mated = from_fen("7k/5KQ1/8/8/8/8/8/8 b - - 0 1");
         assert_eq!((perft(&mated, 0), perft(&mated, 1)), (1, 0));
         assert_eq!(divide(&mated, 3, 2, &AtomicBool::new(false)), Some(Vec::new()));
     }

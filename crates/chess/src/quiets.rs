@@ -75,17 +75,12 @@ mod tests {
     use super::*;
     use crate::attacks::attacked;
     use crate::fen;
-    use crate::testing::along_random_games;
+    use crate::testing::{KIWIPETE, along_random_games, sorted};
 
     fn check(position: &Chess) {
         if position.is_check() {
             return;
         }
-        let sorted = |moves: MoveList| {
-            let mut texts: Vec<String> = moves.iter().map(|m| format!("{m:?}")).collect();
-            texts.sort();
-            texts
-        };
         let mut expected = position.legal_moves();
         expected.retain(|m| !m.is_capture() && !m.is_promotion());
         let mut moves = MoveList::new();
@@ -101,7 +96,7 @@ mod tests {
     #[test]
     fn quiet_moves_are_the_legal_moves_that_change_no_material() {
         for text in [
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
             // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king
             // from a rook.

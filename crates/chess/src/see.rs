@@ -122,8 +122,7 @@ fn x_ray_sliders(board: &Board, to: Square, left: Role, occupied: Bitboard) -> B
 mod tests {
     use super::*;
     use crate::attacks::attacked;
-    use crate::fen;
-    use crate::testing::along_random_games;
+    use crate::testing::{KIWIPETE, along_random_games, from_fen};
     use shakmaty::san::San;
 
     /// The exact value, by testing every threshold.
@@ -132,7 +131,7 @@ mod tests {
     }
 
     fn exchange(text: &str, san: &str) -> Score {
-        let position = fen::position(text, false).unwrap();
+        let position = from_fen(text);
         let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
         see(&position, m)
     }
@@ -167,7 +166,7 @@ mod tests {
         });
         assert!(kinds.iter().all(|&count| count > 0));
         // A queen that flees along the file of the attacking rook is lost.
-        let position = fen::position("3r4/8/8/8/3Q4/8/8/4K2k w - -", false).unwrap();
+        let position = from_fen("3r4/8/8/8/3Q4/8/8/4K2k w - -");
         let m = "Qd2".parse::<San>().unwrap().to_move(&position).unwrap();
         let attacked = attacked(position.board(), !position.turn());
         assert!(!attacked.contains(m.to()) && !see_ge_with_attacks(&position, m, 0, attacked));
@@ -196,9 +195,7 @@ mod tests {
 
     #[test]
     fn every_threshold_below_the_value_holds() {
-        let position =
-            fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
-                .unwrap();
+        let position = from_fen(KIWIPETE);
         for m in position.legal_moves() {
             let exact = see(&position, m);
             for threshold in (-2500..=2500).step_by(50) {

@@ -1,6 +1,22 @@
-use shakmaty::{Chess, Position};
+use shakmaty::{Chess, Move, Position};
 
+use crate::fen;
 use crate::rng::Rng;
+
+/// The perft position of Peter McKenzie, full of captures, checks, castling and promotions.
+pub const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+/// Parses a FEN that is known to be sound.
+pub fn from_fen(text: &str) -> Chess {
+    fen::position(text, false).expect("a legal position")
+}
+
+/// Moves as sorted text, to compare lists in any order.
+pub fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<String> {
+    let mut texts: Vec<String> = moves.into_iter().map(|m| format!("{m:?}")).collect();
+    texts.sort();
+    texts
+}
 
 /// Visits every position of random games, where pieces hang and kings stand in check as in no other games.
 pub fn along_random_games(seed: u64, games: usize, plies: usize, mut look: impl FnMut(&Chess)) {

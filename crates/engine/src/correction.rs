@@ -79,11 +79,11 @@ impl CorrectionHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::fen;
+    use patzer_chess::testing::from_fen;
 
     #[test]
     fn a_correction_is_for_positions_with_the_same_pawns_or_pieces() {
-        let index = |text: &str| CorrectionIndex::new(&fen::position(text, false).unwrap());
+        let index = |text: &str| CorrectionIndex::new(&from_fen(text));
         let here = index("4k3/pp6/8/8/8/8/PP6/R3K3 w - - 0 1");
         let same_pawns = index("4k3/pp6/8/8/8/8/PP6/3RK3 w - - 0 1");
         let nothing = index("3k4/1p6/8/8/8/8/P7/1R4K1 w - - 0 1");

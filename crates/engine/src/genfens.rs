@@ -156,14 +156,9 @@ mod tests {
     use shakmaty::{CastlingMode, FromSetup};
 
     use super::*;
-    use crate::searcher::Searcher;
-    use crate::testing::Simple;
-    use crate::transposition_table::TranspositionTable;
+    use crate::testing::engine;
+    use patzer_chess::testing::from_fen;
     use patzer_chess::{key, played};
-
-    fn engine() -> Searcher<Simple> {
-        Searcher::new(Simple, TranspositionTable::smallest())
-    }
 
     fn fens(arguments: &str) -> Vec<String> {
         let request = Request::parse(arguments).unwrap();
@@ -239,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_lopsided_position_is_no_opening() {
-        let position = |text: &str| fen::position(text, false).unwrap();
+        let position = |text: &str| from_fen(text);
         let balanced = |text: &str| balanced(&position(text), &mut engine(), &AtomicBool::new(false));
         assert!(balanced("4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1"));
         assert!(!balanced("4k3/4p3/8/8/8/8/4P3/3QK3 w - - 0 1"));
@@ -251,7 +246,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let book = folder.path().join("book.epd");
         std::fs::write(&book, "# a comment\n4k3/8/8/8/8/8/4P3/4K3 w - - id \"pawn\";\n").unwrap();
-        let start = fen::position("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", false).unwrap();
+        let start = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
         let within = [reached(&start, 0), reached(&start, 1)];
         let openings = openings(&fens(&format!("6 seed 1 book {} plies 0", book.display())), &mut engine());
         assert_eq!(openings.len(), 6);

@@ -175,9 +175,8 @@ fn capture_index(turn: Color, parts: MoveParts) -> usize {
 mod tests {
     use super::*;
     use patzer_chess::attacks::attacked;
-    use patzer_chess::fen;
     use patzer_chess::rng::Rng;
-    use patzer_chess::testing::along_random_games;
+    use patzer_chess::testing::{along_random_games, from_fen};
     use shakmaty::{Chess, Position};
 
     #[test]
@@ -244,7 +243,7 @@ mod tests {
     #[test]
     fn captures_are_known_by_piece_target_and_victim() {
         let mut history = History::new();
-        let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
+        let position = from_fen("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1");
         let moves = position.legal_moves();
         let takes: Vec<Move> = moves.iter().copied().filter(|m| m.is_capture()).collect();
         let pushes: Vec<Move> =

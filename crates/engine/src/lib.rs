@@ -3,7 +3,7 @@
 pub mod bench;
 mod correction;
 mod extensions;
-pub mod genfens;
+mod genfens;
 mod history;
 mod history_table;
 mod history_update;
@@ -13,7 +13,7 @@ mod params;
 mod pruning;
 mod quiescence;
 mod quiescence_cache;
-pub mod quiescence_leaf;
+mod quiescence_leaf;
 mod root;
 mod search;
 mod searcher;
@@ -40,11 +40,12 @@ use patzer_chess::score::Score;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
+pub use quiescence_leaf::{LeafSearch, leaf_search};
 pub use transposition_table::OutOfMemory;
 pub use uci::{OptionError, PlayerSettings};
 
 /// Stack size of a search thread, several times what the deepest line needs.
-pub const STACK_BYTES: usize = 32 << 20;
+const STACK_BYTES: usize = 32 << 20;
 
 /// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

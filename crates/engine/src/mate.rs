@@ -156,35 +156,25 @@ impl<E: Evaluator> Search<'_, E> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use shakmaty::uci::UciMove;
     use shakmaty::{CastlingMode, Color, Piece, Setup, Square};
 
     use super::*;
-    use crate::testing::Simple;
-    use crate::transposition_table::TranspositionTable;
-    use crate::{Engine, Limits, Report, Searcher};
+    use crate::testing::{Simple, engine, search};
+    use crate::{Limits, Report, Searcher};
+    use patzer_chess::Line;
     use patzer_chess::rng::Rng;
     use patzer_chess::score::Score;
-    use patzer_chess::{Line, fen};
+    use patzer_chess::testing::from_fen;
 
     fn go_mate(position: &Chess, moves: u32) -> Report {
         let limits = Limits { mate: Some(moves), depth: Some(4 * moves as i32 - 3), ..Limits::default() };
-        let stop = AtomicBool::new(false);
-        Searcher::new(Simple, TranspositionTable::smallest()).search(
-            &Line::new(position.clone()),
-            &limits,
-            &stop,
-            &mut |_| {},
-        )
+        search(&mut engine(), &Line::new(position.clone()), limits)
     }
 
     fn exhaustive(position: &Chess, plies: i32) -> Score {
         let limits = Limits { depth: Some(plies), ..Limits::default() };
-        let stop = AtomicBool::new(false);
-        let mut engine = Searcher::exhaustive(Simple);
-        engine.search(&Line::new(position.clone()), &limits, &stop, &mut |_| {}).score
+        search(&mut Searcher::exhaustive(Simple), &Line::new(position.clone()), limits).score
     }
 
     #[test]
@@ -199,7 +189,7 @@ mod tests {
             // The king first: promoting at once takes longer.
             ("8/5P1k/8/5K2/8/8/8/8 w - - 0 1", 4, "f5f6"),
         ] {
-            let position = fen::position(text, false).unwrap();
+            let position = from_fen(text);
             let report = go_mate(&position, moves);
             assert_eq!(report.score, mate_in(2 * moves as i32 - 1), "{text}");
             let key = key.parse::<UciMove>().unwrap().to_move(&position).unwrap();
@@ -236,7 +226,7 @@ mod tests {
     fn the_fifty_move_rule_comes_before_a_later_mate() {
         let at = |halfmoves: u32| {
             let text = format!("7k/8/8/8/8/8/R7/1R4K1 w - - {halfmoves} 90");
-            go_mate(&fen::position(&text, false).unwrap(), 2).score
+            go_mate(&from_fen(&text), 2).score
         };
         assert_eq!(at(97), mate_in(3));
         assert!(at(98) < mate_in(3));

@@ -1,6 +1,7 @@
 //! Staged move ordering of the main search: hash move, captures that do not lose material by victim and
 //! history, killers and counter move, quiets by history and check, bad captures; evasions in check. Most
-//! nodes fail high on the first move or a capture, so the other moves are never generated.
+//! nodes fail high on the first move or a capture, so the other moves are never generated. Quiescence orders fewer
+//! kinds of moves, in its own picker, [`QuiescencePicker`].
 
 mod quiescence;
 
@@ -26,7 +27,7 @@ const CHECK_RISK: Score = -75;
 /// among equals, without branches.
 const INDEX_RANGE: i32 = 1 << 9;
 /// The sort key of moves already picked, and of padding.
-const TAKEN: i32 = i32::MIN;
+const PICKED: i32 = i32::MIN;
 /// Sort keys compared at once.
 const LANES: usize = 16;
 
@@ -53,9 +54,9 @@ pub struct Hints {
     check_bonus: i32,
     packed_tt_move: PackedMove,
     /// Killers and counter move.
-    packed: [PackedMove; 3],
+    packed_refutations: [PackedMove; 3],
     /// Target squares of the killers and the counter move.
-    targets: Bitboard,
+    refutation_targets: Bitboard,
 }
 
 impl Hints {
@@ -71,8 +72,8 @@ impl Hints {
     ) -> Hints {
         let packed = |m: Option<Move>| m.map_or(PackedMove::NONE, PackedMove::pack);
         let packed_tt_move = packed(tt_move);
-        let packed = [packed(killers[0]), packed(killers[1]), counter];
-        let targets = packed.iter().map(|m| m.to()).collect();
+        let packed_refutations = [packed(killers[0]), packed(killers[1]), counter];
+        let refutation_targets = packed_refutations.iter().map(|m| m.to()).collect();
         Hints {
             tt_move,
             killers,
@@ -82,8 +83,8 @@ impl Hints {
             checks,
             check_bonus,
             packed_tt_move,
-            packed,
-            targets,
+            packed_refutations,
+            refutation_targets,
         }
     }
 
@@ -115,14 +116,14 @@ impl Hints {
     #[inline(always)]
     pub fn refutation_rank(&self, m: Move, parts: MoveParts) -> i32 {
         // The target square rules out nearly every move.
-        if self.targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
+        if self.refutation_targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
     }
 
     /// Compares packed moves first; a killer from another position may match with a different piece, so
     /// confirm on the full move.
     fn refutation_rank_at_target(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
-        if self.packed.iter().all(|&other| other != packed) {
+        if self.packed_refutations.iter().all(|&other| other != packed) {
             0
         } else if self.killers[0] == Some(m) {
             3
@@ -178,7 +179,7 @@ impl<'a> MovePicker<'a> {
                 }
                 Stage::GoodCaptures => {
                     self.fill(node, history);
-                    while let Some(m) = self.take_best() {
+                    while let Some(m) = self.pick_best() {
                         if self.hints.is_tt_move(m) {
                             continue;
                         }
@@ -188,18 +189,18 @@ impl<'a> MovePicker<'a> {
                         self.moves[self.bad_captures] = m;
                         self.bad_captures += 1;
                     }
-                    self.go_on(Stage::Quiets);
+                    self.enter(Stage::Quiets);
                 }
                 Stage::Quiets => {
                     if !skip_quiets {
                         self.fill(node, history);
-                        while let Some(m) = self.take_best() {
+                        while let Some(m) = self.pick_best() {
                             if !self.hints.is_tt_move(m) {
                                 return Some((m, false));
                             }
                         }
                     }
-                    self.go_on(Stage::BadCaptures);
+                    self.enter(Stage::BadCaptures);
                 }
                 Stage::BadCaptures => {
                     let m = *self.moves[..self.bad_captures].get(self.next)?;
@@ -209,7 +210,7 @@ impl<'a> MovePicker<'a> {
                 Stage::Evasions => {
                     self.fill(node, history);
                     loop {
-                        let m = self.take_best()?;
+                        let m = self.pick_best()?;
                         if !self.hints.is_tt_move(m) {
                             return Some((m, false));
                         }
@@ -219,7 +220,7 @@ impl<'a> MovePicker<'a> {
         }
     }
 
-    fn go_on(&mut self, stage: Stage) {
+    fn enter(&mut self, stage: Stage) {
         self.stage = stage;
         self.filled = false;
         self.next = 0;
@@ -236,8 +237,8 @@ impl<'a> MovePicker<'a> {
         // Least valuable attacker first among equals.
         let capture = |m: Move| {
             let parts = MoveParts::new(m);
-            let most = value_or_zero(parts.capture) + value_or_zero(parts.promotion);
-            6 - parts.role as i32 + 16 * most + history.capture_score(turn, parts)
+            let victim = value_or_zero(parts.capture) + value_or_zero(parts.promotion);
+            6 - parts.role as i32 + 16 * victim + history.capture_score(turn, parts)
         };
         if self.stage == Stage::GoodCaptures {
             captures::generate(position, &mut self.moves);
@@ -265,13 +266,13 @@ impl<'a> MovePicker<'a> {
     }
 
     #[inline]
-    fn take_best(&mut self) -> Option<Move> {
+    fn pick_best(&mut self) -> Option<Move> {
         let next = self.next;
         // Scan from the block that holds the next move; picked moves have the lowest key. One flat loop:
         // compilers turn a nested one into gathers.
         let lanes = self.scores[next - next % LANES..].as_chunks::<LANES>().0.as_flattened();
-        let greatest = lanes.iter().fold(TAKEN, |most, &score| most.max(score));
-        if greatest == TAKEN {
+        let greatest = lanes.iter().fold(PICKED, |most, &score| most.max(score));
+        if greatest == PICKED {
             return None;
         }
         let best = (INDEX_RANGE - 1 - greatest.rem_euclid(INDEX_RANGE)) as usize;
@@ -279,7 +280,7 @@ impl<'a> MovePicker<'a> {
         let m = self.moves[best];
         self.moves.swap(next, best);
         self.scores[best] = keyed_score(best, self.scores[next].div_euclid(INDEX_RANGE));
-        self.scores[next] = TAKEN;
+        self.scores[next] = PICKED;
         self.next += 1;
         Some(m)
     }
@@ -292,13 +293,13 @@ type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
 #[inline(always)]
 fn score_moves(scores: &mut Scores, moves: &MoveList, next: usize, score: impl Fn(Move) -> i32) {
     scores.clear();
-    scores.extend(std::iter::repeat_n(TAKEN, next));
+    scores.extend(std::iter::repeat_n(PICKED, next));
     // Not `extend`, which stays a call and passes the score's inputs through memory.
     for (index, &m) in moves.iter().enumerate().skip(next) {
         scores.push(keyed_score(index, score(m)));
     }
     let rest = scores.len().next_multiple_of(LANES) - scores.len();
-    scores.extend(std::iter::repeat_n(TAKEN, rest));
+    scores.extend(std::iter::repeat_n(PICKED, rest));
 }
 
 #[inline]
@@ -322,9 +323,10 @@ mod tests {
     use super::*;
     use crate::history::NO_CONTEXT;
     use patzer_chess::attacks::attacked;
+    use patzer_chess::key;
     use patzer_chess::rng::Rng;
     use patzer_chess::see::see_ge;
-    use patzer_chess::{fen, key};
+    use patzer_chess::testing::{KIWIPETE, from_fen};
 
     fn hints(position: &Chess, first: Option<Move>) -> Hints {
         Hints::new(
@@ -349,9 +351,7 @@ mod tests {
 
     #[test]
     fn moves_come_best_first() {
-        let position =
-            fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
-                .unwrap();
+        let position = from_fen(KIWIPETE);
         let node = node(&position);
         let moves = position.legal_moves();
         let quiet: Vec<Move> = moves.iter().copied().filter(|&m| !is_noisy(m)).collect();
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn a_check_that_does_not_lose_the_piece_comes_before_other_quiet_moves() {
         let first_three = |text: &str| -> Vec<String> {
-            let position = fen::position(text, false).unwrap();
+            let position = from_fen(text);
             let order = order(&node(&position), &hints(&position, None), &History::new());
             order[..3].iter().map(|(m, _)| m.to_string()).collect()
         };
@@ -394,7 +394,7 @@ mod tests {
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
         ] {
             for _ in 0..20 {
-                let mut position = fen::position(start, false).unwrap();
+                let mut position = from_fen(start);
                 for _ in 0..80 {
                     let mut legal: Vec<String> =
                         position.legal_moves().iter().map(|m| format!("{m:?}")).collect();
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn without_quiet_moves_only_those_that_change_material_are_left() {
-        let position = fen::position("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1", false).unwrap();
+        let position = from_fen("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1");
         let node = node(&position);
         let hints = hints(&position, None);
         let mut picker = MovePicker::new(&node, &hints);

@@ -141,7 +141,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Late move pruning: a quiet move ordered this late has hardly ever been good.
-    pub(super) fn late_move_pruning(&self, ctx: &NodeContext, mv: &MoveContext) -> bool {
+    fn late_move_pruning(&self, ctx: &NodeContext, mv: &MoveContext) -> bool {
         let depth = ctx.depth;
         let enough = (self.params.lmp_base + depth * depth) / if ctx.improving { 1 } else { 2 };
         depth <= self.params.lmp_depth && mv.move_count as i32 > enough
@@ -156,8 +156,25 @@ impl<E: Evaluator> Search<'_, E> {
             && eval + params.futility_base + params.futility_margin * left <= alpha
     }
 
+    /// Prunes a move; `Some(true)` if no later quiet move is worth a search either. `attacked`: squares that the
+    /// enemy attacks.
+    #[inline(always)]
+    pub(super) fn prune_move(
+        &self,
+        node: &Node,
+        ctx: &NodeContext,
+        mv: &MoveContext,
+        attacked: Bitboard,
+    ) -> Option<bool> {
+        if self.prunes_quiet(node, ctx, mv) {
+            // Killers come first whatever their history; no move after another is more promising.
+            return Some(!mv.refutation || self.late_move_pruning(ctx, mv));
+        }
+        self.fails_exchange(node, ctx, mv, attacked).then(|| mv.quiet && self.late_move_pruning(ctx, mv))
+    }
+
     /// Prunes quiet moves that do not give check: late move pruning, futility, history pruning.
-    pub(super) fn prunes_quiet(&self, node: &Node, ctx: &NodeContext, mv: &MoveContext) -> bool {
+    fn prunes_quiet(&self, node: &Node, ctx: &NodeContext, mv: &MoveContext) -> bool {
         let (depth, params) = (ctx.depth, self.params);
         if !mv.quiet || mv.gives_check {
             return false;
@@ -167,15 +184,8 @@ impl<E: Evaluator> Search<'_, E> {
             || (depth <= params.history_depth && mv.history < -params.history_margin * depth)
     }
 
-    /// SEE pruning: the move loses more material than the remaining depth is likely to win back. `attacked`:
-    /// squares that the enemy attacks.
-    pub(super) fn fails_exchange(
-        &self,
-        node: &Node,
-        ctx: &NodeContext,
-        mv: &MoveContext,
-        attacked: Bitboard,
-    ) -> bool {
+    /// SEE pruning: the move loses more material than the remaining depth is likely to win back.
+    fn fails_exchange(&self, node: &Node, ctx: &NodeContext, mv: &MoveContext, attacked: Bitboard) -> bool {
         let (depth, params) = (ctx.depth, self.params);
         if mv.gives_check && params.see_checks == 0 {
             return false;

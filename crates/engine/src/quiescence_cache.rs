@@ -88,7 +88,7 @@ fn slot(planes: &Planes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::fen;
+    use patzer_chess::testing::from_fen;
 
     #[test]
     fn positions_that_differ_in_one_respect_have_entries_of_their_own() {
@@ -102,7 +102,7 @@ mod tests {
             "4k3/8/8/3rP3/8/8/8/4K3 w - - 0 1",
             "4k3/8/8/3qP3/8/8/8/4K3 w - - 0 1",
         ];
-        let seen = texts.map(|text| planes(&fen::position(text, false).unwrap()));
+        let seen = texts.map(|text| planes(&from_fen(text)));
         for (i, a) in seen.iter().enumerate() {
             assert!(seen[..i].iter().all(|b| a != b), "{}", texts[i]);
         }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn an_entry_lasts_until_another_position_needs_its_place() {
-        let position = fen::position("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", false).unwrap();
+        let position = from_fen("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1");
         let mut cache = QuiescenceCache::new();
         let key = CacheKey::new(&position);
         assert_eq!(cache.entry(&key).eval, None);

@@ -223,10 +223,8 @@ impl<E: Evaluator> Search<'_, E> {
 }
 
 fn root_moves(root: &Node, only: &[Move]) -> Vec<RootMove> {
-    let legal = root.position.legal_moves();
-    let wanted: Vec<RootMove> =
-        legal.iter().filter(|m| only.contains(m)).copied().map(RootMove::new).collect();
-    if only.is_empty() { legal.into_iter().map(RootMove::new).collect() } else { wanted }
+    let legal = root.position.legal_moves().into_iter();
+    legal.filter(|m| only.is_empty() || only.contains(m)).map(RootMove::new).collect()
 }
 
 /// A requested mate is proven.

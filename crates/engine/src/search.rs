@@ -8,8 +8,7 @@ use shakmaty::{Bitboard, Move, Position};
 use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
 use super::history::{ContinuationContext, History, NO_MOVE, piece_to};
-use super::move_picker::is_noisy;
-use super::move_picker::{Hints, MovePicker};
+use super::move_picker::{Hints, MovePicker, is_noisy};
 use super::params::Params;
 use super::pruning::LmrTable;
 use super::quiescence::DEPTH_QS_CHECKS;
@@ -163,7 +162,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// in case of a key collision.
     fn tt_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
         if node.ply == 0 {
-            return self.moves.get(self.rank).map(|known| known.m);
+            return self.moves.get(self.rank).map(|root_move| root_move.m);
         }
         entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
@@ -238,13 +237,8 @@ impl<E: Evaluator> Search<'_, E> {
                 && self.selective
                 && best > -MATE_IN_MAX
                 && (!node.in_check || self.params.prune_replies > 0);
-            if may_prune && self.prunes_quiet(node, &ctx, &mv) {
-                // Killers come first whatever their history; no move after another is more promising.
-                skip_quiets |= !mv.refutation || self.late_move_pruning(&ctx, &mv);
-                continue;
-            }
-            if may_prune && self.fails_exchange(node, &ctx, &mv, attacked) {
-                skip_quiets |= mv.quiet && self.late_move_pruning(&ctx, &mv);
+            if may_prune && let Some(skip) = self.prune_move(node, &ctx, &mv, attacked) {
+                skip_quiets |= skip;
                 continue;
             }
             let extension = match self.singular_extension::<PV>(node, &ctx, m) {

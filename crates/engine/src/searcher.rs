@@ -196,12 +196,10 @@ pub(super) fn has_no_moves(position: &Chess) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine;
     use crate::testing::Simple;
     use crate::transposition_table::{Bound, Entry};
-    use patzer_chess::testing::along_random_games;
-    use patzer_chess::{fen, key, score};
-    use patzer_eval::Evaluation;
+    use patzer_chess::testing::{along_random_games, from_fen};
+    use patzer_chess::{key, score};
 
     #[test]
     fn a_side_is_stuck_if_it_has_no_legal_move() {
@@ -215,14 +213,14 @@ mod tests {
             ("k7/8/1Q6/8/8/7p/7P/K7 b - - 0 1", true),
             ("k1n4R/8/1Q6/8/8/7p/7P/7K b - - 0 1", true),
         ] {
-            assert_eq!(has_no_moves(&fen::position(text, false).unwrap()), expected, "{text}");
+            assert_eq!(has_no_moves(&from_fen(text)), expected, "{text}");
         }
     }
 
     /// The table entry after a zero-window search of a position.
     fn found(text: &str, alpha: Score, depth: i32) -> Entry {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        let position = fen::position(text, false).unwrap();
+        let position = from_fen(text);
         let key = key::of(&position);
         let mut searcher = Searcher::new(Simple, TranspositionTable::smallest());
         let shared_nodes = AtomicU64::new(0);
@@ -239,17 +237,5 @@ mod tests {
         assert!(bare(found(even, -400, 2)), "reverse futility");
         let razored = found(even, 2000, 1);
         assert!(!bare(razored) && razored.bound == Bound::Upper && razored.score <= 2000);
-    }
-
-    #[test]
-    fn the_score_of_a_leaf_is_its_evaluation() {
-        let mut engine = engine(&Evaluation::default_hce(), 1);
-        along_random_games(5, 30, 200, |position| {
-            if let Some((leaf, value)) = engine.quiescence_leaf(position)
-                && !score::is_mate(value)
-            {
-                assert_eq!(value, engine.evaluate(&leaf), "{position:?}");
-            }
-        });
     }
 }

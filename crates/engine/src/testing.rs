@@ -1,7 +1,21 @@
+use std::sync::atomic::AtomicBool;
+
 use shakmaty::{Chess, Position, Role};
 
+use super::searcher::Searcher;
+use super::transposition_table::TranspositionTable;
+use super::{Engine, Limits, Report};
+use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_eval::Evaluator;
+
+pub fn engine() -> Searcher<Simple> {
+    Searcher::new(Simple, TranspositionTable::smallest())
+}
+
+pub fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
+    engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {})
+}
 
 /// A material and square evaluation for search tests.
 #[derive(Clone)]

@@ -7,37 +7,23 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::searcher::Searcher;
-use super::testing::Simple;
+use super::testing::{Simple, engine, search};
 use super::transposition_table::TranspositionTable;
 use super::{Clock, Engine, Limits, Report};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
 use patzer_chess::see::see_ge;
-use patzer_chess::testing::along_random_games;
-use patzer_chess::{Line, captures, fen, key, played};
+use patzer_chess::testing::{KIWIPETE, along_random_games, from_fen};
+use patzer_chess::{Line, captures, key, played};
 use patzer_eval::Evaluator;
 
-const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
-
-fn position(text: &str) -> Chess {
-    fen::position(text, false).unwrap()
-}
-
 fn line(text: &str, moves: &str) -> Line {
-    let mut line = Line::new(position(text));
+    let mut line = Line::new(from_fen(text));
     for text in moves.split_whitespace() {
         let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
         line.play(m);
     }
     line
-}
-
-fn engine() -> Searcher<Simple> {
-    Searcher::new(Simple, TranspositionTable::smallest())
-}
-
-fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
-    engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {})
 }
 
 fn depth(depth: i32) -> Limits {
@@ -107,7 +93,7 @@ fn without_pruning_the_search_is_negamax() {
         ("7k/8/5K2/6Q1/8/8/8/8 w - - 97 90", 3),
     ] {
         for plies in 1..=deepest {
-            let position = position(text);
+            let position = from_fen(text);
             let expected = negamax(&position, &mut Vec::new(), plies, 0);
             let mut engine = Searcher::exhaustive(Simple);
             let report = search(&mut engine, &Line::new(position), depth(plies));
@@ -126,14 +112,14 @@ fn mates_are_found_at_their_true_distance() {
         ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 3),
     ] {
         // LmrTable and pruning put it off by some iterations, but not for good.
-        let report = search(&mut engine(), &Line::new(position(text)), depth(plies + 6));
+        let report = search(&mut engine(), &Line::new(from_fen(text)), depth(plies + 6));
         assert_eq!(report.score, mate_in(plies), "{text}");
-        let mut end = position(text);
+        let mut end = from_fen(text);
         for &m in &report.pv {
             end = end.play(m).unwrap();
         }
         assert!(end.is_checkmate(), "{text}: the variation ends in mate");
-        let exhaustive = search(&mut Searcher::exhaustive(Simple), &Line::new(position(text)), depth(plies));
+        let exhaustive = search(&mut Searcher::exhaustive(Simple), &Line::new(from_fen(text)), depth(plies));
         assert_eq!(exhaustive.score, mate_in(plies), "{text}: the table changes no mate score");
     }
 }
@@ -151,7 +137,7 @@ fn the_side_that_is_lost_takes_a_repetition() {
     // White is about to be mated on the back rank, but can give check for ever: Qe8+ Kh7 Qh5+ Kg8.
     let report = search(&mut engine(), &line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", ""), depth(16));
     assert_eq!(report.score, 0);
-    let after = played(&position("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1"), report.best.unwrap());
+    let after = played(&from_fen("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1"), report.best.unwrap());
     assert!(after.is_check());
 }
 
@@ -286,7 +272,7 @@ fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
 
 #[test]
 fn resolving_depends_on_nothing_before_it() {
-    let position = position(KIWIPETE);
+    let position = from_fen(KIWIPETE);
     let fresh = engine().quiescence_leaf(&position);
     let mut used = engine();
     search(&mut used, &Line::new(position.clone()), nodes(20_000));
@@ -297,9 +283,9 @@ fn resolving_depends_on_nothing_before_it() {
 fn a_quiet_position_is_its_own_leaf_and_a_stalemate_has_none() {
     let start = Chess::default();
     assert_eq!(engine().quiescence_leaf(&start), Some((start.clone(), Simple.evaluate(&start, 0))));
-    let mated = position("7k/5KQ1/8/8/8/8/8/8 b - - 0 1");
+    let mated = from_fen("7k/5KQ1/8/8/8/8/8/8 b - - 0 1");
     assert_eq!(engine().quiescence_leaf(&mated), Some((mated.clone(), mated_in(0))));
-    assert_eq!(engine().quiescence_leaf(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1")), None);
+    assert_eq!(engine().quiescence_leaf(&from_fen("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1")), None);
 }
 
 #[test]

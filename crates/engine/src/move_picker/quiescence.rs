@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
     use patzer_chess::checks::CheckInfo;
-    use patzer_chess::testing::along_random_games;
-    use patzer_chess::{fen, key};
+    use patzer_chess::key;
+    use patzer_chess::testing::{KIWIPETE, along_random_games, from_fen};
 
     fn handed_out(position: &Chess, first: PackedMove) -> Vec<Move> {
         let node = Node::root(position, key::of(position));
@@ -144,9 +144,7 @@ mod tests {
 
     #[test]
     fn captures_come_best_first_and_quiet_moves_not_at_all() {
-        let position =
-            fen::position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", false)
-                .unwrap();
+        let position = from_fen(KIWIPETE);
         let losing = position.legal_moves().into_iter().find(|&m| is_noisy(m) && !see_ge(&position, m, 0));
         let order = handed_out(&position, PackedMove::pack(losing.unwrap()));
         assert_eq!(order[0], losing.unwrap(), "the table's move comes whatever it loses");

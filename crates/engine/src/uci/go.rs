@@ -20,7 +20,7 @@ pub enum Go {
 /// Parses the arguments and returns warnings beside the command. Negative times, which GUIs send for
 /// overdrawn clocks, count as 0.
 pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
-    let mut reader = Reader { words: arguments.split_whitespace(), held: None, faults: Vec::new() };
+    let mut reader = Reader { words: arguments.split_whitespace(), lookahead: None, warnings: Vec::new() };
     let mut limits = Limits { overhead, ..Limits::default() };
     let white = position.turn().is_white();
     let (mut time, mut increment, mut moves_to_go) = (None, Duration::ZERO, None);
@@ -37,7 +37,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
             "movestogo" => {
                 moves_to_go = Some(reader.number(word).min(1000) as u32).filter(|&moves| moves > 0)
             }
-            "perft" => return (Go::Perft(reader.number(word).min(100) as u32), reader.faults),
+            "perft" => return (Go::Perft(reader.number(word).min(100) as u32), reader.warnings),
             "searchmoves" => reader.moves(position, &mut limits),
             "wtime" | "btime" => {
                 let left = Duration::from_millis(reader.number(word));
@@ -51,7 +51,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
                     increment = added;
                 }
             }
-            _ => reader.faults.push(format!("go {word}: not known, and left out")),
+            _ => reader.warnings.push(format!("go {word}: not known, and left out")),
         }
     }
     limits.clock = time.map(|time| Clock { time, increment, moves_to_go });
@@ -65,32 +65,32 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
         (false, false) if bounded => Go::Search(limits),
         _ => Go::Endless(limits),
     };
-    (go, reader.faults)
+    (go, reader.warnings)
 }
 
 /// The words of the command, with one word of lookahead.
 struct Reader<'a> {
     words: SplitWhitespace<'a>,
-    held: Option<&'a str>,
-    faults: Vec<String>,
+    lookahead: Option<&'a str>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Option<&'a str> {
-        self.held.take().or_else(|| self.words.next())
+        self.lookahead.take().or_else(|| self.words.next())
     }
 
     /// The number after a word, at least 0; 0 with a warning if it is missing.
     fn number(&mut self, word: &str) -> u64 {
         let Some(text) = self.next() else {
-            self.faults.push(format!("go {word}: the number is missing, taken as the least"));
+            self.warnings.push(format!("go {word}: the number is missing, taken as the least"));
             return 0;
         };
         match text.parse::<i128>() {
             // Clamp, since durations are added up later.
             Ok(number) => number.clamp(0, i128::from(u32::MAX) * 1000) as u64,
             Err(_) => {
-                self.faults.push(format!("go {word} {text}: not a number, taken as the least"));
+                self.warnings.push(format!("go {word} {text}: not a number, taken as the least"));
                 0
             }
         }
@@ -102,9 +102,9 @@ impl<'a> Reader<'a> {
             match text.parse::<UciMove>().map(|uci| uci.to_move(position)) {
                 Ok(Ok(m)) if !limits.only.contains(&m) => limits.only.push(m),
                 Ok(Ok(_)) => {}
-                Ok(Err(_)) => self.faults.push(format!("go searchmoves {text}: not legal, and left out")),
+                Ok(Err(_)) => self.warnings.push(format!("go searchmoves {text}: not legal, and left out")),
                 Err(_) => {
-                    self.held = Some(text);
+                    self.lookahead = Some(text);
                     return;
                 }
             }
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::fen;
+    use patzer_chess::testing::from_fen;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -125,7 +125,7 @@ mod tests {
 
     fn limits(arguments: &str) -> Limits {
         match white(arguments) {
-            (Go::Search(limits), faults) if faults.is_empty() => limits,
+            (Go::Search(limits), warnings) if warnings.is_empty() => limits,
             other => panic!("{other:?}"),
         }
     }
@@ -133,8 +133,7 @@ mod tests {
     #[test]
     fn each_side_gets_its_own_clock() {
         let text = "wtime 1000 btime 2000 winc 10 binc 20 movestogo 5";
-        let black =
-            fen::position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", false).unwrap();
+        let black = from_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         for (position, time, increment) in [(&Chess::default(), 1000, 10), (&black, 2000, 20)] {
             let (Go::Search(limits), _) = parse(text, position, MS) else { panic!() };
             let clock = Clock { time: time * MS, increment: increment * MS, moves_to_go: Some(5) };
@@ -172,19 +171,19 @@ mod tests {
         let limits = limits("searchmoves e2e4 d2d4 e2e4 depth 3");
         assert_eq!(limits.only.len(), 2);
         assert_eq!(limits.depth, Some(3));
-        let (_, faults) = white("searchmoves e2e5 depth 3");
-        assert_eq!(faults, ["go searchmoves e2e5: not legal, and left out"]);
+        let (_, warnings) = white("searchmoves e2e5 depth 3");
+        assert_eq!(warnings, ["go searchmoves e2e5: not legal, and left out"]);
     }
 
     #[test]
     fn what_is_not_understood_is_named_and_does_not_make_a_search_endless() {
-        for (text, fault) in [
+        for (text, warning) in [
             ("depth", "go depth: the number is missing, taken as the least"),
             ("depth x", "go depth x: not a number, taken as the least"),
             ("sideways depth 1", "go sideways: not known, and left out"),
         ] {
-            let (go, faults) = white(text);
-            assert_eq!(faults, [fault]);
+            let (go, warnings) = white(text);
+            assert_eq!(warnings, [warning]);
             assert!(matches!(go, Go::Search(Limits { depth: Some(1), .. })), "{text}");
         }
     }

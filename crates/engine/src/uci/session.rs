@@ -202,18 +202,18 @@ impl Session {
     }
 
     fn set_position(&mut self, arguments: &str) {
-        let (line, fault) = notation::line(arguments, self.chess960);
+        let (line, error) = notation::line(arguments, self.chess960);
         if let Some(line) = line {
             self.line = line;
         }
-        if let Some(fault) = fault {
-            self.out.explain(fault);
+        if let Some(error) = error {
+            self.out.explain(error);
         }
     }
 
     fn go(&mut self, arguments: &str) {
-        let (go, faults) = go::parse(arguments, self.line.position(), self.overhead);
-        faults.into_iter().for_each(|fault| self.out.explain(fault));
+        let (go, warnings) = go::parse(arguments, self.line.position(), self.overhead);
+        warnings.into_iter().for_each(|error| self.out.explain(error));
         match go {
             Go::Search(limits) => self.search(limits, Hold::No),
             Go::Endless(limits) => self.search(limits, Hold::Endless),
@@ -230,14 +230,14 @@ impl Session {
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
         self.start(hold, move |engine, stop| {
-            let mut tell = |report: &Report| {
+            let mut info = |report: &Report| {
                 out.say(notation::info(report, mode));
                 if out.closed() {
                     // The reader is gone, perhaps without `quit`.
                     stop.store(true, Ordering::Relaxed);
                 }
             };
-            let report = engine.search(&line, &limits, stop, &mut tell);
+            let report = engine.search(&line, &limits, stop, &mut info);
             // UCI forbids answering an infinite search before `stop`.
             while held.holds() && !stop.load(Ordering::Relaxed) {
                 std::thread::park();
