@@ -77,7 +77,7 @@ impl Kind {
 }
 
 impl MatchArgs {
-    fn with_those_of_the_journal(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
+    fn with_stored_arguments(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
         let all = match_run::resumed::<PairEntry, _>(
             "match",
             &["players", "engine"],
@@ -95,13 +95,9 @@ impl MatchArgs {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// As [`match_run::play_match`].
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("match");
-    let args = &args.with_those_of_the_journal(&mut typed)?;
+    let args = &args.with_stored_arguments(&mut typed)?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
     let specs = args.play.specs(&files)?;
     if specs.len() < 2 {

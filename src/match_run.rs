@@ -1,6 +1,4 @@
-//! What `sprt` and `match` do alike: from players and a schedule to standings and a record on disk.
-//!
-//! In: the arguments of either. Out: the standings, how it ended, and who tells it.
+//! Runs a match for `sprt` and `match`, from players and pairings to final standings.
 
 use std::path::Path;
 
@@ -14,47 +12,31 @@ use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::{MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
-/// What is to be played.
+/// A match to play.
 pub struct MatchRun<'a> {
-    /// The command's name.
     pub command: &'static str,
-    /// How it is played.
     pub play: &'a PlayArgs,
-    /// How it is told.
     pub show: &'a DisplayArgs,
-    /// The players.
     pub specs: &'a [Spec],
-    /// Who meets whom.
     pub pairings: Pairings,
-    /// All pairs that may be played, those of an earlier run counted.
+    /// All pairs, earlier runs included.
     pub pairs: usize,
-    /// What kind of match it is: an option of the record, which a resumed one must share.
+    /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
-    /// The file of the games.
     pub pgn: &'a Path,
-    /// Whether to go on with the record that is there.
     pub resume: bool,
-    /// What was typed, to be kept.
+    /// The command line to store in the journal.
     pub typed: &'a Arguments,
 }
 
-/// A contest that is over.
 pub struct FinishedMatch<S> {
-    /// What the pairs add up to.
     pub standings: S,
-    /// How it ended.
     pub ended: RunSummary,
-    /// The book, in its order.
     pub openings: Openings,
-    /// Who tells the result.
     pub show: MatchDisplay,
 }
 
-/// Plays. `standings` begins them, from the players and the book.
-///
-/// # Errors
-/// If a player or the openings are no good, before any game; if a player fails on the way; or if a game cannot be
-/// written down.
+/// Plays a match; `standings` creates its empty standings.
 pub fn play_match<S: Standings>(
     run: &MatchRun,
     standings: impl FnOnce(&Lineup, &Openings) -> S,
@@ -109,7 +91,7 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
-/// What a careful author should know about how it went.
+/// Reports what the author of a test should know about its games.
 pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     if two && tally.identical() {
         ui.note(
@@ -130,12 +112,9 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     ui.note(format!("games in {}", pgn.display()));
 }
 
-/// With `--resume`, what is not given now is as it was given when the match began: the arguments as a whole, and
-/// in `typed` what is to be kept. `players` are the arguments that name players: who is named again is not added to
-/// those of the journal. `None` if what was typed is all there is.
-///
-/// # Errors
-/// If the journal cannot be read or does not fit.
+/// With `--resume`, fills the arguments not given now from the journal. Returns all arguments, and in `typed`
+/// those to store; `None` without a journal. `players` are the arguments that name players: given again, they
+/// replace the stored ones.
 pub fn resumed<E: JournalEntry, A: clap::Args>(
     command: &'static str,
     players: &[&str],

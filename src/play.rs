@@ -1,6 +1,4 @@
-//! What all commands that play games have in common: players, limits, openings, adjudication, the record.
-//!
-//! In: their arguments. Out: what the arena needs.
+//! Arguments common to `sprt` and `match`: players, limits, openings, adjudication.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,16 +17,16 @@ use patzer_match::{
     Control, KEYS, Rules, Spec, SpecError, Syzygy, Time, TimeControl, TimeSettings, Timeouts,
 };
 
-/// Nodes a move where nothing else is asked for: quick, and the same every time.
+/// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
 
-/// Transposition table of players in this process where nothing else is asked for, in MiB.
+/// Default transposition table of in-process players, MiB.
 pub const DEFAULT_HASH: usize = 16;
 
-/// What players keep in reserve of their time; in one process there is no way to a GUI and back.
+/// Time reserve of in-process players, which have no GUI latency.
 const OVERHEAD: Duration = Duration::from_millis(5);
 
-/// The most milliseconds and seconds that an argument may ask for: a day.
+/// Largest time argument: a day.
 const DAY_MS: u64 = 86_400_000;
 
 /// Players, limits, games and adjudication.
@@ -122,23 +120,17 @@ pub struct PlayArgs {
     adjudication: AdjudicationArgs,
 }
 
-/// The players of a match, by their numbers.
+/// The participants of a match, by index.
 pub struct Lineup {
-    /// What plays.
     pub participants: Vec<Participant>,
-    /// Their names.
     pub names: Vec<String>,
-    /// What they play under.
     pub time_settings: Vec<TimeSettings>,
-    /// Whether the limit was left to us.
+    /// No limit was given.
     unlimited: bool,
 }
 
 impl PlayArgs {
-    /// The players: those named by their files first, then those of `--engine`.
-    ///
-    /// # Errors
-    /// If a description is not understood.
+    /// Players named by file, then those of `--engine`.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
         let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
@@ -160,10 +152,7 @@ impl PlayArgs {
         files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.with_defaults(&each))).collect()
     }
 
-    /// Reads what the players are, and starts each program once to see that it works.
-    ///
-    /// # Errors
-    /// If one does not.
+    /// Loads the participants, and starts each program once to check it.
     pub fn lineup(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Lineup> {
         let defaults = self.defaults();
         let participants: Result<Vec<Participant>> =
@@ -200,23 +189,14 @@ impl PlayArgs {
         }
     }
 
-    /// The rules of all games.
     pub fn rules(&self, syzygy: Option<Arc<Syzygy>>) -> Rules {
         Rules { adjudication: self.adjudication.rules(), recover: self.recover, syzygy }
     }
 
-    /// The tables that decide endgames, if there are any.
-    ///
-    /// # Errors
-    /// As [`Syzygy::load`].
     pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
         self.adjudication.syzygy()
     }
 
-    /// The book, in its order.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn openings(&self) -> Result<Openings> {
         Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
@@ -228,19 +208,18 @@ impl PlayArgs {
         })
     }
 
-    /// Games at the same time.
     pub fn concurrency(&self) -> usize {
         self.concurrency.map_or_else(rayon::current_num_threads, |n| n as usize)
     }
 
-    /// The cores of each board, if they were asked for and there are enough.
+    /// CPU sets for `--affinity`; warns if there are too few CPUs.
     pub fn cores(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
         if !self.affinity {
             return None;
         }
         match affinity::CpuShares::new(self.concurrency(), lineup.threads()) {
             Ok(boards) => {
-                // Those that are running already run anywhere.
+                // Programs that run already are not pinned.
                 lineup.participants.iter().for_each(Participant::drop_spares);
                 Some(boards)
             }
@@ -251,19 +230,18 @@ impl PlayArgs {
         }
     }
 
-    /// The tags of all games.
     pub fn header(&self, event: &str, lineup: &Lineup) -> Header {
         let mut header = Header::new(event, &lineup.names, &lineup.time_settings);
         for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
             *engine = participant.engine_name().map(str::to_string);
         }
         header.times |= lineup.participants.iter().any(Participant::is_program);
-        // Games that are the same every time shall be the same tomorrow.
+        // A date would make reproducible games differ from day to day.
         header.date = header.times.then(pgn::today);
         header
     }
 
-    /// Tells what is played, and what to think of it.
+    /// Reports what is about to be played, with warnings.
     pub fn announce(&self, lineup: &Lineup, openings: &Openings, ui: &Ui) {
         let limits: Vec<String> =
             lineup.time_settings.iter().map(|time_settings| time_settings.control.to_string()).collect();
@@ -293,7 +271,7 @@ impl PlayArgs {
         }
     }
 
-    /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
+    /// Conditions in fastchess's format: limit, threads, hash, book.
     pub fn conditions(&self, lineup: &Lineup) -> String {
         let all = |of: fn(&Participant) -> String| -> String {
             let mut values: Vec<String> = lineup.participants.iter().map(of).collect();
@@ -314,7 +292,7 @@ impl PlayArgs {
         format!("{limit}, {threads}, {hash}, {}", openings::book_name(self.openings.as_ref()))
     }
 
-    /// Everything but the test itself that decides which games are played and what they prove.
+    /// Options stored in the journal: everything that decides which games are played, except the test.
     pub fn options(&self, lineup: &Lineup, openings: &Openings) -> Options {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
@@ -339,22 +317,19 @@ impl PlayArgs {
 }
 
 impl Lineup {
-    /// The most threads that one player searches with. Players take turns, so a board needs as many cores.
+    /// Threads of the player with the most: players take turns.
     pub fn threads(&self) -> usize {
         self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
 }
 
-/// What stands at the end of a command's help: its examples, and the keys of `--engine`.
+/// Appends the keys of `--engine` to a command's examples.
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }
 
 /// Sets `NAME=VALUE` of a flag.
-///
-/// # Errors
-/// If it is not of this form.
 pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
@@ -365,10 +340,7 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     }
 }
 
-/// Begins a record, or goes on with one: with the pairs that it holds.
-///
-/// # Errors
-/// As [`MatchRecord::create`] and [`MatchRecord::resume`].
+/// Creates or resumes a record, and returns its pairs.
 pub fn open_record(
     path: &std::path::Path,
     resume: bool,

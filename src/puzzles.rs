@@ -58,13 +58,9 @@ pub struct PuzzlesArgs {
 struct PuzzlesResult {
     #[serde(flatten)]
     score: PuzzleScore,
-    /// Share of the moves that were right.
     accuracy: f64,
-    /// Puzzles that make no sense.
     puzzles_bad: usize,
-    /// By rating, 200 points a row.
     by_rating: Vec<Band>,
-    /// Names of the puzzles that were not solved.
     unsolved: Vec<String>,
 }
 
@@ -76,9 +72,9 @@ struct Band {
     accuracy: f64,
 }
 
-/// Points of rating in a row.
+/// Rating points in a row.
 const BAND: u32 = 200;
-/// Bad puzzles that are named one by one.
+/// Bad puzzles reported one by one.
 const NAMED: usize = 5;
 
 impl fmt::Display for PuzzlesResult {
@@ -101,10 +97,6 @@ impl fmt::Display for PuzzlesResult {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If a file or the evaluation cannot be read, there is no puzzle that makes sense, or the user stops it.
 pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
