@@ -9,7 +9,7 @@ use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
 use patzer_match::record::PairEntry;
-use patzer_match::{CrossTable, Pairings};
+use patzer_match::{CrossTable, Lineup, Pairings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -120,7 +120,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         typed: &typed,
         pairings,
     };
-    let begin = |lineup: &super::play::Lineup, openings: &patzer_match::openings::Openings| {
+    let begin = |lineup: &Lineup, openings: &patzer_match::openings::Openings| {
         CrossTable::new(&lineup.names, openings.len())
     };
     let held = match_run::play_match(&run, begin, ui)?;

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
-use super::play::{Lineup, PlayArgs, open_record};
+use super::play::{PlayArgs, open_record};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::{MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
+use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
 /// A match to play.
 pub struct MatchRun<'a> {
@@ -54,10 +54,8 @@ pub fn play_match<S: Standings>(
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
     let (mut record, done) = open_record(pgn, run.resume, run.typed, &options, ui)?;
-    play.announce(&lineup, &openings, ui);
-    if let [a, b] = &lineup.participants[..]
-        && (&a.digest, a.time_settings, a.settings()) == (&b.digest, b.time_settings, b.settings())
-    {
+    play.announce(run.specs, &lineup, &openings, ui);
+    if lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
     let boards = play.cores(&lineup, ui);
@@ -69,14 +67,14 @@ pub fn play_match<S: Standings>(
         names: &lineup.names,
         openings: &openings,
         rules: play.rules(syzygy),
-        header: play.header(&format!("patzer {}", run.command), &lineup),
+        header: lineup.header(&format!("patzer {}", run.command)),
         prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
     };
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
     let info = MatchInfo {
         names: lineup.names.clone(),
-        conditions: play.conditions(&lineup),
+        conditions: lineup.conditions(&play.book_name()),
         games: 2 * run.pairs,
         done: 2 * done.len() as u64,
     };

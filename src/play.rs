@@ -10,12 +10,9 @@ use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
 use patzer_match::openings::{self, Openings, Order};
-use patzer_match::participant::{self, Defaults, Participant};
-use patzer_match::pgn::{self, Header};
+use patzer_match::participant::{Defaults, Participant};
 use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::{
-    Control, KEYS, Rules, Spec, SpecError, Syzygy, Time, TimeControl, TimeSettings, Timeouts,
-};
+use patzer_match::{Control, KEYS, Lineup, Rules, Spec, SpecError, Syzygy, Time, TimeControl, Timeouts};
 
 /// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
@@ -120,15 +117,6 @@ pub struct PlayArgs {
     adjudication: AdjudicationArgs,
 }
 
-/// The participants of a match, by index.
-pub struct Lineup {
-    pub participants: Vec<Participant>,
-    pub names: Vec<String>,
-    pub time_settings: Vec<TimeSettings>,
-    /// No limit was given.
-    unlimited: bool,
-}
-
 impl PlayArgs {
     /// Players named by file, then those of `--engine`.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
@@ -154,18 +142,12 @@ impl PlayArgs {
 
     /// Loads the participants, and starts each program once to check it.
     pub fn lineup(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Lineup> {
-        let defaults = self.defaults();
-        let participants: Result<Vec<Participant>> =
-            specs.iter().map(|spec| Participant::load(spec, &defaults)).collect();
-        let mut participants = participants?;
-        participant::make_names_unique(&mut participants, specs);
-        participant::start_programs(&mut participants, stop)?;
-        Ok(Lineup {
-            names: participants.iter().map(|participant| participant.name.clone()).collect(),
-            time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
-            unlimited: self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()),
-            participants,
-        })
+        Lineup::load(specs, &self.defaults(), stop)
+    }
+
+    /// Whether some player has no limit of its own and none was given.
+    fn unlimited(&self, specs: &[Spec]) -> bool {
+        self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited())
     }
 
     fn control(&self) -> Control {
@@ -230,40 +212,22 @@ impl PlayArgs {
         }
     }
 
-    pub fn header(&self, event: &str, lineup: &Lineup) -> Header {
-        let mut header = Header::new(event, &lineup.names, &lineup.time_settings);
-        for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
-            *engine = participant.engine_name().map(str::to_string);
-        }
-        header.times |= lineup.participants.iter().any(Participant::is_program);
-        // A date would make reproducible games differ from day to day.
-        header.date = header.times.then(pgn::today);
-        header
-    }
-
     /// Reports what is about to be played, with warnings.
-    pub fn announce(&self, lineup: &Lineup, openings: &Openings, ui: &Ui) {
-        let limits: Vec<String> =
-            lineup.time_settings.iter().map(|time_settings| time_settings.control.to_string()).collect();
-        let limit = match limits.split_first() {
-            Some((first, rest)) if rest.iter().all(|limit| limit == first) => first.clone(),
-            _ => limits.join(" against "),
-        };
+    pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
+        let limit = lineup.limits();
         ui.note(format!(
             "{}: {limit}, {} at once, {} openings ({})",
             lineup.names.join(" against "),
             self.concurrency(),
             openings.len(),
-            openings::book_name(self.openings.as_ref())
+            self.book_name()
         ));
-        if lineup.unlimited {
+        if self.unlimited(specs) {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
         let cores = affinity::cpus();
         let busy = self.concurrency() * lineup.threads();
-        if busy > cores
-            && !lineup.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
-        {
+        if busy > cores && !lineup.deterministic() {
             ui.warn(format!(
                 "{} games at once need {busy} cores of the {cores} that there are: players will lose time to each other",
                 self.concurrency()
@@ -271,40 +235,16 @@ impl PlayArgs {
         }
     }
 
-    /// Conditions in fastchess's format: limit, threads, hash, book.
-    pub fn conditions(&self, lineup: &Lineup) -> String {
-        let all = |of: fn(&Participant) -> String| -> String {
-            let mut values: Vec<String> = lineup.participants.iter().map(of).collect();
-            values.dedup();
-            values.join(" - ")
-        };
-        let limit = all(|participant| {
-            let Control { time, nodes, depth } = participant.time_settings.control;
-            match (time, depth, nodes) {
-                (None, Some(depth), _) => format!("{depth} plies"),
-                (None, None, Some(nodes)) => format!("{nodes} nodes"),
-                _ => participant.time_settings.control.tag(),
-            }
-        });
-        let threads = all(|participant| format!("{}t", participant.threads()));
-        let hash =
-            all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
-        format!("{limit}, {threads}, {hash}, {}", openings::book_name(self.openings.as_ref()))
+    /// Name of the book in messages.
+    pub fn book_name(&self) -> String {
+        openings::book_name(self.openings.as_ref())
     }
 
     /// Options stored in the journal: everything that decides which games are played, except the test.
     pub fn options(&self, lineup: &Lineup, openings: &Openings) -> Options {
-        let mut options = Options::new();
+        let mut options = lineup.options();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        for (number, participant) in lineup.participants.iter().enumerate() {
-            let TimeSettings { control, margin } = participant.time_settings;
-            let number = number + 1;
-            set(&format!("player {number}"), participant.name.clone());
-            set(&format!("file of player {number}"), participant.digest.clone());
-            set(&format!("limit of player {number}"), format!("{control}, margin {} ms", margin.as_millis()));
-            set(&format!("settings of player {number}"), participant.settings());
-        }
         set("openings", openings.digest().to_string());
         set("order", format!("{:?}", self.order).to_lowercase());
         set("start", self.start.to_string());
@@ -313,13 +253,6 @@ impl PlayArgs {
         set("seed", self.seed.to_string());
         set("adjudication", self.adjudication.rules().to_string());
         options
-    }
-}
-
-impl Lineup {
-    /// Threads of the player with the most: players take turns.
-    pub fn threads(&self) -> usize {
-        self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
 }
 

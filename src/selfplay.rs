@@ -220,13 +220,11 @@ impl SelfplayArgs {
         for name in &self.pool {
             specs.extend(members(name)?.iter().map(|name| Spec::command(name)));
         }
-        let loaded = specs.iter().map(|spec| Participant::load(spec, &defaults));
-        let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
+        let participants = participant::load_all(&specs, &defaults)?;
         if let Some(program) = participants.iter().find(|participant| participant.is_program()) {
             let reason = "self-play is played by the bundled engine; `patzer match` plays programs";
             return Err(Error::data(&program.name, reason));
         }
-        participant::make_names_unique(&mut participants, &specs);
         Ok(participants)
     }
 
