@@ -58,7 +58,7 @@ pub fn play_match<S: Standings>(
     if lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
-    let boards = play.cores(&lineup, ui);
+    let shares = play.cpu_shares(&lineup, ui);
     let config = MatchConfig {
         pairs: done.len()..run.pairs,
         concurrency: play.concurrency(),
@@ -68,7 +68,7 @@ pub fn play_match<S: Standings>(
         openings: &openings,
         rules: play.rules(syzygy),
         header: lineup.header(&format!("patzer {}", run.command)),
-        prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
+        prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);

@@ -195,15 +195,15 @@ impl PlayArgs {
     }
 
     /// CPU sets for `--affinity`; warns if there are too few CPUs.
-    pub fn cores(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
+    pub fn cpu_shares(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
         if !self.affinity {
             return None;
         }
         match affinity::CpuShares::new(self.concurrency(), lineup.threads()) {
-            Ok(boards) => {
+            Ok(shares) => {
                 // Programs that run already are not pinned.
                 lineup.participants.iter().for_each(Participant::drop_spares);
-                Some(boards)
+                Some(shares)
             }
             Err(reason) => {
                 ui.warn(format!("--affinity: {reason}; boards share cores"));

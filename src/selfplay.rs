@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -218,7 +218,7 @@ impl SelfplayArgs {
         };
         let mut specs = vec![Spec::command(&self.evaluation)];
         for name in &self.pool {
-            specs.extend(members(name)?.iter().map(|name| Spec::command(name)));
+            specs.extend(selfplay::pool_members(name)?.iter().map(|name| Spec::command(name)));
         }
         let participants = participant::load_all(&specs, &defaults)?;
         if let Some(program) = participants.iter().find(|participant| participant.is_program()) {
@@ -278,27 +278,6 @@ impl SelfplayArgs {
         set("files", self.outputs().len().to_string());
         options
     }
-}
-
-/// Evaluations of a `--pool` argument: a file, or those of a folder in order of name.
-fn members(name: &str) -> Result<Vec<String>> {
-    let folder = Path::new(name);
-    if !folder.is_dir() {
-        return Ok(vec![name.to_string()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
-        let path = entry.map_err(|e| Error::io(folder, e))?.path();
-        let name = path.to_string_lossy().into_owned();
-        if name.ends_with(".nnue") || name.ends_with(".hce.toml") {
-            files.push(name);
-        }
-    }
-    files.sort_unstable();
-    if files.is_empty() {
-        return Err(Error::data(folder, "is a folder without .nnue or .hce.toml files"));
-    }
-    Ok(files)
 }
 
 /// Interval of progress lines without a terminal.

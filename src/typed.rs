@@ -39,7 +39,7 @@ pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<
         let Some(argument) = parser.get_arguments().find(|argument| argument.get_id() == name.as_str())
         else {
             return Err(Error::usage(format!(
-                "there is no argument `{name}` any more; begin the match anew"
+                "there is no argument `{name}` any more; start the match again without --resume"
             )));
         };
         match argument.get_long() {
