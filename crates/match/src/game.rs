@@ -86,6 +86,7 @@ pub struct PlayedMove {
     pub time: Duration,
 }
 
+/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     /// Position after the opening.

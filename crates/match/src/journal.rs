@@ -132,7 +132,8 @@ impl<E: JournalEntry> JournaledFile<E> {
 
     /// Resumes a run and returns its entries; creates it if there is none.
     ///
-    /// # Errors As [`JournaledFile::create`], and if the options differ; the first difference is named.
+    /// # Errors
+    /// As [`JournaledFile::create`], and if the options differ; the first difference is named.
     pub fn resume(
         path: &Path,
         arguments: &Arguments,

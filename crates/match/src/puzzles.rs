@@ -22,6 +22,7 @@ use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
+/// A puzzle with one task for each move of the solver.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
     /// Id in the file, or the line number.

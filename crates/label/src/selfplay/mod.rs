@@ -29,6 +29,7 @@ use patzer_match::{Game, GameError, Player, PlayerError, Rules, TimeSettings, Ti
 use sampler::{Sampler, Temperature};
 use start::{ATTEMPTS, Rejection, Start, Starts};
 
+/// Self-play configuration.
 pub struct SelfplayConfig<'a> {
     /// Total number of games, earlier runs included.
     pub games: usize,
@@ -44,6 +45,7 @@ pub struct SelfplayConfig<'a> {
     pub seed: u64,
 }
 
+/// A finished game with its seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
     pub game: Game,
