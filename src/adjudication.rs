@@ -1,6 +1,4 @@
-//! When games end early: arguments that all commands that play games share.
-//!
-//! In: the arguments. Out: the rules, and tables that decide endgames.
+//! Adjudication arguments, common to the commands that play games.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,7 +48,6 @@ pub struct AdjudicationArgs {
 }
 
 impl AdjudicationArgs {
-    /// The rules.
     pub fn rules(&self) -> Adjudication {
         if self.no_adjudication {
             return Adjudication::NONE;
@@ -63,10 +60,6 @@ impl AdjudicationArgs {
         }
     }
 
-    /// The tables that decide endgames, if there are any.
-    ///
-    /// # Errors
-    /// As [`Syzygy::load`].
     pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
         let load = |folder: &PathBuf| Syzygy::load(folder, self.tb_pieces, self.tb_ignore_50);
         self.tb.as_ref().map(load).transpose().map(|tables| tables.map(Arc::new))

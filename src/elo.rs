@@ -1,4 +1,4 @@
-//! `patzer elo`: the statistics of a match from its counts, and the plan of a test.
+//! `patzer elo`: statistics of match results, and planning of tests.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,11 +60,11 @@ pub struct EloArgs {
     hypotheses: HypothesisArgs,
 }
 
-/// `N` counts with commas between them.
+/// `N` counts separated by commas.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<const N: usize>([u64; N]);
 
-/// The number of counts that an argument takes.
+/// The number of counts an argument takes.
 #[derive(Debug)]
 struct CountsError(usize);
 
@@ -80,7 +80,7 @@ impl<const N: usize> FromStr for Numbers<N> {
     type Err = CountsError;
 
     fn from_str(text: &str) -> std::result::Result<Self, CountsError> {
-        // Beyond this, sums would not be exact.
+        // Larger counts would not sum exactly.
         const MOST: u64 = 1_000_000_000_000_000;
         let wrong = || CountsError(N);
         let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST).ok_or_else(wrong);
@@ -89,7 +89,7 @@ impl<const N: usize> FromStr for Numbers<N> {
     }
 }
 
-/// What the counts say; the keys are those of `sprt`.
+/// Statistics of the counts; same keys as `sprt`.
 #[derive(Debug, Serialize)]
 struct Statistics {
     #[serde(flatten)]
@@ -98,7 +98,7 @@ struct Statistics {
     pentanomial: Option<Pentanomial>,
     #[serde(flatten)]
     estimate: Estimate,
-    /// Share of single games drawn; of pairs that ended even.
+    /// Fraction of drawn games, or of drawn pairs.
     draw_ratio: Option<f64>,
     /// Pairs won over pairs lost.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,10 +107,10 @@ struct Statistics {
     lower: f64,
     upper: f64,
     verdict: Verdict,
-    /// The difference without the bias of the stopping rule.
+    /// Estimate without stopping bias.
     #[serde(skip_serializing_if = "Option::is_none")]
     adjusted: Option<Adjusted>,
-    /// Exact 95 % interval of the share of wins among decided games.
+    /// Exact 95 % interval of the fraction of wins among decided games.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_interval: Option<(f64, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,10 +161,6 @@ impl fmt::Display for Statistics {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the hypotheses make no sense, or need other counts than were given.
 pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
     if let Some(differences) = &args.plan {
@@ -210,13 +206,12 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
     })
 }
 
-/// What a test will take, for each true difference.
+/// Expected length of a test for each true difference.
 #[derive(Debug, Serialize)]
 struct TestPlan {
     hypotheses: String,
-    /// Share of single games drawn.
     draws: f64,
-    /// Advantage that an opening gives to one colour, in Elo.
+    /// Logistic Elo.
     bias: f64,
     simulations: u64,
     rows: Vec<PlanRow>,
@@ -224,7 +219,7 @@ struct TestPlan {
 
 #[derive(Debug, Serialize)]
 struct PlanRow {
-    /// The true difference: logistic and normalised Elo.
+    /// True difference, logistic Elo.
     elo: f64,
     nelo: f64,
     #[serde(flatten)]
@@ -234,7 +229,7 @@ struct PlanRow {
 }
 
 fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<TestPlan> {
-    // A test still running after fifty times its expected length is told as undecided.
+    // Simulated tests stop as undecided after fifty times the expected length.
     const PATIENCE: f64 = 50.0;
     let conditions = Conditions { draws: args.draws, bias: args.bias };
     let [elo0, elo1] = test.bounds();

@@ -9,7 +9,7 @@ use super::typed;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
 use patzer_match::record::PairEntry;
-use patzer_match::{CrossTable, Pairings};
+use patzer_match::{CrossTable, Lineup, Pairings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -77,7 +77,7 @@ impl Kind {
 }
 
 impl MatchArgs {
-    fn with_those_of_the_journal(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
+    fn with_stored_arguments(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
         let all = match_run::resumed::<PairEntry, _>(
             "match",
             &["players", "engine"],
@@ -95,13 +95,9 @@ impl MatchArgs {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// As [`match_run::play_match`].
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("match");
-    let args = &args.with_those_of_the_journal(&mut typed)?;
+    let args = &args.with_stored_arguments(&mut typed)?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
     let specs = args.play.specs(&files)?;
     if specs.len() < 2 {
@@ -124,7 +120,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         typed: &typed,
         pairings,
     };
-    let begin = |lineup: &super::play::Lineup, openings: &patzer_match::openings::Openings| {
+    let begin = |lineup: &Lineup, openings: &patzer_match::openings::Openings| {
         CrossTable::new(&lineup.names, openings.len())
     };
     let held = match_run::play_match(&run, begin, ui)?;

@@ -1,7 +1,7 @@
-//! What a match says while it runs.
+//! Output of a running match.
 //!
-//! In: pairs as they count, the standings. Out: on stdout the lines of other runners or JSON events, where asked
-//! for; on stderr a live display where that is a terminal, else a line now and then.
+//! On stdout, lines of another runner or JSON events if requested; on stderr, a live display on a terminal,
+//! otherwise a line now and then.
 
 use std::time::{Duration, Instant};
 
@@ -37,28 +37,26 @@ pub struct DisplayArgs {
 }
 
 impl DisplayArgs {
-    /// The book, if the results of each opening are asked for.
+    /// The book, with `--by-opening`.
     pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
         self.by_opening.then_some(book)
     }
 }
 
-/// The arguments that say nothing about the games and are not kept with them.
+/// Arguments that do not affect the games and are not stored in the journal.
 pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
 
-/// What stands fixed before the first game.
+/// Constants of a match.
 pub struct MatchInfo {
-    /// The players' names.
     pub names: Vec<String>,
-    /// Limit, threads, book.
+    /// Limit, threads, hash, book.
     pub conditions: String,
-    /// All games that may be played.
+    /// All games, earlier runs included.
     pub games: usize,
-    /// Games of an earlier run.
+    /// Games of earlier runs.
     pub done: u64,
 }
 
-/// Tells what happens.
 pub struct MatchDisplay {
     args: DisplayArgs,
     ui: Ui,
@@ -68,14 +66,10 @@ pub struct MatchDisplay {
     last: Instant,
 }
 
-/// How often a line is written where there is no terminal.
+/// Interval of progress lines without a terminal.
 const LINES: Duration = Duration::from_secs(10);
 
 impl MatchDisplay {
-    /// Begins.
-    ///
-    /// # Errors
-    /// If stdout cannot be written.
     pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {
         let (bar, begin) = (ui.progress(label, 0), Instant::now());
         let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin };
@@ -84,10 +78,7 @@ impl MatchDisplay {
         Ok(show)
     }
 
-    /// Ends: the last standings, of the first two players or of all at once, and the result in its form.
-    ///
-    /// # Errors
-    /// If stdout cannot be written.
+    /// Prints the final status and the result.
     pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         self.bar.finish_and_clear();
         if self.args.json_lines {
@@ -101,12 +92,12 @@ impl MatchDisplay {
         self.say(&self.args.output_format.end(standings.test()))
     }
 
-    /// Writes an event, if events are asked for.
+    /// Prints an event with `--json-lines`.
     fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
         if self.args.json_lines { self.ui.line(&value().to_string()) } else { Ok(()) }
     }
 
-    /// Writes text that ends with its line, if any.
+    /// Prints text, if any.
     fn say(&self, text: &str) -> Result<()> {
         if text.is_empty() { Ok(()) } else { self.bar.suspend(|| self.ui.line(text.trim_end())) }
     }
@@ -128,19 +119,18 @@ impl MatchDisplay {
         })
     }
 
-    /// Whether there are two players and no more.
     fn two(&self) -> bool {
         self.info.names.len() == 2
     }
 
-    /// All players with their results, the best first.
+    /// Players with their tallies, best first.
     fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
         let names = &self.info.names;
         let players = standings.ranking(names.len()).into_iter();
         players.map(|(player, tally)| (names[player].as_str(), tally)).collect()
     }
 
-    /// What the live display shows.
+    /// Text of the live display.
     fn live(&self, standings: &dyn Standings) -> String {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
@@ -168,7 +158,7 @@ impl MatchDisplay {
     }
 }
 
-/// Games that are likely to come: until the LLR, going on as it did, meets a bound, but not more than allowed.
+/// Expected games to come, extrapolating the LLR to its bound.
 fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     let games = standings.games();
     let left = all.saturating_sub(games) as f64;
@@ -181,7 +171,7 @@ fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     }
 }
 
-/// Where the LLR stands between its bounds.
+/// Draws the LLR between its bounds.
 fn meter(sprt: &Sprt, llr: f64) -> String {
     const WIDTH: usize = 40;
     let place = |llr: f64| (llr - sprt.lower()) / (sprt.upper() - sprt.lower()) * WIDTH as f64;

@@ -1,60 +1,42 @@
-//! What `sprt` and `match` do alike: from players and a schedule to standings and a record on disk.
-//!
-//! In: the arguments of either. Out: the standings, how it ended, and who tells it.
+//! Runs a match for `sprt` and `match`, from players and pairings to final standings.
 
 use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
-use super::play::{Lineup, PlayArgs, open_record};
+use super::play::{PlayArgs, open_record};
 use super::{Ui, typed};
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::{MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
+use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
-/// What is to be played.
+/// A match to play.
 pub struct MatchRun<'a> {
-    /// The command's name.
     pub command: &'static str,
-    /// How it is played.
     pub play: &'a PlayArgs,
-    /// How it is told.
     pub show: &'a DisplayArgs,
-    /// The players.
     pub specs: &'a [Spec],
-    /// Who meets whom.
     pub pairings: Pairings,
-    /// All pairs that may be played, those of an earlier run counted.
+    /// All pairs, earlier runs included.
     pub pairs: usize,
-    /// What kind of match it is: an option of the record, which a resumed one must share.
+    /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
-    /// The file of the games.
     pub pgn: &'a Path,
-    /// Whether to go on with the record that is there.
     pub resume: bool,
-    /// What was typed, to be kept.
+    /// The command line to store in the journal.
     pub typed: &'a Arguments,
 }
 
-/// A contest that is over.
 pub struct FinishedMatch<S> {
-    /// What the pairs add up to.
     pub standings: S,
-    /// How it ended.
     pub ended: RunSummary,
-    /// The book, in its order.
     pub openings: Openings,
-    /// Who tells the result.
     pub show: MatchDisplay,
 }
 
-/// Plays. `standings` begins them, from the players and the book.
-///
-/// # Errors
-/// If a player or the openings are no good, before any game; if a player fails on the way; or if a game cannot be
-/// written down.
+/// Plays a match; `standings` creates its empty standings.
 pub fn play_match<S: Standings>(
     run: &MatchRun,
     standings: impl FnOnce(&Lineup, &Openings) -> S,
@@ -72,13 +54,11 @@ pub fn play_match<S: Standings>(
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
     let (mut record, done) = open_record(pgn, run.resume, run.typed, &options, ui)?;
-    play.announce(&lineup, &openings, ui);
-    if let [a, b] = &lineup.participants[..]
-        && (&a.digest, a.time_settings, a.settings()) == (&b.digest, b.time_settings, b.settings())
-    {
+    play.announce(run.specs, &lineup, &openings, ui);
+    if lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
-    let boards = play.cores(&lineup, ui);
+    let shares = play.cpu_shares(&lineup, ui);
     let config = MatchConfig {
         pairs: done.len()..run.pairs,
         concurrency: play.concurrency(),
@@ -87,14 +67,14 @@ pub fn play_match<S: Standings>(
         names: &lineup.names,
         openings: &openings,
         rules: play.rules(syzygy),
-        header: play.header(&format!("patzer {}", run.command), &lineup),
-        prepare: &|board| boards.iter().for_each(|boards| boards.bind(board)),
+        header: lineup.header(&format!("patzer {}", run.command)),
+        prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
     let info = MatchInfo {
         names: lineup.names.clone(),
-        conditions: play.conditions(&lineup),
+        conditions: lineup.conditions(&play.book_name()),
         games: 2 * run.pairs,
         done: 2 * done.len() as u64,
     };
@@ -109,7 +89,7 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
-/// What a careful author should know about how it went.
+/// Reports what the author of a test should know about its games.
 pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     if two && tally.identical() {
         ui.note(
@@ -130,12 +110,9 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     ui.note(format!("games in {}", pgn.display()));
 }
 
-/// With `--resume`, what is not given now is as it was given when the match began: the arguments as a whole, and
-/// in `typed` what is to be kept. `players` are the arguments that name players: who is named again is not added to
-/// those of the journal. `None` if what was typed is all there is.
-///
-/// # Errors
-/// If the journal cannot be read or does not fit.
+/// With `--resume`, fills the arguments not given now from the journal. Returns all arguments, and in `typed`
+/// those to store; `None` without a journal. `players` are the arguments that name players: given again, they
+/// replace the stored ones.
 pub fn resumed<E: JournalEntry, A: clap::Args>(
     command: &'static str,
     players: &[&str],

@@ -1,6 +1,4 @@
-//! What all commands that play games have in common: players, limits, openings, adjudication, the record.
-//!
-//! In: their arguments. Out: what the arena needs.
+//! Arguments common to `sprt` and `match`: players, limits, openings, adjudication.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,23 +10,20 @@ use crate::Ui;
 use patzer_io::error::{Error, Result};
 use patzer_match::affinity;
 use patzer_match::openings::{self, Openings, Order};
-use patzer_match::participant::{self, Defaults, Participant};
-use patzer_match::pgn::{self, Header};
+use patzer_match::participant::{Defaults, Participant};
 use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::{
-    Control, KEYS, Rules, Spec, SpecError, Syzygy, Time, TimeControl, TimeSettings, Timeouts,
-};
+use patzer_match::{Control, KEYS, Lineup, Rules, Spec, SpecError, Syzygy, Time, TimeControl, Timeouts};
 
-/// Nodes a move where nothing else is asked for: quick, and the same every time.
+/// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
 
-/// Transposition table of players in this process where nothing else is asked for, in MiB.
+/// Default transposition table of in-process players, MiB.
 pub const DEFAULT_HASH: usize = 16;
 
-/// What players keep in reserve of their time; in one process there is no way to a GUI and back.
+/// Time reserve of in-process players, which have no GUI latency.
 const OVERHEAD: Duration = Duration::from_millis(5);
 
-/// The most milliseconds and seconds that an argument may ask for: a day.
+/// Largest time argument: a day.
 const DAY_MS: u64 = 86_400_000;
 
 /// Players, limits, games and adjudication.
@@ -122,23 +117,8 @@ pub struct PlayArgs {
     adjudication: AdjudicationArgs,
 }
 
-/// The players of a match, by their numbers.
-pub struct Lineup {
-    /// What plays.
-    pub participants: Vec<Participant>,
-    /// Their names.
-    pub names: Vec<String>,
-    /// What they play under.
-    pub time_settings: Vec<TimeSettings>,
-    /// Whether the limit was left to us.
-    unlimited: bool,
-}
-
 impl PlayArgs {
-    /// The players: those named by their files first, then those of `--engine`.
-    ///
-    /// # Errors
-    /// If a description is not understood.
+    /// Players named by file, then those of `--engine`.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
         let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
@@ -160,23 +140,14 @@ impl PlayArgs {
         files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.with_defaults(&each))).collect()
     }
 
-    /// Reads what the players are, and starts each program once to see that it works.
-    ///
-    /// # Errors
-    /// If one does not.
+    /// Loads the participants, and starts each program once to check it.
     pub fn lineup(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Lineup> {
-        let defaults = self.defaults();
-        let participants: Result<Vec<Participant>> =
-            specs.iter().map(|spec| Participant::load(spec, &defaults)).collect();
-        let mut participants = participants?;
-        participant::make_names_unique(&mut participants, specs);
-        participant::start_programs(&mut participants, stop)?;
-        Ok(Lineup {
-            names: participants.iter().map(|participant| participant.name.clone()).collect(),
-            time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
-            unlimited: self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()),
-            participants,
-        })
+        Lineup::load(specs, &self.defaults(), stop)
+    }
+
+    /// Whether some player has no limit of its own and none was given.
+    fn unlimited(&self, specs: &[Spec]) -> bool {
+        self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited())
     }
 
     fn control(&self) -> Control {
@@ -200,23 +171,14 @@ impl PlayArgs {
         }
     }
 
-    /// The rules of all games.
     pub fn rules(&self, syzygy: Option<Arc<Syzygy>>) -> Rules {
         Rules { adjudication: self.adjudication.rules(), recover: self.recover, syzygy }
     }
 
-    /// The tables that decide endgames, if there are any.
-    ///
-    /// # Errors
-    /// As [`Syzygy::load`].
     pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
         self.adjudication.syzygy()
     }
 
-    /// The book, in its order.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn openings(&self) -> Result<Openings> {
         Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
@@ -228,21 +190,20 @@ impl PlayArgs {
         })
     }
 
-    /// Games at the same time.
     pub fn concurrency(&self) -> usize {
         self.concurrency.map_or_else(rayon::current_num_threads, |n| n as usize)
     }
 
-    /// The cores of each board, if they were asked for and there are enough.
-    pub fn cores(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
+    /// CPU sets for `--affinity`; warns if there are too few CPUs.
+    pub fn cpu_shares(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
         if !self.affinity {
             return None;
         }
         match affinity::CpuShares::new(self.concurrency(), lineup.threads()) {
-            Ok(boards) => {
-                // Those that are running already run anywhere.
+            Ok(shares) => {
+                // Programs that run already are not pinned.
                 lineup.participants.iter().for_each(Participant::drop_spares);
-                Some(boards)
+                Some(shares)
             }
             Err(reason) => {
                 ui.warn(format!("--affinity: {reason}; boards share cores"));
@@ -251,41 +212,22 @@ impl PlayArgs {
         }
     }
 
-    /// The tags of all games.
-    pub fn header(&self, event: &str, lineup: &Lineup) -> Header {
-        let mut header = Header::new(event, &lineup.names, &lineup.time_settings);
-        for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
-            *engine = participant.engine_name().map(str::to_string);
-        }
-        header.times |= lineup.participants.iter().any(Participant::is_program);
-        // Games that are the same every time shall be the same tomorrow.
-        header.date = header.times.then(pgn::today);
-        header
-    }
-
-    /// Tells what is played, and what to think of it.
-    pub fn announce(&self, lineup: &Lineup, openings: &Openings, ui: &Ui) {
-        let limits: Vec<String> =
-            lineup.time_settings.iter().map(|time_settings| time_settings.control.to_string()).collect();
-        let limit = match limits.split_first() {
-            Some((first, rest)) if rest.iter().all(|limit| limit == first) => first.clone(),
-            _ => limits.join(" against "),
-        };
+    /// Reports what is about to be played, with warnings.
+    pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
+        let limit = lineup.limits();
         ui.note(format!(
             "{}: {limit}, {} at once, {} openings ({})",
             lineup.names.join(" against "),
             self.concurrency(),
             openings.len(),
-            openings::book_name(self.openings.as_ref())
+            self.book_name()
         ));
-        if lineup.unlimited {
+        if self.unlimited(specs) {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
         let cores = affinity::cpus();
         let busy = self.concurrency() * lineup.threads();
-        if busy > cores
-            && !lineup.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
-        {
+        if busy > cores && !lineup.deterministic() {
             ui.warn(format!(
                 "{} games at once need {busy} cores of the {cores} that there are: players will lose time to each other",
                 self.concurrency()
@@ -293,40 +235,16 @@ impl PlayArgs {
         }
     }
 
-    /// What is played in few words, as fastchess prints it: limit, threads, hash, book.
-    pub fn conditions(&self, lineup: &Lineup) -> String {
-        let all = |of: fn(&Participant) -> String| -> String {
-            let mut values: Vec<String> = lineup.participants.iter().map(of).collect();
-            values.dedup();
-            values.join(" - ")
-        };
-        let limit = all(|participant| {
-            let Control { time, nodes, depth } = participant.time_settings.control;
-            match (time, depth, nodes) {
-                (None, Some(depth), _) => format!("{depth} plies"),
-                (None, None, Some(nodes)) => format!("{nodes} nodes"),
-                _ => participant.time_settings.control.tag(),
-            }
-        });
-        let threads = all(|participant| format!("{}t", participant.threads()));
-        let hash =
-            all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
-        format!("{limit}, {threads}, {hash}, {}", openings::book_name(self.openings.as_ref()))
+    /// Name of the book in messages.
+    pub fn book_name(&self) -> String {
+        openings::book_name(self.openings.as_ref())
     }
 
-    /// Everything but the test itself that decides which games are played and what they prove.
+    /// Options stored in the journal: everything that decides which games are played, except the test.
     pub fn options(&self, lineup: &Lineup, openings: &Openings) -> Options {
-        let mut options = Options::new();
+        let mut options = lineup.options();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        for (number, participant) in lineup.participants.iter().enumerate() {
-            let TimeSettings { control, margin } = participant.time_settings;
-            let number = number + 1;
-            set(&format!("player {number}"), participant.name.clone());
-            set(&format!("file of player {number}"), participant.digest.clone());
-            set(&format!("limit of player {number}"), format!("{control}, margin {} ms", margin.as_millis()));
-            set(&format!("settings of player {number}"), participant.settings());
-        }
         set("openings", openings.digest().to_string());
         set("order", format!("{:?}", self.order).to_lowercase());
         set("start", self.start.to_string());
@@ -338,23 +256,13 @@ impl PlayArgs {
     }
 }
 
-impl Lineup {
-    /// The most threads that one player searches with. Players take turns, so a board needs as many cores.
-    pub fn threads(&self) -> usize {
-        self.participants.iter().map(Participant::threads).max().unwrap_or(1)
-    }
-}
-
-/// What stands at the end of a command's help: its examples, and the keys of `--engine`.
+/// Appends the keys of `--engine` to a command's examples.
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }
 
 /// Sets `NAME=VALUE` of a flag.
-///
-/// # Errors
-/// If it is not of this form.
 pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
@@ -365,10 +273,7 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     }
 }
 
-/// Begins a record, or goes on with one: with the pairs that it holds.
-///
-/// # Errors
-/// As [`MatchRecord::create`] and [`MatchRecord::resume`].
+/// Creates or resumes a record, and returns its pairs.
 pub fn open_record(
     path: &std::path::Path,
     resume: bool,

@@ -1,18 +1,15 @@
 //! `patzer puzzles`: arguments and wiring.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{Status, Ui};
-use patzer_engine::{Limits, engine};
+use patzer_engine::Limits;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_match::puzzles::{PuzzleScore, read, solve};
+use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
 
 /// Measure how often the engine finds the right move
 ///
@@ -58,13 +55,9 @@ pub struct PuzzlesArgs {
 struct PuzzlesResult {
     #[serde(flatten)]
     score: PuzzleScore,
-    /// Share of the moves that were right.
     accuracy: f64,
-    /// Puzzles that make no sense.
     puzzles_bad: usize,
-    /// By rating, 200 points a row.
     by_rating: Vec<Band>,
-    /// Names of the puzzles that were not solved.
     unsolved: Vec<String>,
 }
 
@@ -76,9 +69,7 @@ struct Band {
     accuracy: f64,
 }
 
-/// Points of rating in a row.
-const BAND: u32 = 200;
-/// Bad puzzles that are named one by one.
+/// Bad puzzles reported one by one.
 const NAMED: usize = 5;
 
 impl fmt::Display for PuzzlesResult {
@@ -101,10 +92,6 @@ impl fmt::Display for PuzzlesResult {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If a file or the evaluation cannot be read, there is no puzzle that makes sense, or the user stops it.
 pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
@@ -122,7 +109,7 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     }
     puzzles.truncate(args.limit.unwrap_or(usize::MAX));
     if puzzles.is_empty() {
-        return Err(Error::usage(format!("no puzzles to solve ({bad} are bad)")));
+        return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
     let unlimited = args.nodes.is_none() && args.depth.is_none() && args.movetime.is_none();
     let limits = Limits {
@@ -133,36 +120,18 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     };
     let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
     let bar = ui.progress("solving", puzzles.len() as u64);
-    let scores: Vec<PuzzleScore> = puzzles
-        .par_iter()
-        .map_init(
-            || engine(&evaluation, hash as usize),
-            |engine, puzzle| {
-                bar.inc(1);
-                solve(&mut **engine, puzzle, &limits, interrupt::flag())
-            },
-        )
-        .collect();
+    let stop = interrupt::flag();
+    let suite = solve_suite(&puzzles, &evaluation, hash as usize, &limits, stop, &|| bar.inc(1));
     bar.finish_and_clear();
-    if interrupt::flag().load(Ordering::Relaxed) {
+    let Some(SuiteScore { total, by_rating, unsolved }) = suite else {
         return Err(Error::Interrupted("nothing was counted"));
-    }
-    let (mut total, mut bands, mut unsolved) = (PuzzleScore::default(), BTreeMap::new(), Vec::new());
-    for (puzzle, score) in puzzles.into_iter().zip(scores) {
-        total.add(score);
-        if let Some(rating) = puzzle.rating {
-            bands.entry(rating / BAND * BAND).or_insert_with(PuzzleScore::default).add(score);
-        }
-        if score.solved == 0 {
-            unsolved.push(puzzle.name);
-        }
-    }
+    };
     let band = |(rating, score): (u32, PuzzleScore)| Band { rating, accuracy: score.accuracy(), score };
     ui.result(&PuzzlesResult {
         accuracy: total.accuracy(),
         score: total,
         puzzles_bad: bad,
-        by_rating: bands.into_iter().map(band).collect(),
+        by_rating: by_rating.into_iter().map(band).collect(),
         unsolved,
     })?;
     Ok(Status::Done)

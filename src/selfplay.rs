@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -34,7 +34,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract selfplay.pgn.zst                      positions with results and scores\n\n\
     The same seed gives the same files for any number of threads, interrupted or not.";
 
-/// Plays where nothing else is asked for, if there is no book.
+/// Default random plies without a book.
 const RANDOM_PLIES: usize = 8;
 
 /// Play data-generation games with the bundled engine
@@ -125,26 +125,20 @@ pub struct SelfplayArgs {
 
 #[derive(Serialize)]
 struct SelfplayResult {
-    /// Games written, earlier runs included.
+    /// Earlier runs included.
     games: u64,
-    /// Positions in which a move was played.
     positions: u64,
     white_wins: u64,
     draws: u64,
     black_wins: u64,
-    /// How many games ended for which reason.
     reasons: BTreeMap<patzer_match::Reason, u64>,
-    /// Starts tried for the games written: as many as games and rejected starts.
+    /// Accepted and rejected starts.
     starts: u64,
-    /// Starts given up, by reason.
     starts_rejected: BTreeMap<Rejection, u64>,
-    /// Games finished in this run but not written; `--resume` plays them again.
+    /// Finished in this run but not written; `--resume` replays them.
     games_discarded: u64,
-    /// Time of this run.
     seconds: f64,
-    /// Positions of this run an hour.
     positions_per_hour: f64,
-    /// Whether all games were played.
     complete: bool,
     output: Vec<PathBuf>,
 }
@@ -203,7 +197,7 @@ impl SelfplayArgs {
         if self.output.is_empty() { vec!["selfplay.pgn.zst".into()] } else { self.output.clone() }
     }
 
-    fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
         typed.remove("output");
         let first = self.outputs().swap_remove(0);
         let all = match_run::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
@@ -211,7 +205,7 @@ impl SelfplayArgs {
         Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
     }
 
-    /// The evaluation and its pool.
+    /// The main evaluation and its pool.
     fn participants(&self) -> Result<Vec<Participant>> {
         let unlimited = self.nodes.is_none() && self.depth.is_none();
         let nodes = if unlimited { Some(DEFAULT_NODES) } else { self.nodes };
@@ -224,15 +218,13 @@ impl SelfplayArgs {
         };
         let mut specs = vec![Spec::command(&self.evaluation)];
         for name in &self.pool {
-            specs.extend(members(name)?.iter().map(|name| Spec::command(name)));
+            specs.extend(selfplay::pool_members(name)?.iter().map(|name| Spec::command(name)));
         }
-        let loaded = specs.iter().map(|spec| Participant::load(spec, &defaults));
-        let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
+        let participants = participant::load_all(&specs, &defaults)?;
         if let Some(program) = participants.iter().find(|participant| participant.is_program()) {
             let reason = "self-play is played by the bundled engine; `patzer match` plays programs";
             return Err(Error::data(&program.name, reason));
         }
-        participant::make_names_unique(&mut participants, &specs);
         Ok(participants)
     }
 
@@ -263,7 +255,7 @@ impl SelfplayArgs {
         }))
     }
 
-    /// Everything that decides which games are played.
+    /// Options stored in the journal: everything that decides which games are played.
     fn options(&self, config: &SelfplayConfig) -> Options {
         let mut options = Options::new();
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
@@ -288,38 +280,13 @@ impl SelfplayArgs {
     }
 }
 
-/// The evaluations that a name of the pool stands for: those of a folder in the order of their names.
-fn members(name: &str) -> Result<Vec<String>> {
-    let folder = Path::new(name);
-    if !folder.is_dir() {
-        return Ok(vec![name.to_string()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
-        let path = entry.map_err(|e| Error::io(folder, e))?.path();
-        let name = path.to_string_lossy().into_owned();
-        if name.ends_with(".nnue") || name.ends_with(".hce.toml") {
-            files.push(name);
-        }
-    }
-    files.sort_unstable();
-    if files.is_empty() {
-        return Err(Error::data(folder, "is a folder without .nnue or .hce.toml files"));
-    }
-    Ok(files)
-}
-
-/// How often a line is written where there is no terminal.
+/// Interval of progress lines without a terminal.
 const LINES: Duration = Duration::from_secs(10);
 
-/// Runs the command.
-///
-/// # Errors
-/// If an argument or a file is no good, or no balanced start is found.
 pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let mut typed = typed::given("selfplay");
-    let args = &args.with_those_of_the_journal(&mut typed)?;
+    let args = &args.with_stored_arguments(&mut typed)?;
     if !(0.0..=1.0).contains(&args.pool_share) {
         return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
     }

@@ -113,14 +113,12 @@ pub(super) struct HypothesisArgs {
 }
 
 impl HypothesisArgs {
-    /// The test that they describe.
     pub(super) fn test(&self) -> Result<Sprt> {
         Sprt::new(self.model, self.elo0, self.elo1, self.alpha, self.beta)
     }
 }
 
 impl SprtArgs {
-    /// The players.
     fn specs(&self) -> Result<[Spec; 2]> {
         let files: Vec<&str> = [&self.a, &self.b].into_iter().flatten().map(String::as_str).collect();
         let specs = self.play.specs(&files)?;
@@ -136,8 +134,8 @@ impl SprtArgs {
         Ok(specs)
     }
 
-    /// With `--resume`, everything that is not given now is as it was given when the test began.
-    fn with_those_of_the_journal(&self, typed: &mut Arguments) -> Result<SprtArgs> {
+    /// With `--resume`, takes the arguments not given now from the journal.
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
         let all =
             match_run::resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
         let SprtArgs { pgn, resume, show, .. } = self.clone();
@@ -145,13 +143,9 @@ impl SprtArgs {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If an argument is no good, and as [`match_run::play_match`].
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let mut typed = typed::given("sprt");
-    let args = &args.with_those_of_the_journal(&mut typed)?;
+    let args = &args.with_stored_arguments(&mut typed)?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
     let run = MatchRun {

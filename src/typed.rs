@@ -1,8 +1,4 @@
-//! The arguments of a command as they were typed, to be kept and used again.
-//!
-//! In: the command line of this process. Out: the values of each argument that was given, by its name, without
-//! defaults; and from such values the arguments again. A match keeps them in its journal, so that it can go on
-//! with nothing but `--resume`.
+//! The command line as typed, stored in a journal so that a run can be resumed with `--resume` alone.
 
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory};
@@ -11,7 +7,7 @@ use super::{Cli, one_line};
 use patzer_io::error::{Error, Result};
 use patzer_match::record::Arguments;
 
-/// What was typed behind a command, global options left out.
+/// Arguments typed after a command, without global options and defaults.
 pub fn given(command: &str) -> Arguments {
     let cli = Cli::command();
     let Ok(matches) = cli.clone().try_get_matches_from(std::env::args_os()) else { return Arguments::new() };
@@ -34,10 +30,7 @@ pub fn given(command: &str) -> Arguments {
     given
 }
 
-/// The arguments of a command from what was typed for it once.
-///
-/// # Errors
-/// If they contradict each other, or are not understood.
+/// Parses a command's arguments from stored ones.
 pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<A> {
     let parser = A::augment_args(clap::Command::new(command).no_binary_name(true));
     let mut line: Vec<String> = Vec::new();
@@ -46,7 +39,7 @@ pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<
         let Some(argument) = parser.get_arguments().find(|argument| argument.get_id() == name.as_str())
         else {
             return Err(Error::usage(format!(
-                "there is no argument `{name}` any more; begin the match anew"
+                "there is no argument `{name}` any more; start the match again without --resume"
             )));
         };
         match argument.get_long() {

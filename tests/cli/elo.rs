@@ -100,7 +100,7 @@ fn identical_pairs_are_remarked_upon() {
 }
 
 #[test]
-fn a_plan_tells_games_and_chances_by_formula_and_by_simulation() {
+fn a_plan_gives_games_and_chances_by_formula_and_by_simulation() {
     let args = ["--plan=0,15,30", "--elo1", "30", "--draws", "0.6", "--bias", "60", "--simulations", "300"];
     let v = json(&args);
     assert_eq!(v, json(&[&args[..], &["--threads", "1"]].concat()));

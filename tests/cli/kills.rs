@@ -1,5 +1,5 @@
-//! A test that is killed again and again, and resumed with nothing but `--resume`, is the test that it would have
-//! been. SIGKILL cannot be caught: whatever is on disk at that moment is all there is.
+//! A test that is killed repeatedly and resumed with `--resume` alone gives the result of an uninterrupted one.
+//! SIGKILL cannot be caught: only what is on disk survives.
 
 #![cfg(unix)]
 

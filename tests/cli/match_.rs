@@ -1,4 +1,4 @@
-//! `patzer match`: matches of two, gauntlets, round robins, and what other people's scripts read of them.
+//! `patzer match`: matches of two, gauntlets, round robins, and output in the format of other runners.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn a_resumed_match_equals_an_uninterrupted_one() {
 }
 
 #[test]
-fn players_that_play_alike_are_told_of() {
+fn players_that_play_alike_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("match untuned-hce untuned-hce --games 4 {QUICK}");
     let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
@@ -131,7 +131,7 @@ fn scripts_that_read_fastchess_read_us() {
 }
 
 #[test]
-fn a_test_in_the_words_of_others_tells_its_llr() {
+fn a_test_in_the_format_of_others_prints_its_llr() {
     let folder = tempfile::tempdir().unwrap();
     for (format, llr) in [
         ("fastchess", "LLR: % (%) (-2.94, 2.94) [0.00, 5.00]"),

@@ -80,7 +80,7 @@ fn a_resumed_test_equals_an_uninterrupted_one() {
     assert_eq!(sprt(folder.path(), &format!("{args} --games 6")).status.code(), Some(11));
     let journal = fs::read(folder.path().join("sprt.journal")).unwrap();
     fs::write(folder.path().join("sprt.journal"), &journal[..journal.len() - 20]).unwrap();
-    // Everything but what is given anew is as it was: `--resume --games N` is enough.
+    // Arguments not given again are stored: `--resume --games N` is enough.
     let output = sprt(folder.path(), "--resume --games 5000");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(error(&output).contains("resuming after 2 pairs"), "{output:?}");

@@ -118,14 +118,14 @@ fn adjudication_ends_the_games_of_programs() {
 }
 
 #[test]
-fn engines_hear_both_clocks_and_all_limits() {
+fn engines_receive_both_clocks_and_all_limits() {
     let engines = ["name=one option.Mode=limits tc=40/60+0.5 depth=7 nodes=900", "name=two tc=10+0.1"];
     let folder = folder();
     let output = play(folder.path(), "", &engines, "--games 2");
-    let told = stderr(&output);
+    let said = stderr(&output);
     assert!(
-        told.contains("go wtime 60000 btime 10000 winc 500 binc 100 movestogo 40 nodes 900 depth 7"),
-        "{told}"
+        said.contains("go wtime 60000 btime 10000 winc 500 binc 100 movestogo 40 nodes 900 depth 7"),
+        "{said}"
     );
     let output = play(folder.path(), "", &["name=one option.Mode=limits st=0.25", "name=two"], "--games 2");
     assert!(stderr(&output).contains("go movetime 250\n"), "{output:?}");
@@ -167,10 +167,10 @@ fn a_crash_ends_the_match_with_what_the_engine_said() {
     let engines = ["name=good option.Seed=1", "name=bad option.Mode=crash@9 option.Seed=2"];
     let output = play(folder.path(), "", &engines, "--nodes 5 --games 40 --max-moves 3");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = stderr(&output);
-    assert!(told.contains("error: bad failed in game 2.1: ended when it was to answer `go`"), "{told}");
-    assert!(told.contains("exit status: 3") && told.contains("assertion failed: at go 9"), "{told}");
-    assert!(told.contains("--resume goes on"), "{told}");
+    let said = stderr(&output);
+    assert!(said.contains("error: bad failed in game 2.1: ended when it was to answer `go`"), "{said}");
+    assert!(said.contains("exit status: 3") && said.contains("assertion failed: at go 9"), "{said}");
+    assert!(said.contains("--resume goes on"), "{said}");
     // The pair before it is whole.
     assert_eq!(pgn(folder.path()).matches("[Event ").count(), 2);
     let journal = fs::read_to_string(folder.path().join("sprt.journal")).unwrap();
@@ -180,7 +180,7 @@ fn a_crash_ends_the_match_with_what_the_engine_said() {
 #[test]
 fn with_recover_a_crash_costs_a_game_and_the_match_goes_on() {
     let folder = folder();
-    // Started anew, it counts from 1 again, and crashes again.
+    // After a restart it counts from 1 again, and crashes again.
     let engines = ["name=good option.Seed=1", "name=bad option.Mode=crash@5 option.Seed=2"];
     let args = "--nodes 5 --games 8 --max-moves 3 --recover --json";
     let output = play(folder.path(), "", &engines, args);
@@ -208,9 +208,9 @@ fn an_engine_that_does_not_answer_is_noticed_without_a_clock() {
     let args = "--nodes 5 --games 2 --max-moves 3 --stall-timeout 2";
     let output = play(folder.path(), "", &engines, args);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = stderr(&output);
-    assert!(told.contains("bad failed in game 1.1: no answer to `go` within 2 s"), "{told}");
-    assert!(told.contains("it wrote `bestmo` without an end of line"), "{told}");
+    let said = stderr(&output);
+    assert!(said.contains("bad failed in game 1.1: no answer to `go` within 2 s"), "{said}");
+    assert!(said.contains("it wrote `bestmo` without an end of line"), "{said}");
     let output = play(folder.path(), "", &engines, &format!("{args} --recover --json"));
     assert_eq!(reasons(&output), serde_json::json!({ "stall": 2 }), "{output:?}");
     assert!(pgn(folder.path()).replace('\n', " ").contains("White's connection stalls} 0-1"));
@@ -219,7 +219,7 @@ fn an_engine_that_does_not_answer_is_noticed_without_a_clock() {
 #[test]
 fn a_flood_of_lines_does_not_hide_the_deadline() {
     let (output, _) = first_game("flood@2", "--stall-timeout 2 --recover");
-    assert_eq!(reasons(&output)["stall"], 2, "started anew, it floods again");
+    assert_eq!(reasons(&output)["stall"], 2, "after a restart it floods again");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_short_history_makes_no_difference_to_who_needs_none() {
         let engine = format!("option.Seed=1 history={history}");
         let output = play(folder.path(), "", &[&engine, "name=two option.Seed=2"], args);
         assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 2 }), "{output:?}");
-        // The mock tells how many moves it has heard, as its depth and nodes.
+        // The mock reports the number of moves it received as depth and nodes.
         let moves = |text: String| -> Vec<String> {
             let comment = |word: &&str| !word.contains(['{', '}', '=', '/']) && !word.ends_with("s,");
             text.split_whitespace().filter(comment).map(String::from).collect()
@@ -299,7 +299,7 @@ fn a_short_history_makes_no_difference_to_who_needs_none() {
 }
 
 #[test]
-fn chess960_is_told_to_engines_that_know_it_and_refused_by_others() {
+fn chess960_is_set_in_engines_that_know_it_and_refused_by_others() {
     let folder = folder();
     fs::write(folder.path().join("start.epd"), "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1\n")
         .unwrap();
@@ -383,7 +383,7 @@ fn an_interrupt_ends_the_engines_too() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert_eq!(pgn(folder.path()).matches("[Event ").count(), 4);
-    // No process is left whose parent was this run: their working folder would still be in use.
+    // No child process is left: its working folder would still be in use.
     let left =
         Command::new("sh").args(["-c", "ls -l /proc/[0-9]*/cwd 2>/dev/null || true"]).output().unwrap();
     let left = String::from_utf8_lossy(&left.stdout).into_owned();

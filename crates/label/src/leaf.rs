@@ -40,6 +40,7 @@ impl std::fmt::Display for Method {
     }
 }
 
+/// Labelling settings.
 #[derive(Clone)]
 pub struct Settings {
     pub method: Method,
@@ -60,7 +61,8 @@ impl Settings {
 
 /// The position to evaluate in a fit: the leaf, or the record's own position if the dataset is not labelled.
 ///
-/// # Errors The reason to skip the record: the game is over at its leaf.
+/// # Errors
+/// The reason to skip the record: the game is over at its leaf.
 pub fn fit_target(
     record: &Record,
     resolved: bool,

@@ -201,11 +201,11 @@ mod tests {
     };
 
     /// Feeds scores from White's side; returns the ply count and decision at the end.
-    fn judged(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
-        let mut judge = Adjudicator::new(rules);
+    fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
+        let mut adjudicator = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
-            if let Some(decision) = judge.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
+            if let Some(decision) = adjudicator.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
                 return Some((ply + 1, decision));
             }
         }
@@ -216,47 +216,47 @@ mod tests {
     fn both_sides_have_to_see_the_draw() {
         // Moves 4 and 5 of both sides are quiet: the tenth ply ends the fifth move.
         let scores = [50, 50, 50, 50, 50, 50, 10, -10, 0, 5];
-        assert_eq!(judged(RULES, scores), Some((10, Decision::Draw)));
+        assert_eq!(decided_at(RULES, scores), Some((10, Decision::Draw)));
         let scores = [50, 50, 50, 50, 50, 50, 11, -10, 0, 5, 0];
-        assert_eq!(judged(RULES, scores), Some((11, Decision::Draw)));
+        assert_eq!(decided_at(RULES, scores), Some((11, Decision::Draw)));
         // Quiet from the start, but not before the fifth move is over.
-        assert_eq!(judged(RULES, [0; 12]), Some((10, Decision::Draw)));
-        assert_eq!(judged(RULES, [0, 50, 0, 50, 0, 50, 0, 50, 0, 50, 0, 50]), None);
+        assert_eq!(decided_at(RULES, [0; 12]), Some((10, Decision::Draw)));
+        assert_eq!(decided_at(RULES, [0, 50, 0, 50, 0, 50, 0, 50, 0, 50, 0, 50]), None);
     }
 
     #[test]
-    fn progress_begins_the_draw_count_anew() {
-        let mut judge = Adjudicator::new(RULES);
+    fn progress_resets_the_draw_count() {
+        let mut adjudicator = Adjudicator::new(RULES);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
-            let decision = judge.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
+            let decision = adjudicator.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
             assert_eq!(decision.is_some(), ply == 12, "ply {ply}");
         }
     }
 
     #[test]
     fn both_sides_have_to_see_the_win() {
-        assert_eq!(judged(RULES, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
-        assert_eq!(judged(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
-        assert_eq!(judged(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
-        assert_eq!(judged(RULES, [700, -700, 700, -700, 700, -700]), None);
+        assert_eq!(decided_at(RULES, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
+        assert_eq!(decided_at(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
+        assert_eq!(decided_at(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
+        assert_eq!(decided_at(RULES, [700, -700, 700, -700, 700, -700]), None);
         // A mate counts like any score.
-        assert_eq!(judged(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
+        assert_eq!(decided_at(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
     }
 
     #[test]
     fn the_loser_may_resign_alone() {
         let rules = Adjudication { loser_resigns: true, ..RULES };
-        assert_eq!(judged(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
-        assert_eq!(judged(rules, [700, 100, 700, 100, 700, 100]), None);
+        assert_eq!(decided_at(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
+        assert_eq!(decided_at(rules, [700, 100, 700, 100, 700, 100]), None);
     }
 
     #[test]
-    fn a_move_without_a_score_begins_the_counts_anew() {
+    fn a_move_without_a_score_resets_the_counts() {
         let decided = |scores: [Option<Score>; 5], rules| {
-            let mut judge = Adjudicator::new(rules);
+            let mut adjudicator = Adjudicator::new(rules);
             let moves = scores.into_iter().enumerate();
-            moves.map(|(ply, score)| judge.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
+            moves.map(|(ply, score)| adjudicator.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };
         let rules = Adjudication { draw: Some(DrawRule { after: 2, moves: 2, score: 10 }), ..RULES };
         assert_eq!(
@@ -273,8 +273,8 @@ mod tests {
 
     #[test]
     fn long_games_end() {
-        assert_eq!(judged(RULES, [100; 50]), Some((40, Decision::MoveLimit)));
-        assert_eq!(judged(Adjudication::NONE, [0; 5000]), None);
+        assert_eq!(decided_at(RULES, [100; 50]), Some((40, Decision::MoveLimit)));
+        assert_eq!(decided_at(Adjudication::NONE, [0; 5000]), None);
     }
 
     #[test]

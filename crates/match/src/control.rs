@@ -19,6 +19,7 @@ pub struct Control {
     pub depth: Option<i32>,
 }
 
+/// Time a move, or a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
     /// Time a move.

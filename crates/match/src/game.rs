@@ -86,6 +86,7 @@ pub struct PlayedMove {
     pub time: Duration,
 }
 
+/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     /// Position after the opening.
@@ -176,8 +177,8 @@ pub fn play(
     let mut outcome = None;
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
         // Prepare the other player even so: its own failure should show as early as possible.
-        if let Err(fault) = player.new_game(start, stop) {
-            outcome = Some(forfeit(fault, color, rules)?);
+        if let Err(error) = player.new_game(start, stop) {
+            outcome = Some(forfeit(error, color, rules)?);
         }
     }
     let outcome = match outcome {
@@ -199,7 +200,7 @@ fn play_moves(
     let mut line = Line::new(start.clone());
     let mut timers =
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
-    let mut judge = Adjudicator::new(rules.adjudication);
+    let mut adjudicator = Adjudicator::new(rules.adjudication);
     let mut legal = line.position().legal_moves();
     if let Some(end) = ending_with(&line, &legal) {
         return Ok(end.into());
@@ -211,7 +212,7 @@ fn play_moves(
         let choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
             _ if stop.load(Ordering::Relaxed) => return Err(GameError::Stopped),
             Ok(choice) => choice,
-            Err(fault) => return forfeit(fault, mover, rules),
+            Err(error) => return forfeit(error, mover, rules),
         };
         let played = match check_reply(&line, &legal, choice, &mut timers[side]) {
             Ok(played) => played,
@@ -226,7 +227,7 @@ fn play_moves(
         if let Some(winner) = rules.syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
             return Ok((winner, Reason::Tablebase).into());
         }
-        match judge.after_move(mover, played.info.score, line.position().halfmoves()) {
+        match adjudicator.after_move(mover, played.info.score, line.position().halfmoves()) {
             Some(Decision::Draw) => return Ok((None, Reason::AdjudicatedDraw).into()),
             Some(Decision::MoveLimit) => return Ok((None, Reason::MoveLimit).into()),
             Some(Decision::Win(winner)) => return Ok((Some(winner), Reason::AdjudicatedWin).into()),
@@ -236,8 +237,8 @@ fn play_moves(
 }
 
 /// Scores a loss for a failed player if the rules let the match continue.
-fn forfeit(fault: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
-    let (reason, note) = match fault {
+fn forfeit(error: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
+    let (reason, note) = match error {
         PlayerError::Stopped => return Err(GameError::Stopped),
         PlayerError::Unable(note) => return Err(GameError::Failed(loser, note)),
         PlayerError::Crash(note) | PlayerError::Stall(note) if !rules.recover => {
@@ -400,11 +401,11 @@ mod tests {
     #[test]
     fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
         let gone = || "gone".to_string();
-        for (fault, reason) in
+        for (error, reason) in
             [(PlayerError::Crash(gone()), Reason::Disconnect), (PlayerError::Stall(gone()), Reason::Stall)]
         {
             for (at_once, plies) in [(false, 4), (true, 0)] {
-                let (mut white, mut black) = (Failing(fault.clone(), at_once), Hashing::new(2));
+                let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing::new(2));
                 let players: [&mut dyn Player; 2] = [&mut white, &mut black];
                 let recover = Rules { recover: true, ..RULES };
                 let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();

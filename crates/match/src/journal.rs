@@ -68,7 +68,7 @@ pub struct JournaledFile<E> {
     /// End offsets of the entries found by a resumed run, in the file and the journal; the first is the
     /// start.
     ends: Vec<[u64; 2]>,
-    pieces: PhantomData<E>,
+    entry: PhantomData<E>,
     /// Time of the last sync to disk.
     synced: Instant,
     dirty: bool,
@@ -132,7 +132,8 @@ impl<E: JournalEntry> JournaledFile<E> {
 
     /// Resumes a run and returns its entries; creates it if there is none.
     ///
-    /// # Errors As [`JournaledFile::create`], and if the options differ; the first difference is named.
+    /// # Errors
+    /// As [`JournaledFile::create`], and if the options differ; the first difference is named.
     pub fn resume(
         path: &Path,
         arguments: &Arguments,
@@ -154,10 +155,10 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok((record, entries))
     }
 
-    pub fn append(&mut self, piece: &E, bytes: &[u8]) -> Result<()> {
+    pub fn append(&mut self, entry: &E, bytes: &[u8]) -> Result<()> {
         // File first: a journal line without its bytes would be worse than bytes without a line.
         self.file.write_all(bytes).map_err(|e| Error::io(&self.path, e))?;
-        let line = EntryLine { entry: piece.clone(), bytes: bytes.len() as u64, sha256: hash(bytes) };
+        let line = EntryLine { entry: entry.clone(), bytes: bytes.len() as u64, sha256: hash(bytes) };
         self.journal_line(&line)?;
         self.dirty = true;
         self.sync_if_due()
@@ -239,7 +240,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             journal,
             journal_path,
             ends: Vec::new(),
-            pieces: PhantomData,
+            entry: PhantomData,
             synced: Instant::now(),
             dirty: false,
         })
@@ -271,7 +272,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             if now != then {
                 let reason = format!(
                     "is of a {} with other options: {name} was {then} and is now {now}; \
-                     leave out --resume to begin anew",
+                     leave out --resume to start over",
                     E::OF
                 );
                 return Err(Error::data(&self.journal_path, reason));
@@ -282,7 +283,7 @@ impl<E: JournalEntry> JournaledFile<E> {
 
     /// Reads entries while the file agrees with the journal, and truncates both after the last.
     fn take_over(&mut self, journal: &[u8], first: usize) -> Result<Vec<E>> {
-        let mut pieces: Vec<E> = Vec::new();
+        let mut entries: Vec<E> = Vec::new();
         let (mut journal_end, mut end) = (first, 0);
         self.ends = vec![[0, first as u64]];
         while let Some(length) = journal[journal_end..].iter().position(|&byte| byte == b'\n') {
@@ -297,21 +298,21 @@ impl<E: JournalEntry> JournaledFile<E> {
                 .read_to_end(&mut bytes)
                 .map_err(|e| Error::io(&self.path, e))?;
             let agrees = bytes.len() as u64 == line.bytes && hash(&bytes) == line.sha256;
-            if !agrees || line.entry.number() != pieces.len() + 1 {
+            if !agrees || line.entry.number() != entries.len() + 1 {
                 break;
             }
             end += line.bytes;
             journal_end += length + 1;
             self.ends.push([end, journal_end as u64]);
-            pieces.push(line.entry);
+            entries.push(line.entry);
         }
         self.truncate([end, journal_end as u64])?;
-        Ok(pieces)
+        Ok(entries)
     }
 
     /// Keeps only the first `entries` of a resumed run.
-    pub fn keep(&mut self, pieces: usize) -> Result<()> {
-        match self.ends.get(pieces) {
+    pub fn keep(&mut self, entries: usize) -> Result<()> {
+        match self.ends.get(entries) {
             Some(&ends) => self.truncate(ends),
             None => Ok(()),
         }

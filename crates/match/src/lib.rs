@@ -12,6 +12,7 @@ mod children;
 mod control;
 mod game;
 pub mod journal;
+mod lineup;
 #[cfg(test)]
 mod mock;
 pub mod openings;
@@ -36,6 +37,7 @@ mod uci;
 pub use adjudication::{Adjudication, DrawRule, ResignRule};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
+pub use lineup::Lineup;
 pub use pairings::{Pair, Pairing, Pairings};
 pub use pairs::MatchConfig;
 pub use player::{InProcess, MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};

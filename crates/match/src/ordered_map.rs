@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use patzer_io::error::{Error, Result};
 
+/// Job numbers and the threads to run them.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub numbers: Range<usize>,
@@ -33,7 +34,8 @@ pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>
 ///
 /// Returns the number of finished results that were not received.
 ///
-/// # Errors Errors of `receive` and `idle`; an error of `work` after all results before it have been
+/// # Errors
+/// Errors of `receive` and `idle`; an error of `work` after all results before it have been
 /// received.
 pub fn run<W, T: Send>(
     crew: &Jobs,

@@ -4,7 +4,7 @@ use shakmaty::Color;
 
 use super::game::Game;
 
-/// Pairings of one round by player index; the first player has White in the first game.
+/// Pairings, repeated every round with another opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
     /// Pairings of one round by player index; the first player has White in the first game.

@@ -44,7 +44,8 @@ impl MatchConfig<'_> {
 /// Plays pairs until all are played, `receive` breaks, or `stop` is set; returns the number of finished pairs
 /// that were not received.
 ///
-/// # Errors Errors of `receive`; the failure of a player, after all pairs before it have been received.
+/// # Errors
+/// Errors of `receive`; the failure of a player, after all pairs before it have been received.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,

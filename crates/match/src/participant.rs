@@ -159,8 +159,16 @@ impl Participant {
     }
 }
 
+/// Loads participants, and renames those of the same name.
+pub fn load_all(specs: &[Spec], defaults: &Defaults) -> Result<Vec<Participant>> {
+    let loaded = specs.iter().map(|spec| Participant::load(spec, defaults));
+    let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
+    make_names_unique(&mut participants, specs);
+    Ok(participants)
+}
+
 /// Starts every program once, in parallel, and sets its options; they become the players of the first games.
-pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
+pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Result<()> {
     let mut started = Vec::new();
     for participant in participants.iter() {
         started.push(match &participant.kind {
@@ -184,7 +192,7 @@ pub fn start_programs(participants: &mut [Participant], stop: &AtomicBool) -> Re
 }
 
 /// Renames participants of the same name: by path, or with a letter.
-pub fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
+fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
     let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let short = names.clone();

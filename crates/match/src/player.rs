@@ -45,6 +45,7 @@ pub struct SearchInfo {
     pub nps: u64,
 }
 
+/// A player's reply to a [`Turn`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveReply {
     /// May be illegal.
@@ -82,6 +83,7 @@ impl fmt::Display for PlayerError {
     }
 }
 
+/// Anything that chooses moves.
 pub trait Player: Send {
     /// Prepares for an unrelated game from `start`.
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError>;

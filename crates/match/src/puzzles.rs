@@ -4,21 +4,25 @@
 //! solver and opponent alternate. The engine is asked for every move of the solver from the solution's own
 //! position, so the number of moves depends on the file alone. Any mate is correct.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
 use patzer_chess::{Line, fen, played};
-use patzer_engine::{Engine, Limits};
+use patzer_engine::{Engine, Limits, engine};
+use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
+/// A puzzle with one task for each move of the solver.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
     /// Id in the file, or the line number.
@@ -231,7 +235,7 @@ impl PuzzleScore {
 }
 
 /// Searches every position of a puzzle with an empty table, so that results are independent.
-pub fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
+fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
     let mut right = 0;
     for task in &puzzle.tasks {
         engine.new_game();
@@ -240,6 +244,50 @@ pub fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &A
     }
     let moves = puzzle.tasks.len() as u64;
     PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
+}
+
+/// Rating points in a row of [`SuiteScore::by_rating`].
+const BAND: u32 = 200;
+
+/// Scores of a puzzle suite.
+#[derive(Debug, Default)]
+pub struct SuiteScore {
+    pub total: PuzzleScore,
+    /// By rating, rounded down to 200 points.
+    pub by_rating: BTreeMap<u32, PuzzleScore>,
+    /// Names of the puzzles that were not solved.
+    pub unsolved: Vec<String>,
+}
+
+/// Solves puzzles on all threads with tables of `hash` MiB, calling `done` after each; `None` if `stop` was set.
+pub fn solve_suite(
+    puzzles: &[Puzzle],
+    evaluation: &Evaluation,
+    hash: usize,
+    limits: &Limits,
+    stop: &AtomicBool,
+    done: &(dyn Fn() + Sync),
+) -> Option<SuiteScore> {
+    let one = |engine: &mut Box<dyn Engine>, puzzle| {
+        let score = solve(&mut **engine, puzzle, limits, stop);
+        done();
+        score
+    };
+    let scores: Vec<PuzzleScore> = puzzles.par_iter().map_init(|| engine(evaluation, hash), one).collect();
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let mut suite = SuiteScore::default();
+    for (puzzle, score) in puzzles.iter().zip(scores) {
+        suite.total.add(score);
+        if let Some(rating) = puzzle.rating {
+            suite.by_rating.entry(rating / BAND * BAND).or_default().add(score);
+        }
+        if score.solved == 0 {
+            suite.unsolved.push(puzzle.name.clone());
+        }
+    }
+    Some(suite)
 }
 
 #[cfg(test)]

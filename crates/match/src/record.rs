@@ -55,6 +55,7 @@ impl JournalEntry for PairEntry {
     }
 }
 
+/// Path of the journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
 }

@@ -13,6 +13,7 @@ use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
+/// Tally and verdict of a sequential test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SprtState {
     sprt: Sprt,

@@ -13,6 +13,7 @@ use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
+/// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {
     names: Vec<String>,

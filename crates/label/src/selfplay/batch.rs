@@ -21,6 +21,7 @@ pub const GAMES: usize = 16;
 /// Zstandard level: games are few and kept for long.
 const LEVEL: i32 = 9;
 
+/// Totals over games.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameTotals {
     pub games: u64,

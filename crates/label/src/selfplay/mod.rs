@@ -10,7 +10,7 @@ pub mod start;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,7 @@ use patzer_match::{Game, GameError, Player, PlayerError, Rules, TimeSettings, Ti
 use sampler::{Sampler, Temperature};
 use start::{ATTEMPTS, Rejection, Start, Starts};
 
+/// Self-play configuration.
 pub struct SelfplayConfig<'a> {
     /// Total number of games, earlier runs included.
     pub games: usize,
@@ -44,6 +45,7 @@ pub struct SelfplayConfig<'a> {
     pub seed: u64,
 }
 
+/// A finished game with its seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
     pub game: Game,
@@ -51,6 +53,27 @@ pub struct FinishedGame {
     pub seats: [usize; 2],
     /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
+}
+
+/// Evaluations that a pool argument names: a file, or those of a folder in order of name.
+pub fn pool_members(name: &str) -> Result<Vec<String>> {
+    let folder = Path::new(name);
+    if !folder.is_dir() {
+        return Ok(vec![name.to_string()]);
+    }
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
+        let path = entry.map_err(|e| Error::io(folder, e))?.path();
+        let name = path.to_string_lossy().into_owned();
+        if name.ends_with(".nnue") || name.ends_with(".hce.toml") {
+            files.push(name);
+        }
+    }
+    files.sort_unstable();
+    if files.is_empty() {
+        return Err(Error::data(folder, "is a folder without .nnue or .hce.toml files"));
+    }
+    Ok(files)
 }
 
 /// Output files with their batches on disk.
@@ -245,7 +268,7 @@ fn play_one(
                 format!("game {number}: none of {ATTEMPTS} starts is balanced; allow more with --balance");
             return Err(Error::input(reason));
         }
-        Err(fault) => return failed(fault),
+        Err(error) => return failed(error),
     };
     let (players, numbers) = match swapped {
         false => ([own as &mut dyn Player, other as &mut dyn Player], [0, guest]),
@@ -259,8 +282,8 @@ fn play_one(
 }
 
 /// In-process players fail only when stopped.
-fn failed(fault: PlayerError) -> Result<Option<FinishedGame>> {
-    match fault {
+fn failed(error: PlayerError) -> Result<Option<FinishedGame>> {
+    match error {
         PlayerError::Stopped => Ok(None),
         error => Err(Error::internal(error.to_string())),
     }

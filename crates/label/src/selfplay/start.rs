@@ -25,6 +25,7 @@ pub enum Rejection {
     Unbalanced,
 }
 
+/// How start positions are chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Starts<'a> {
     /// `None` for the start position.
@@ -37,6 +38,7 @@ pub struct Starts<'a> {
     pub chess960: bool,
 }
 
+/// A start position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     pub position: Chess,
@@ -52,8 +54,6 @@ const GIFT: Score = 100;
 
 impl Starts<'_> {
     /// Finds the start of a game; `None` if none is balanced. `evaluate` scores a position from the side to move.
-    ///
-    /// # Errors An error of `evaluate`; the inner error if no start is balanced.
     pub fn find<F>(
         &self,
         game: usize,

@@ -85,18 +85,18 @@ fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
     let text = String::from_utf8(patzer_io::read(&folder.path().join("a.pgn.zst")).unwrap()).unwrap();
     let met = text.matches("\"untuned-hce\"").count();
     assert!((1..16).contains(&met), "{met} of 16 games against the pool");
-    let mut samples = Vec::new();
+    let mut records = Vec::new();
     let mut parser = patzer_pgn::Parser::default();
     for (number, game) in (0..).zip(text.split_inclusive("\n\n").collect::<Vec<_>>().chunks(2)) {
         let game = game.concat();
         let movetext = game.find("\n\n").unwrap() + 2;
-        let piece = patzer_pgn::GameSpan { start: 0, movetext, end: game.len(), line: 1 };
-        let read = parser.parse(game.as_bytes(), &piece, number, &mut samples);
+        let span = patzer_pgn::GameSpan { start: 0, movetext, end: game.len(), line: 1 };
+        let read = parser.parse(game.as_bytes(), &span, number, &mut records);
         assert_eq!(read.error, None);
     }
     let viri = AnyReader::open(&folder.path().join("a.vf"), None).unwrap().read_all().unwrap();
-    assert_eq!((viri.len() as u64, samples.len() as u64), (counts.positions, counts.positions));
-    for (a, b) in viri.iter().zip(&samples) {
+    assert_eq!((viri.len() as u64, records.len() as u64), (counts.positions, counts.positions));
+    for (a, b) in viri.iter().zip(&records) {
         assert_eq!((a.board, a.turn, a.result, a.played), (b.board, b.turn, b.result, b.played));
         assert_eq!(a.score, b.score);
         assert!(a.score.is_some());

@@ -70,7 +70,8 @@ impl Default for BookOptions<'_> {
 impl Openings {
     /// Reads a book, removes duplicates, and orders it.
     ///
-    /// # Errors A line or game that is no opening is named; a `start` beyond the last opening is refused.
+    /// # Errors
+    /// A line or game that is no opening is named; a `start` beyond the last opening is refused.
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,

@@ -36,7 +36,8 @@ impl Pairs {
     /// From a difference in logistic Elo: the opening favours the first player in one game, the second in the
     /// other.
     ///
-    /// # Errors If the draw rate is impossible with so large a difference or bias.
+    /// # Errors
+    /// If the draw rate is impossible with so large a difference or bias.
     pub fn new(elo: f64, conditions: Conditions) -> Result<Pairs> {
         let Conditions { draws, bias } = conditions;
         if !((0.0..1.0).contains(&draws) && bias.is_finite() && elo.is_finite()) {

@@ -115,9 +115,9 @@ impl UciPlayer {
             None
         });
         // An engine that fails its handshake would fail again after a restart.
-        let unable = |fault| match fault {
+        let unable = |error| match error {
             PlayerError::Crash(note) | PlayerError::Stall(note) => PlayerError::Unable(note),
-            fault => fault,
+            error => error,
         };
         answered.map_err(|error| unable(self.player_error(error, "`uci`", timeout)))?;
         let commands = self.settings()?;

@@ -1,0 +1,104 @@
+//! The participants of a match, by index.
+
+use std::sync::atomic::AtomicBool;
+
+use super::control::Control;
+use super::game::TimeSettings;
+use super::journal::Options;
+use super::participant::{self, Defaults, Participant};
+use super::pgn::{self, Header};
+use super::spec::Spec;
+use patzer_io::error::Result;
+
+/// All participants of a match, with names and time settings by index.
+pub struct Lineup {
+    pub participants: Vec<Participant>,
+    pub names: Vec<String>,
+    pub time_settings: Vec<TimeSettings>,
+}
+
+impl Lineup {
+    /// Loads the participants, and starts each program once to check it.
+    pub fn load(specs: &[Spec], defaults: &Defaults, stop: &AtomicBool) -> Result<Lineup> {
+        let mut participants = participant::load_all(specs, defaults)?;
+        participant::start_programs(&mut participants, stop)?;
+        Ok(Lineup {
+            names: participants.iter().map(|participant| participant.name.clone()).collect(),
+            time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
+            participants,
+        })
+    }
+
+    /// Threads of the player with the most: players take turns.
+    pub fn threads(&self) -> usize {
+        self.participants.iter().map(Participant::threads).max().unwrap_or(1)
+    }
+
+    /// Whether no player is limited by time.
+    pub fn deterministic(&self) -> bool {
+        self.time_settings.iter().all(|settings| settings.control.deterministic())
+    }
+
+    /// Whether there are two participants with the same evaluation or program, limits and settings.
+    pub fn identical(&self) -> bool {
+        let key = |p: &Participant| (p.digest.clone(), p.time_settings, p.settings());
+        matches!(&self.participants[..], [a, b] if key(a) == key(b))
+    }
+
+    /// PGN tags of the match.
+    pub fn header(&self, event: &str) -> Header {
+        let mut header = Header::new(event, &self.names, &self.time_settings);
+        for (engine, participant) in header.engines.iter_mut().zip(&self.participants) {
+            *engine = participant.engine_name().map(str::to_string);
+        }
+        header.times |= self.participants.iter().any(Participant::is_program);
+        // A date would make reproducible games differ from day to day.
+        header.date = header.times.then(pgn::today);
+        header
+    }
+
+    /// Limits of all participants, in words.
+    pub fn limits(&self) -> String {
+        let limits: Vec<String> =
+            self.time_settings.iter().map(|settings| settings.control.to_string()).collect();
+        match limits.split_first() {
+            Some((first, rest)) if rest.iter().all(|limit| limit == first) => first.clone(),
+            _ => limits.join(" against "),
+        }
+    }
+
+    /// Conditions in fastchess's format: limit, threads, hash, book.
+    pub fn conditions(&self, book: &str) -> String {
+        let all = |of: fn(&Participant) -> String| {
+            let mut values: Vec<String> = self.participants.iter().map(of).collect();
+            values.dedup();
+            values.join(" - ")
+        };
+        let limit = all(|participant| {
+            let Control { time, nodes, depth } = participant.time_settings.control;
+            match (time, depth, nodes) {
+                (None, Some(depth), _) => format!("{depth} plies"),
+                (None, None, Some(nodes)) => format!("{nodes} nodes"),
+                _ => participant.time_settings.control.tag(),
+            }
+        });
+        let threads = all(|participant| format!("{}t", participant.threads()));
+        let hash =
+            all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
+        format!("{limit}, {threads}, {hash}, {book}")
+    }
+
+    /// Journal options of the participants.
+    pub fn options(&self) -> Options {
+        let mut options = Options::new();
+        for (number, participant) in (1..).zip(&self.participants) {
+            let TimeSettings { control, margin } = participant.time_settings;
+            let mut set = |name: &str, value: String| drop(options.insert(format!("{name} {number}"), value));
+            set("player", participant.name.clone());
+            set("file of player", participant.digest.clone());
+            set("limit of player", format!("{control}, margin {} ms", margin.as_millis()));
+            set("settings of player", participant.settings());
+        }
+        options
+    }
+}
