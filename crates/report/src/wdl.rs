@@ -10,8 +10,7 @@ use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use patzer_chess::score::expected_score;
-use patzer_fit::wdl::table::Row;
-use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable};
+use patzer_fit::wdl::{By, FittedModel, Row, WdlModel, WdlTable};
 use patzer_io::error::Result;
 
 /// Draws K's curve over the mean results of positions of about equal score, as `k.svg`. Pairs are of a score in
