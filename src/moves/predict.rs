@@ -67,9 +67,9 @@ struct Row {
     name: String,
     #[serde(flatten)]
     ranks: Ranks,
-    /// Share of choices in which the played move is the first, among the first two, and so on.
+    /// Share of choices whose move ranks first, among the first two, and so on.
     among: Vec<f64>,
-    /// Standard errors of these shares.
+    /// Standard errors of `among`.
     errors: Vec<f64>,
 }
 

@@ -140,7 +140,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         &ratings,
         errors.as_ref(),
         counts,
-        table::Wanted {
+        table::Options {
             los: args.los,
             crosstable: args.crosstable,
             head_to_head: args.head_to_head.as_deref().map(|name| player(&results, name)).transpose()?,
@@ -186,7 +186,6 @@ fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
     })
 }
 
-/// The index of a player by name.
 fn player(results: &Results, name: &str) -> Result<usize> {
     let found = results.players.binary_search_by(|player| player.as_str().cmp(name));
     found.map_err(|_| {

@@ -1,4 +1,4 @@
-//! What `patzer rate` prints: the table, and the matrices that were asked for.
+//! Output of `patzer rate`: the table and the optional matrices.
 
 use std::fmt;
 
@@ -8,30 +8,29 @@ use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results}
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 
-/// What to show beside the table.
-pub(super) struct Wanted {
+/// Optional parts of the output.
+pub(super) struct Options {
     pub los: bool,
     pub crosstable: bool,
     pub head_to_head: Option<usize>,
-    /// Players in the games, with those that were left out for too few games.
+    /// Players in the games, including those with too few games.
     pub all_players: usize,
 }
 
-/// The result of the command.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// From the strongest down, pool by pool; those without a rating last.
+    /// Strongest first, pool by pool; unrated players last.
     players: Vec<Player>,
-    /// Advantage of White, in Elo.
+    /// White's advantage in Elo.
     white: f64,
-    /// Chance of a draw between equal players, White's advantage aside.
+    /// Probability of a draw between equal players, without White's advantage.
     draw_rate: f64,
-    /// How the errors were found.
+    /// `covariance`, `bootstrap` or `none`.
     errors: &'static str,
     players_left_out: usize,
     #[serde(flatten)]
     counts: GameCounts,
-    /// Chance that the player of the row is stronger than that of the column, both in the order of `players`.
+    /// Likelihood that the row's player is stronger than the column's, in the order of `players`.
     #[serde(skip_serializing_if = "Option::is_none")]
     los: Option<Vec<Vec<Option<f64>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,9 +42,9 @@ pub(super) struct Report {
 #[derive(Debug, Clone, Serialize)]
 struct Player {
     name: String,
-    /// `null` where no rating is finite.
+    /// `null` without a finite rating.
     elo: Option<f64>,
-    /// Half the width of the 95 % interval.
+    /// Half-width of the 95 % interval.
     elo_error: Option<f64>,
     games: u64,
     wins: u64,
@@ -53,11 +52,11 @@ struct Player {
     losses: u64,
     /// Points over games, 0 to 1.
     score: f64,
-    /// Mean rating of the opponents, by games.
+    /// Mean rating of the opponents, weighted by games.
     opponents: Option<f64>,
-    /// Chance to be stronger than the next player of the pool.
+    /// Likelihood of being stronger than the next player of the pool.
     los_next: Option<f64>,
-    /// Number of the pool from 1; `null` where there is no rating.
+    /// From 1; `null` without a rating.
     pool: Option<usize>,
     /// Why there is no rating.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +83,7 @@ struct Opponent {
     draws: u64,
     losses: u64,
     points: f64,
-    /// Points that the ratings lead to expect.
+    /// Expected points by the ratings.
     expected: Option<f64>,
 }
 
@@ -94,7 +93,7 @@ impl Report {
         ratings: &Ratings,
         errors: Option<&RatingErrors>,
         counts: GameCounts,
-        wanted: Wanted,
+        options: Options,
     ) -> Report {
         let order = order(results, ratings);
         let superior = |i: usize, j: usize| {
@@ -126,7 +125,7 @@ impl Report {
                 reason: reason(ratings.status[i]),
             }
         };
-        let square = |wanted: bool| wanted.then_some(&order);
+        let square = |options: bool| options.then_some(&order);
         Report {
             players: order.iter().enumerate().map(player).collect(),
             white: ratings.white,
@@ -136,18 +135,17 @@ impl Report {
                 Some(RatingErrors::Samples(_)) => "bootstrap",
                 None => "none",
             },
-            players_left_out: wanted.all_players - results.players.len(),
+            players_left_out: options.all_players - results.players.len(),
             counts,
-            los: square(wanted.los).map(|order| {
+            los: square(options.los).map(|order| {
                 let row = |&i: &usize| order.iter().map(|&j| superior(i, j).filter(|_| i != j)).collect();
                 order.iter().map(row).collect()
             }),
-            crosstable: square(wanted.crosstable).map(|order| crosstable(results, order)),
-            head_to_head: wanted.head_to_head.map(|player| head_to_head(results, ratings, &order, player)),
+            crosstable: square(options.crosstable).map(|order| crosstable(results, order)),
+            head_to_head: options.head_to_head.map(|player| head_to_head(results, ratings, &order, player)),
         }
     }
 
-    /// The table as CSV.
     pub(super) fn csv(&self) -> Result<String> {
         let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
         let mut out = csv::Writer::from_writer(Vec::new());
@@ -185,9 +183,9 @@ impl Report {
     }
 }
 
-/// Players from the strongest down, pool by pool; those without a rating last, those above before those below.
+/// Players by rating, pool by pool; unrated players last, those above before those below.
 fn order(results: &Results, ratings: &Ratings) -> Vec<usize> {
-    let rank = |place: PoolStatus| match place {
+    let rank = |status: PoolStatus| match status {
         PoolStatus::Pool(pool) => (0, pool),
         PoolStatus::Above => (1, 0),
         PoolStatus::Below => (2, 0),
@@ -203,8 +201,8 @@ fn order(results: &Results, ratings: &Ratings) -> Vec<usize> {
     order
 }
 
-fn reason(place: PoolStatus) -> Option<&'static str> {
-    match place {
+fn reason(status: PoolStatus) -> Option<&'static str> {
+    match status {
         PoolStatus::Pool(_) => None,
         PoolStatus::Above => Some("won every game against the rated: no rating is high enough"),
         PoolStatus::Below => Some("lost every game against the rated: no rating is low enough"),

@@ -187,13 +187,13 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// What messages call the input.
+    /// Name of the input in messages.
     fn name(&self) -> &Path {
         self.datasets.first().or(self.games.first()).map_or(Path::new("the histogram"), |path| path)
     }
 }
 
-/// Whether a file is a dataset, by its first bytes or else its name; anything else is taken for games.
+/// Recognises datasets by extension or first bytes; anything else is games.
 fn is_dataset(path: &Path) -> Result<bool> {
     if path.extension().is_some_and(|extension| extension == "parquet") {
         return Ok(true);

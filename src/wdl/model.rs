@@ -87,13 +87,12 @@ struct Report {
     material_target: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     move_target: Option<f64>,
-    /// Mean negative logarithm of the likelihood, in nats a position.
+    /// Mean negative log-likelihood per position, in nats.
     objective: f64,
     normalize_to_pawn_value: f64,
     spread: f64,
-    /// Chance of a draw at a score of 0, at the target.
+    /// Probability of a draw at the target and score 0.
     draw_rate: f64,
-    /// Positions that the model is fitted to.
     positions: u64,
     wins: u64,
     draws: u64,

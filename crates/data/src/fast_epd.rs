@@ -5,7 +5,6 @@ use shakmaty::Color;
 
 use patzer_chess::PackedBoard;
 
-/// A position with its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpdPosition {
     pub board: PackedBoard,

@@ -12,13 +12,10 @@ use patzer_io::error::{Error, Result};
 /// Bytes per parallel task.
 const BLOCK: usize = 1 << 18;
 
-/// Tasks read ahead.
 const BLOCKS: usize = 32;
 
-/// A malformed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// From 1.
     pub number: u64,
     pub reason: String,
 }
@@ -36,7 +33,7 @@ pub struct LineCounts {
 const NAMED: usize = 5;
 
 /// Parses every line that is neither empty nor a `#` comment and passes the result to `take`, in order.
-/// FeatureCounts malformed lines; with `strict` fails at the first.
+/// Counts malformed lines; with `strict` fails at the first.
 pub fn each<T: Send, E: Display + Send>(
     path: &Path,
     strict: bool,

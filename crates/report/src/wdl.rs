@@ -8,8 +8,7 @@ use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
 
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use patzer_chess::score::expected_score;
-use patzer_fit::wdl::table::Row;
-use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlTable};
+use patzer_fit::wdl::{By, FittedModel, Row, WdlModel, WdlTable};
 use patzer_io::error::Result;
 
 /// Draws `k.svg`: the sigmoid over mean results. Pairs are a score in centipawns and a result from 0 to 1, both from

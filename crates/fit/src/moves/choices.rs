@@ -15,7 +15,6 @@ use patzer_data::{AnyReader, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A position in which a move was chosen.
 #[derive(Debug, Clone)]
 pub struct MoveChoice {
     pub game: u64,
@@ -93,7 +92,6 @@ impl MoveChoice {
 pub struct DrawnChoices {
     /// In the order of the data.
     pub choices: Vec<MoveChoice>,
-    /// Positions read.
     pub read: u64,
     /// Positions without a choice, by reason, and `not_drawn`.
     pub dropped: BTreeMap<&'static str, u64>,

@@ -10,7 +10,6 @@ use patzer_chess::{played, sliders};
 
 /// A feature group; a move has exactly one of its levels.
 pub struct FeatureGroup {
-    /// Name in files and messages.
     pub name: &'static str,
     pub doc: &'static str,
     levels: LevelNames,
@@ -18,7 +17,6 @@ pub struct FeatureGroup {
     pub reference: usize,
 }
 
-/// Names of a group's levels.
 enum LevelNames {
     Named(&'static [&'static str]),
     /// Piece and target square from the mover's side: 6 × 64.
@@ -90,7 +88,6 @@ impl FeatureGroup {
         }
     }
 
-    /// Name of a level.
     pub fn level(&self, index: usize) -> String {
         match self.levels {
             LevelNames::Named(names) => names[index].to_string(),
@@ -102,10 +99,8 @@ impl FeatureGroup {
     }
 }
 
-/// Moves before a choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreviousMoves {
-    /// Last move of the opponent.
     pub last: Option<Move>,
     /// Last own move, one ply earlier.
     pub own: Option<Move>,

@@ -14,13 +14,11 @@ use super::choices::Competition;
 use super::features::{COUNT, FeatureLevels, GROUPS};
 use crate::optim::Cholesky;
 
-/// Choices per chunk.
 const CHUNK: usize = 512;
 
 /// Most chunks of sums that take much memory.
 const MAX_CHUNKS: usize = 16;
 
-/// Strengths by group and level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strengths(pub Vec<Vec<f64>>);
 
@@ -37,7 +35,6 @@ impl Strengths {
     }
 }
 
-/// Stopping criteria.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     pub iterations: usize,
@@ -51,7 +48,6 @@ impl Default for Settings {
     }
 }
 
-/// A fitted level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     /// Strength; 1 for the reference.
@@ -107,7 +103,6 @@ pub fn fit(competitions: &[Competition], settings: &Settings) -> Fit {
 
 type LevelCounts = Vec<Vec<u64>>;
 
-/// How often each level was played and offered.
 fn count(competitions: &[Competition]) -> (LevelCounts, LevelCounts) {
     let none = || -> LevelCounts { GROUPS.iter().map(|group| vec![0; group.level_count()]).collect() };
     let (mut played, mut offered) = (none(), none());
@@ -141,7 +136,6 @@ fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> V
     total
 }
 
-/// Strengths of all moves.
 fn products(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     competitions
         .par_iter()
@@ -189,7 +183,6 @@ fn log_prior(gammas: &Strengths) -> f64 {
     gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
 }
 
-/// Probability of the move played.
 pub fn probability(competition: &Competition, gammas: &Strengths) -> f64 {
     let total: f64 = competition.moves.iter().map(|features| gammas.of(features)).sum();
     gammas.of(&competition.moves[competition.played]) / total
@@ -272,7 +265,6 @@ fn inform(
     }
 }
 
-/// Quality of predictions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quality {
     pub choices: u64,
@@ -286,7 +278,6 @@ pub struct Quality {
     pub among: [f64; 5],
 }
 
-/// Measures strengths on choices.
 pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
     let sums = sum(competitions.len(), 8, |choice, sums| {
         let competition = &competitions[choice];

@@ -56,14 +56,12 @@ pub fn by_search(
     None
 }
 
-/// Rank by the strengths of move features.
 pub fn by_strengths(strengths: &Strengths, choice: &MoveChoice) -> usize {
     let competition = choice.competition();
     let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.of(features)).collect();
     rank(&scores, competition.played)
 }
 
-/// Distribution of ranks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Ranks {
     pub choices: u64,

@@ -29,7 +29,6 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
     text
 }
 
-/// Reads the strengths of a file.
 pub fn read(path: &Path) -> Result<Strengths> {
     type Table = BTreeMap<String, BTreeMap<String, (f64, f64, u64, u64)>>;
     let text = io::read_text(path)?;

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 
-/// Hyperparameters of Adam.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
     /// Decay of the mean gradient, in `[0, 1)`.

@@ -9,12 +9,10 @@ mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
-pub use adam::Step;
-pub use adam::{Adam, AdamSettings};
-pub use cholesky::{Cholesky, dot};
-pub use nullspace::{NullVector, nullspace};
-pub use radam::{PERIOD, SHARE};
-pub use radam::{RAdam, Ranger};
+pub use adam::{Adam, AdamSettings, Step};
+pub(crate) use cholesky::{Cholesky, dot};
+pub(crate) use nullspace::nullspace;
+pub use radam::{PERIOD, RAdam, Ranger, SHARE};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
 

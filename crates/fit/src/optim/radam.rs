@@ -6,7 +6,6 @@
 use super::adam::Step;
 use super::{AdamSettings, Stepper};
 
-/// Rectified Adam.
 #[derive(Debug, Clone)]
 pub struct RAdam {
     settings: AdamSettings,

@@ -22,7 +22,6 @@ pub enum Decay {
 /// Stages of [`Decay::Step`].
 const STAGES: f64 = 5.0;
 
-/// Warm-up and decay of the learning rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Learning rate after the warm-up.

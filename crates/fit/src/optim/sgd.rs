@@ -3,7 +3,6 @@
 
 use super::Stepper;
 
-/// Gradient descent with momentum.
 #[derive(Debug, Clone)]
 pub struct Sgd {
     momentum: f32,

@@ -1,4 +1,4 @@
-//! RatingErrors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
+//! Errors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
 //!
 //! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
 //! covariance is a sandwich estimate with the variance under Davidson's model.
@@ -21,7 +21,6 @@ pub const MOST_PLAYERS: usize = 1_000;
 /// Standard deviations to each side of a 95 % interval.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// RatingErrors of ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RatingErrors {
     /// In Elo², by player and player; NaN for unrated players.

@@ -7,7 +7,6 @@ use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{PoolStatus, pool_status};
 use patzer_io::error::{Error, Result};
 
-/// White's advantage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum White {
     Fitted,
@@ -15,7 +14,6 @@ pub enum White {
     Fixed(f64),
 }
 
-/// Settings of a rating fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub model: ResultModel,
@@ -50,7 +48,6 @@ impl Settings {
     }
 }
 
-/// Fitted ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
     /// By player; `None` without a finite rating.
@@ -60,7 +57,6 @@ pub struct Ratings {
     pub white: f64,
     /// Draw parameter; for [`ResultModel::Elo`] that of Davidson's model, fitted after the ratings.
     pub draw: f64,
-    /// Newton steps.
     pub steps: u32,
     pub(super) problem: Problem,
     pub(super) state: State,
@@ -80,7 +76,6 @@ impl Ratings {
     }
 }
 
-/// Fits ratings.
 pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let n = results.players.len();
     let status = if settings.prior > 0.0 { vec![PoolStatus::Pool(0); n] } else { pool_status(results) };

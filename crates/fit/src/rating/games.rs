@@ -30,10 +30,8 @@ impl Encounter {
     }
 }
 
-/// Players and their games.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Results {
-    /// Sorted.
     pub players: Vec<String>,
     /// One per ordered pair of players.
     pub encounters: Vec<Encounter>,
@@ -100,7 +98,6 @@ impl Results {
     }
 }
 
-/// Games read, rated, and skipped by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct GameCounts {
     pub games: u64,
@@ -139,7 +136,6 @@ pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameC
     Ok((Results::new(pairs), counts))
 }
 
-/// Counts of a chunk of games.
 #[derive(Default)]
 struct ChunkResults {
     pairs: HashMap<(String, String), [u64; 3]>,

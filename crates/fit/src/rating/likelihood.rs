@@ -37,7 +37,6 @@ impl ResultModel {
         self != ResultModel::RaoKupper || draw > 0.0
     }
 
-    /// Initial draw parameter.
     pub fn start(self) -> f64 {
         if self == ResultModel::RaoKupper { 1.0 } else { 0.0 }
     }
@@ -64,7 +63,6 @@ impl ResultModel {
         }
     }
 
-    /// White's expected score.
     pub fn score(self, x: f64, draw: f64) -> f64 {
         let [w, d, _] = self.chances(x, draw);
         w + d / 2.0

@@ -39,7 +39,6 @@ struct Here {
 }
 
 impl Problem {
-    /// Difference in favour of White.
     pub(super) fn difference(&self, edge: &Edge, at: &State) -> f64 {
         at.players[edge.white] - at.players[edge.black] + at.white
     }
@@ -129,7 +128,6 @@ impl State {
         players + self.white * other.white + self.draw * other.draw
     }
 
-    /// `self + length · step`.
     fn moved(&self, step: &State, length: f64) -> State {
         let players = self.players.iter().zip(&step.players).map(|(a, b)| a + length * b).collect();
         State { players, white: self.white + length * step.white, draw: self.draw + length * step.draw }

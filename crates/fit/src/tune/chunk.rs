@@ -8,7 +8,6 @@
 //! A chunk is the unit of parallel work and of mini-batches, of fixed size, so that sums do not depend on the
 //! number of threads.
 
-/// Positions in a chunk.
 pub const CHUNK_POSITIONS: usize = 16_384;
 
 /// Largest whole count listed by repetition; beyond it a coefficient takes less room.
@@ -45,7 +44,7 @@ pub struct BothSides {
     pub black: f32,
 }
 
-/// FeatureCounts of one position by feature number.
+/// Counts of one position by feature number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeatureCounts {
     /// White's count minus Black's, ascending by feature, none 0.
@@ -81,7 +80,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Entries per row.
     pub fn stride(&self) -> usize {
         usize::from(self.plus) + usize::from(self.minus) + usize::from(self.heavy)
     }
@@ -110,7 +108,6 @@ pub struct TraceChunk {
     pub nonlinear: Option<Box<NonlinearCounts>>,
 }
 
-/// Entries of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'a> {
     pub plus: &'a [u16],
@@ -119,7 +116,6 @@ pub struct Entries<'a> {
     pub coefficients: &'a [f32],
 }
 
-/// Position in a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cursor {
     run: usize,
@@ -268,7 +264,7 @@ struct Unsorted {
 }
 
 impl ChunkBuilder {
-    /// FeatureCounts of 0 are skipped; entries of a kind beyond 65,535 are cut.
+    /// Counts of 0 are skipped; entries of a kind beyond 65,535 are cut.
     pub fn push(&mut self, info: TraceInfo, counts: &FeatureCounts) {
         let starts = [self.entries.len(), self.coefficients.len(), self.safety.len(), self.complexity.len()];
         self.minus.clear();
@@ -289,14 +285,6 @@ impl ChunkBuilder {
         self.safety.extend_from_slice(&counts.safety);
         self.complexity.extend_from_slice(&counts.complexity);
         self.rows.push(Unsorted { lengths, info, starts });
-    }
-
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// Sorts rows by their lengths, equal ones in insertion order.

@@ -19,10 +19,8 @@ use super::text::{TraceError, TracePosition, checked, tidy};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bad rows kept for messages.
 const NAMED: usize = 5;
 
-/// Whether a file is Parquet.
 pub fn recognise(path: &Path) -> Result<bool> {
     if path == Path::new("-") {
         return Ok(false);
@@ -46,7 +44,6 @@ impl Column {
     }
 }
 
-/// Columns of a row group.
 struct Group {
     rows: usize,
     result: Column,

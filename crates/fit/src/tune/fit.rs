@@ -12,10 +12,8 @@ use crate::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Progress of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
-    /// From 1.
     pub number: usize,
     /// Training loss with the L2 prior: after the epoch for second-order methods, the mean over the batches
     /// before each step for first-order ones.
@@ -35,7 +33,6 @@ pub struct Losses {
     pub validation: Option<f64>,
 }
 
-/// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Best values by slot, in centipawns.

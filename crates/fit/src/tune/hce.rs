@@ -32,7 +32,7 @@ pub struct Selection {
     pub terms: Vec<String>,
     /// Terms or parts that keep their weights.
     pub fixed: Vec<String>,
-    /// HceTracer whose a- to d-files mirror the h- to e-files.
+    /// Boards whose a- to d-files mirror the h- to e-files.
     pub mirrored: Vec<String>,
 }
 

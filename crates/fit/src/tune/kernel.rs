@@ -19,7 +19,6 @@ const ABREAST: usize = 4;
 /// Weights as bits of pairs: zeroed integers are free from the system allocator.
 pub struct WeightTable(Box<[u64; ROOM]>);
 
-/// Derivatives by every weight.
 pub struct Gradient(Box<[[f64; 2]; ROOM]>);
 
 fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
@@ -51,7 +50,6 @@ impl Gradient {
     }
 }
 
-/// Sum of weighted squared errors.
 pub fn loss(chunk: &TraceChunk, table: &WeightTable, k: f64) -> f64 {
     dispatch(chunk, table, k, None)
 }

@@ -4,27 +4,25 @@
 //! for traces, exact gradients and non-linear terms. The default is Gauss-Newton on the normal matrix,
 //! because the problem is small and nearly convex.
 
-pub mod chunk;
-pub mod columns;
-pub use patzer_data::fast_epd as epd;
+mod chunk;
+mod columns;
 mod first_order;
 mod fit;
 pub mod hce;
 mod kernel;
 mod labels;
 mod lbfgs;
-pub use patzer_data::lines;
 pub mod model;
 mod normal;
 pub mod objective;
 pub mod output;
 mod pair;
-pub mod reference;
+mod reference;
 mod runs;
 mod second_order;
 mod settings;
-pub mod standard_errors;
-pub mod term;
+mod standard_errors;
+mod term;
 pub mod terms;
 mod terms_error;
 pub mod text;
@@ -37,7 +35,7 @@ pub use hce::TuneItem;
 pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;
 pub use runs::{FittedRuns, RunEvent, RunSettings, fit_seeds};
-pub use settings::{LARGEST_MATRIX, Optimizer, Settings};
+pub use settings::{Optimizer, Settings};
 
 pub use trace_files::TraceFiles;
 pub use values::TunedValues;

@@ -18,12 +18,10 @@ pub enum EvalPart {
     Complexity,
 }
 
-/// A tunable value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
     /// Such as `psqt.knight[e4] midgame`.
     pub name: String,
-    /// In centipawns.
     pub start: f64,
     pub fixed: bool,
     /// Minimum and maximum.

@@ -29,7 +29,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Usual file extension.
     pub fn ending(self) -> &'static str {
         match self {
             Format::C => "h",
@@ -54,7 +53,6 @@ impl Format {
     }
 }
 
-/// Tuned values with their terms and model.
 pub struct Tuned<'a> {
     pub terms: &'a Terms,
     pub model: &'a Model,

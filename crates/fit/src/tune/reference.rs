@@ -16,7 +16,6 @@ use patzer_chess::score::logistic;
 
 use super::chunk::{BothSides, Entries, TraceChunk};
 
-/// How non-linear terms work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NonlinearForm {
     /// Divisors of the squared midgame danger and of the endgame danger.
@@ -152,7 +151,6 @@ pub fn row_loss(chunk: &TraceChunk, row: usize, score: f64, k: f64) -> RowLoss {
     }
 }
 
-/// Sum of weighted squared errors.
 pub fn loss(chunk: &TraceChunk, weights: &[[f64; 2]], k: f64, form: &NonlinearForm) -> f64 {
     let mut sum = 0.0;
     each(chunk, weights, form, |row, score, _| sum += row_loss(chunk, row, score, k).loss);

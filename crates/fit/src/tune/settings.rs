@@ -60,12 +60,10 @@ impl Optimizer {
         }
     }
 
-    /// Whether it steps on mini-batches.
     pub fn first_order(self) -> bool {
         matches!(self, Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd)
     }
 
-    /// Default number of epochs.
     pub fn epochs(self) -> usize {
         match self {
             Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => 50,

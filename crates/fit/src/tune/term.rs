@@ -71,7 +71,6 @@ impl Shape {
     }
 }
 
-/// A term: a table of entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {

@@ -35,12 +35,10 @@ impl Default for Style {
     }
 }
 
-/// A terms file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     pub format: u32,
-    /// K of tuned values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<f64>,
     /// Phase of a full midgame in the traces; phases are divided by it.

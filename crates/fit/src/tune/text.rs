@@ -15,7 +15,6 @@ use super::chunk::{BothSides, FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::traces::add;
 
-/// A position of a trace file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracePosition {
     /// The target is the result.

@@ -12,7 +12,6 @@ use super::{columns, lines, text};
 use patzer_chess::rng;
 use patzer_io::error::{Error, Result};
 
-/// Trace files and what is needed to read them.
 pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
     pub terms: &'a Terms,

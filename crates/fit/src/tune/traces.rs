@@ -8,17 +8,14 @@ use super::model::{EvalPart, Model, Space};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
 
-/// Positions shuffled together.
 const SLAB: usize = 1 << 18;
 
-/// FeatureCounts a position's features.
+/// Counts a position's features.
 pub trait Tracer: Sync {
-    /// A position in its source form.
     type Item: Send + Sync;
-    /// Per-thread buffers.
     type Scratch: Default;
 
-    /// FeatureCounts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
+    /// Counts by model feature, linear ones White's minus Black's; `counts` is empty on entry.
     fn count(
         &self,
         item: &Self::Item,
@@ -27,7 +24,6 @@ pub trait Tracer: Sync {
     ) -> Result<TraceInfo>;
 }
 
-/// Traces of many positions.
 #[derive(Debug, Default)]
 pub struct Traces {
     pub chunks: Vec<TraceChunk>,

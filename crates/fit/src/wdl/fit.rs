@@ -11,7 +11,6 @@ use super::table::{By, Row, WdlTable};
 use crate::optim::Cholesky;
 use patzer_io::error::{Error, Result};
 
-/// Coefficients of a, and of b.
 const TERMS: usize = 4;
 
 const ALL: usize = 2 * TERMS;
@@ -19,13 +18,11 @@ const ALL: usize = 2 * TERMS;
 /// Give up after this many passes; the worst starts need about a hundred.
 const MOST_PASSES: u32 = 2_000;
 
-/// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedModel {
     pub model: WdlModel,
     /// Mean negative log-likelihood per position, in nats.
     pub objective: f64,
-    /// Passes over the table.
     pub passes: u32,
     /// (row, a, b) of rows fitted alone, in centipawns, where there are enough wins, draws and losses.
     pub local: Vec<(u16, f64, f64)>,

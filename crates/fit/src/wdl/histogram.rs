@@ -124,7 +124,6 @@ impl Hasher for Spread {
     }
 }
 
-/// Counts by observation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram(HashMap<u32, u64, BuildHasherDefault<Spread>>);
 
@@ -149,7 +148,6 @@ impl Histogram {
         counts.into_iter().map(|(key, count)| (Observation::unpack(key), count)).collect()
     }
 
-    /// Number of observations.
     pub fn total(&self) -> u64 {
         self.0.values().fold(0, |sum, &count| sum.saturating_add(count))
     }

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use patzer_chess::score::expected_score;
 use patzer_io::error::{Error, Result};
 
-/// A fitted K.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KFit {
     pub k: f64,

@@ -3,14 +3,13 @@
 
 mod buckets;
 mod evaluated;
-pub mod fit;
-pub mod histogram;
+mod fit;
+mod histogram;
 mod k;
 mod likelihood;
-pub mod model;
+mod model;
 pub mod source;
-
-pub mod table;
+mod table;
 
 pub use buckets::{Bucket, buckets};
 pub use evaluated::evaluated;
@@ -18,4 +17,4 @@ pub use fit::{FittedModel, fit};
 pub use histogram::{Bin, Histogram, Observation};
 pub use k::{KFit, fit_k, fit_k_by_game, loss};
 pub use model::WdlModel;
-pub use table::{Bounds, By, WdlTable};
+pub use table::{Bounds, By, Row, WdlTable};

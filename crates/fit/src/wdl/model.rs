@@ -5,7 +5,6 @@
 
 use patzer_chess::score::logistic;
 
-/// Win/draw/loss model by score and material or move number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WdlModel {
     /// Coefficients of a, in centipawns, highest power first.

@@ -57,7 +57,6 @@ impl ReadCounts {
         }
     }
 
-    /// Counts positions left out.
     pub fn drop(&mut self, reason: &'static str, count: u64) {
         if count > 0 {
             *self.dropped.entry(reason).or_default() += count;
@@ -168,7 +167,6 @@ enum Parsed<S> {
     Other(Event),
 }
 
-/// Results of a chunk of games.
 struct ChunkResult<S> {
     file: usize,
     state: S,

@@ -78,7 +78,6 @@ pub struct Cell {
     pub losses: u64,
 }
 
-/// Positions of one material or move number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The material or move number.
@@ -88,14 +87,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Wins, draws and losses.
     pub fn counts(&self) -> [u64; 3] {
         let add = |sum: [u64; 3], c: &Cell| [sum[0] + c.wins, sum[1] + c.draws, sum[2] + c.losses];
         self.cells.iter().fold([0; 3], add)
     }
 }
 
-/// Counts that the model is fitted to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WdlTable {
     pub bounds: Bounds,
