@@ -66,7 +66,7 @@ pub fn export(
         let item =
             TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
         let score = offer
-            .sample
+            .record
             .score
             .map(|score| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg())));
         // Fits every language's numbers.
