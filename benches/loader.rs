@@ -11,8 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_pgn::{GameSplitter, Parser};
-use patzer_train::permutation::permutation;
-use patzer_train::{DataLoader, StreamLoader, Superbatch, TrainItem, WIN};
+use patzer_train::{DataLoader, StreamLoader, Superbatch, TrainItem, WIN, permutation};
 
 fn orders(criterion: &mut Criterion) {
     const COUNT: usize = 1 << 24;

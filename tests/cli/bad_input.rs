@@ -225,7 +225,7 @@ fn names_that_mean_nothing() {
         ("tune labelled.parquet --filter quite", &["`quite`", "capt, quiet, unique"]),
         ("tune good.parquet --hce --filter quite", &["`quite`", "capt, quiet, unique"]),
         ("tune good.parquet --filter-set x.y=1", &["x.y=1", "unknown filter `x`"]),
-        ("tune labelled.parquet --recipe huge", &["huge", "default, small"]),
+        ("tune labelled.parquet --recipe huge", &["huge", "bucketed, default"]),
         ("tune labelled.parquet --recipe recipe.toml", &["recipe.toml: line 2", "neurons"]),
         ("tune labelled.parquet --recipe none.toml", &["none.toml", "no such file"]),
         ("tune labelled.parquet --hce --terms magic", &["`magic`", "material, "]),

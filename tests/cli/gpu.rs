@@ -1,5 +1,5 @@
-//! `patzer tune --device gpu` with a stand-in for NVIDIA's driver, which runs the kernels on the CPU: what is asked of the
-//! driver, in which order, and what is waited for. No GPU takes part.
+//! `patzer tune --device gpu` on an emulated NVIDIA driver that runs the kernels on the CPU: operations, their order and
+//! waits. No GPU takes part.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 
 use crate::done;
 
-/// A folder with the stand-in as the driver's library; `None`, with a line that says so, where it cannot be compiled.
-fn driver() -> Option<PathBuf> {
-    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    MADE.get_or_init(make_driver).clone()
+/// A folder with the emulated driver library.
+fn driver() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(make_driver)
 }
 
-fn make_driver() -> Option<PathBuf> {
+fn make_driver() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = root.join("crates/train/src/gpu/kernels");
     let mut entries = String::new();
@@ -40,47 +40,41 @@ fn make_driver() -> Option<PathBuf> {
         .arg(root.join("tests/cli/gpu/driver.cpp"))
         .arg("-o")
         .arg(folder.join("libcuda.so"))
-        .output();
-    match made {
-        Ok(output) if output.status.success() => Some(folder),
-        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => {
-            use std::io::Write;
-            let _ = writeln!(std::io::stderr(), "skipped: the GPU's driver (no C++ compiler: {error})");
-            None
-        }
-    }
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    folder
 }
 
-/// The stand-in, and a folder with positions to train on.
+/// The emulated driver, and a folder with positions to train on.
 struct Scene {
-    driver: PathBuf,
+    driver: &'static Path,
     folder: TempDir,
 }
 
 const TUNE: &str = "tune labelled.parquet --json --hidden 16 --batch 300 --k 1";
 
 impl Scene {
-    fn new() -> Option<Scene> {
-        let (driver, folder) = (driver()?, tempfile::tempdir().unwrap());
+    fn new() -> Scene {
+        let (driver, folder) = (driver(), tempfile::tempdir().unwrap());
         let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
         done(folder.path(), &format!("extract {games} --sample 2000"));
         done(folder.path(), "label");
-        Some(Scene { driver, folder })
+        Scene { driver, folder }
     }
 
-    /// Of two epochs unless the line says otherwise.
+    /// Trains two epochs unless the line says otherwise.
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
         let epochs = if line.contains("--epochs") { "" } else { "--epochs 2" };
         command.args(format!("{TUNE} {epochs} {line}").split_whitespace()).current_dir(&self.folder);
-        command.env("LD_LIBRARY_PATH", &self.driver);
+        command.env("LD_LIBRARY_PATH", self.driver);
         command
     }
 
-    /// Trains; the stand-in may be told to have a fault, or to tell of itself. Gives what is said.
-    fn run(&self, line: &str, told: &[(&str, &str)]) -> (Output, String) {
-        let output = self.command(line).envs(told.iter().copied()).output().unwrap();
+    /// Trains with environment variables for the emulation; returns output and messages.
+    fn run(&self, line: &str, variables: &[(&str, &str)]) -> (Output, String) {
+        let output = self.command(line).envs(variables.iter().copied()).output().unwrap();
         let said = String::from_utf8(output.stderr.clone()).unwrap();
         (output, said)
     }
@@ -91,8 +85,7 @@ impl Scene {
         (serde_json::from_slice(&output.stdout).unwrap(), said)
     }
 
-    /// Trains until there is another checkpoint in a folder, and kills: SIGKILL cannot be caught. False if the run was done
-    /// before.
+    /// Trains until a new checkpoint appears, and kills by SIGKILL. False if the run ended before.
     fn killed(&self, line: &str, run: &str) -> bool {
         let checkpoint = self.folder.path().join(run).join("checkpoint.bin");
         let state = || fs::read(&checkpoint).unwrap_or_default();
@@ -111,8 +104,9 @@ impl Scene {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
-    let Some(scene) = Scene::new() else { return };
+    let scene = Scene::new();
     let (cpu, _) = scene.tuned("--device cpu -o cpu.nnue");
     let (gpu, said) = scene.tuned("--device gpu -o gpu.nnue");
     assert!(said.contains("training on Emulation (GPU 0)"), "{said}");
@@ -121,7 +115,7 @@ fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
         let (expected, found) = (cpu[key].as_f64().unwrap(), gpu[key].as_f64().unwrap());
         assert!((expected - found).abs() < 1e-4 * expected, "{key}: {found} is not {expected}");
     }
-    // What is chosen where nothing is asked for, and the same bytes again.
+    // The default device is the GPU, with the same bytes again.
     scene.tuned("-o auto.nnue");
     assert!(scene.bytes("auto.nnue") == scene.bytes("gpu.nnue"));
 
@@ -135,12 +129,13 @@ fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_run_that_is_killed_goes_on_on_the_other_device_and_back() {
-    let Some(scene) = Scene::new() else { return };
+    let scene = Scene::new();
     let (whole, _) = scene.tuned("--epochs 6 --device cpu -o whole.nnue");
     let on = |device: &str| format!("--epochs 6 --device {device} --resume --run runs/moved -o moved.nnue");
     assert!(scene.killed(&on("gpu"), "runs/moved"));
-    // The CPU may be done before it is killed; then it is to try again from where the GPU was.
+    // If the CPU ends before it is killed, it starts again from the GPU's checkpoint.
     let checkpoint = scene.folder.path().join("runs/moved/checkpoint.bin");
     let of_gpu = fs::read(&checkpoint).unwrap();
     while !scene.killed(&on("cpu"), "runs/moved") {
@@ -154,7 +149,7 @@ fn a_run_that_is_killed_goes_on_on_the_other_device_and_back() {
         assert!((expected - found).abs() < 1e-4 * expected, "{key}: {found} is not {expected}");
     }
 
-    // On one and the same device it is the run that was never killed.
+    // On the same device the bytes are those of an uninterrupted run.
     let on_gpu = |name: &str| format!("--epochs 4 --device gpu --resume --run runs/{name} -o {name}.nnue");
     scene.tuned(&on_gpu("unkilled"));
     while scene.killed(&on_gpu("killed"), "runs/killed") {}
@@ -163,8 +158,9 @@ fn a_run_that_is_killed_goes_on_on_the_other_device_and_back() {
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_step_is_one_graph_and_without_graphs_the_same_kernels_one_by_one() {
-    let Some(scene) = Scene::new() else { return };
+    let scene = Scene::new();
     let counted = |name: &str, told: &[(&str, &str)]| {
         let told = [&[("EMULATION_TELLS", "1")], told].concat();
         let (output, said) = scene.run(&format!("--device gpu -o {name}"), &told);
@@ -175,14 +171,15 @@ fn a_step_is_one_graph_and_without_graphs_the_same_kernels_one_by_one() {
     };
     let [nodes, alone] = counted("graphs.nnue", &[]);
     let [none, all] = counted("single.nnue", &[("EMULATION_NO_GRAPHS", "1")]);
-    // Outside of steps only validation launches kernels. What is cleared is a node, too, but no kernel.
+    // Outside of steps only validation launches kernels. Clears are nodes but no kernels.
     assert!(nodes > 10 * alone && none == 0 && all > alone && all < nodes + alone, "{nodes} {alone} {all}");
     assert!(scene.bytes("graphs.nnue") == scene.bytes("single.nnue"));
 }
 
 #[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_gpu_that_computes_something_else_is_not_taken() {
-    let Some(scene) = Scene::new() else { return };
+    let scene = Scene::new();
     scene.tuned("--device cpu -o cpu.nnue");
     let told = [("EMULATION_WITHOUT", "adam")];
     let reason = "internal fault: Emulation (GPU 0) computes steps that are off by 1.0e0 of the CPU's: a fault of patzer \

@@ -1,4 +1,4 @@
-//! `patzer tune` with networks: what recipes ask of the data. How well it learns is for the tests of `train`.
+//! `patzer tune` with networks: what recipes need of the data. The tests of patzer-train cover learning.
 
 use std::fs;
 

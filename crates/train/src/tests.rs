@@ -416,7 +416,7 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
             let outcome = fit(train, validation, &settings, &mut again).unwrap();
             assert_eq!(outcome.network.to_bytes(), expected.network.to_bytes(), "{optimiser:?}");
             assert_eq!(losses(&outcome), losses(&expected));
-            assert_eq!(again.seen, 4, "epochs that were done are told again");
+            assert_eq!(again.seen, 4, "callbacks see finished epochs again");
         }
         let other = Settings { seed: 5, ..settings };
         let mut again = Checkpoints { from: Some(whole.average_decay[0].clone()), ..Checkpoints::default() };

@@ -21,7 +21,7 @@ struct Emulation {
     sizes: Vec<Vec<usize>>,
 }
 
-/// Kernel, grid, threads, whether backwards, parameters.
+/// Kernel, grid, threads, backwards, parameters.
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
 /// Compiles the sources, unless an earlier run compiled the same ones.
@@ -131,7 +131,7 @@ impl Emulated {
         let within = |(start, size): &(Address, usize)| {
             at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64
         };
-        assert!(self.memory.iter().any(within), "{bytes} bytes at {at:?} are nobody's");
+        assert!(self.memory.iter().any(within), "{bytes} bytes at {at:?} are not allocated");
     }
 }
 

@@ -128,13 +128,9 @@ impl OrderArgs {
 
 /// A loss; `Loss` in loss.cu.
 #[derive(Debug, Clone, Copy)]
-pub struct LossArgs(Loss);
+pub struct LossArgs(pub Loss);
 
 impl LossArgs {
-    pub fn new(loss: Loss) -> LossArgs {
-        LossArgs(loss)
-    }
-
     pub(super) fn words(&self) -> [u32; 5] {
         let loss = &self.0;
         let kind = match loss.kind {

@@ -229,7 +229,7 @@ impl Launcher {
     pub fn losses(&mut self, loss: Loss, positions: usize) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
-        let numbers = LossArgs::new(loss);
+        let numbers = LossArgs(loss);
         let losses = params![
             &net,
             &numbers,

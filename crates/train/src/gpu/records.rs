@@ -6,7 +6,7 @@ use crate::TrainItem;
 
 pub const RECORD: usize = 32;
 
-/// Packs a position: board (24 bytes), score, result, whether Black moves, whether there is a score.
+/// Packs a position: board (24 bytes), score, result, Black to move, has a score.
 #[inline]
 fn pack(item: &TrainItem, to: &mut [u8; RECORD]) {
     to[..24].copy_from_slice(&item.board.0);
