@@ -51,8 +51,8 @@ impl FunnelCounts {
         }
     }
 
-    /// Counts a game's records. `tags` matter where the filters judges games, `keys` says how duplicates are
-    /// looked for, if they are, `cap` how many positions a game may have.
+    /// Counts a game's records. `tags` matter to filters of games, `keys` says how to find duplicates, `cap` limits the
+    /// positions of a game.
     pub fn count(
         &mut self,
         filters: &FilterSet,

@@ -1,9 +1,6 @@
 //! Sizes of memory on the command line.
 
-/// Describes [`default`] in a help text.
-pub const DEFAULT: &str = "half of the machine's";
-
-/// Half of the memory is taken as this where the system does not say how much there is.
+/// The default where the system does not say how much memory there is.
 const UNKNOWN: usize = 2 << 30;
 
 /// Text that is no size of memory.

@@ -51,7 +51,7 @@ pub struct Settings {
     pub mirror: bool,
     /// Take only this shard of the games.
     pub shard: Option<Shard>,
-    /// About how many bytes of memory the removal of duplicates may take; `None` for a selection of the machine's.
+    /// Approximate bytes of memory for the removal of duplicates; `None` for half of the machine's.
     pub memory: Option<usize>,
     /// Keep checkpoints beside the output, and resume from them.
     pub resume: bool,

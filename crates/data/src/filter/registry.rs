@@ -166,6 +166,9 @@ impl fmt::Display for FilterError {
                 write!(f, "`{}` has no parameter `{param}`; it has {known}", row.name)
             }
             FilterError::BadText(text, kind) => write!(f, "`{text}` is not {}", kind.describe()),
+            FilterError::BadValue(param, value, kind) if kind.count() > 1 => {
+                write!(f, "`{param}` has to be {}, not {value}", kind.describe())
+            }
             FilterError::BadValue(param, value, kind) => {
                 write!(f, "`{param}` is {value}; it has to be {}", kind.describe())
             }
@@ -387,7 +390,7 @@ mod tests {
         assert!(text("by", "x").unwrap_err().contains("`x` is not ply or material"));
         let mut value =
             |name: &str, value: Value| row.set(&mut values, name, &value).unwrap_err().to_string();
-        assert!(value("b", vec![1.0; 3].into()).contains("list of 4 numbers"));
+        assert!(value("b", vec![1.0; 3].into()).contains("`wdl_skip.b` has to be a list of 4 numbers"));
         assert!(value("unit", Value::Float(-1.0)).contains("`wdl_skip.unit` is -1"));
         assert!(value("seed", Value::Float(0.5)).contains("has to be a whole number"));
         // A number in quotes is a mistake.
