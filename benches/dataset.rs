@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer_data::format::columns::Wanted;
+use patzer_data::format::columns::Projection;
 use patzer_data::key_set::KeySet;
 use patzer_data::{Dataset, Metadata, Record, Writer};
 use patzer_pgn::{GameSplitter, Parser};
@@ -49,7 +49,7 @@ fn dataset(criterion: &mut Criterion) {
         });
     });
     let dataset = Dataset::open(&path).unwrap();
-    for (name, wanted) in [("read all", Wanted::ALL), ("read training columns", Wanted::TRAINING)] {
+    for (name, wanted) in [("read all", Projection::ALL), ("read training columns", Projection::TRAINING)] {
         group.bench_function(name, |bench| {
             bench.iter(|| {
                 let mut rows = 0;

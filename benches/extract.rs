@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
+use std::ops::ControlFlow;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::filter::Pipeline;
 use patzer_data::{Metadata, Record, Writer};
 use patzer_pgn::{GameSpan, GameSplitter, Parser};
+use pgn_reader::{SanPlus, Visitor};
+use shakmaty::{Chess, Position};
 
 fn games() -> (Vec<u8>, Vec<GameSpan>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
@@ -20,6 +24,36 @@ fn parse(text: &[u8], pieces: &[GameSpan], records: &mut Vec<Record>) {
     records.clear();
     for piece in pieces {
         parser.parse(text, piece, 0, records);
+    }
+}
+
+/// Replays games with pgn-reader and shakmaty and counts their moves: the yardstick for `parse`.
+#[derive(Default)]
+struct Replay(Chess, usize);
+
+impl Visitor for Replay {
+    type Tags = ();
+    type Movetext = ();
+    type Output = usize;
+
+    fn begin_tags(&mut self) -> ControlFlow<usize, ()> {
+        *self = Replay::default();
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, (): ()) -> ControlFlow<usize, ()> {
+        ControlFlow::Continue(())
+    }
+
+    fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<usize> {
+        let m = san.san.to_move(&self.0).unwrap();
+        self.0.play_unchecked(m);
+        self.1 += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, (): ()) -> usize {
+        self.1
     }
 }
 
@@ -43,6 +77,14 @@ fn extract(criterion: &mut Criterion) {
         bench.iter(|| {
             parse(&text, &pieces, &mut records);
             records.len()
+        });
+    });
+    group.bench_function("replay with pgn-reader", |bench| {
+        bench.iter(|| {
+            let mut reader = pgn_reader::Reader::new(&text[..]);
+            let mut replay = Replay::default();
+            let mut games = reader.read_games(&mut replay);
+            games.try_fold(0, |moves, game| game.map(|count| moves + count)).unwrap()
         });
     });
     for preset in ["quiet", "unique"] {

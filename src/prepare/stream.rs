@@ -14,7 +14,7 @@ use super::{DataArgs, Split, default_dataset, summary};
 use crate::Ui;
 use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
-use patzer_data::format::columns::Wanted;
+use patzer_data::format::columns::Projection;
 use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
@@ -110,7 +110,7 @@ fn read_files(
                 if !interleave {
                     stream.batches(&mut open)?;
                 } else if args.filter.is_empty() {
-                    open.iter_mut().for_each(|open| open.reader.want(Wanted::TRAINING.and(Wanted::GAME)));
+                    open.iter_mut().for_each(|open| open.reader.want(Projection::TRAINING.and(Projection::GAME)));
                 }
             }
         }

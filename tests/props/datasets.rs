@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::dedupe::{Dedupe, Deduper, Keep};
-use patzer_data::format::columns::Wanted;
+use patzer_data::format::columns::Projection;
 use patzer_data::format::metadata::Shard;
 use patzer_data::merge::merge;
 use patzer_data::outlet::Choices;
@@ -187,7 +187,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let dataset = write(&folder.path().join("x"), &records, Metadata::new(vec![], vec![], 0));
         if !records.is_empty() {
-            let some = dataset.read_columns(0, Wanted::TRAINING.and(Wanted::GAME)).unwrap();
+            let some = dataset.read_columns(0, Projection::TRAINING.and(Projection::GAME)).unwrap();
             for (some, all) in some.iter().zip(&records) {
                 prop_assert_eq!((some.board, some.turn, some.game), (all.board, all.turn, all.game));
                 prop_assert_eq!((some.result, some.score), (all.result, all.score));

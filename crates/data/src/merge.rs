@@ -204,7 +204,7 @@ fn concatenate<P: FnMut(u64)>(parts: &[Dataset], intake: &mut Intake<P>) -> Resu
 fn games(data: &Dataset) -> Result<u32> {
     let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
     for group in 0..data.groups() {
-        let records = data.read_columns(group, super::format::columns::Wanted::GAME)?;
+        let records = data.read_columns(group, super::format::columns::Projection::GAME)?;
         most = records.iter().fold(most, |most, record| most.max(record.game.saturating_add(1)));
     }
     Ok(most)

@@ -1,56 +1,40 @@
-//! Errors, by whose fault they are.
-//!
-//! In: what went wrong, with the file, the place in it and the reason. Out: one line for the user and an exit
-//! code: 1 when the input or the arguments are at fault, 2 when patzer is. Nothing else in the program decides
-//! exit codes for failures.
+//! The program's error type: one line for the user and an exit code.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The result of anything that can fail for a reason worth telling the user.
+/// Result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, with enough to act on.
+/// An error to report to the user.
 #[derive(Debug)]
 pub enum Error {
     /// A file could not be opened, read or written.
-    Io {
-        /// The file as the user named it.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
-    /// A file was read, but its content is not what it has to be.
-    Data {
-        /// The file as the user named it.
-        path: PathBuf,
-        /// Where in the file: `line 12`, `byte 480`, `game 7`.
-        place: Option<String>,
-        /// What is wrong, and where possible what to do about it.
-        reason: String,
-    },
-    /// An argument, or a combination of arguments, that makes no sense.
+    Io { path: PathBuf, source: std::io::Error },
+    /// A file has invalid content; `place` is for example `line 12` or `byte 480`.
+    Data { path: PathBuf, place: Option<String>, reason: String },
+    /// An invalid argument or combination of arguments.
     Usage(String),
-    /// Sound input that cannot give the result, such as equal results for a fit; no single file is at fault.
+    /// Valid input that cannot give a result, such as equal results for a fit; no single file is at fault.
     Input(String),
     /// SIGINT or SIGTERM ended the work; the text says what became of it.
     Interrupted(&'static str),
-    /// A fault of patzer itself.
+    /// A bug in patzer.
     Internal(String),
 }
 
 impl Error {
-    /// A fault in the content of a file as a whole.
+    /// Creates an error about the content of a file.
     pub fn data(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Data { path: path.as_ref().to_path_buf(), place: None, reason: reason.into() }
     }
 
-    /// A fault at one place of a file, such as `line 12`.
+    /// Creates an error about one place of a file, such as `line 12`.
     pub fn at(path: impl AsRef<Path>, place: impl Into<String>, reason: impl Into<String>) -> Error {
         Error::Data { path: path.as_ref().to_path_buf(), place: Some(place.into()), reason: reason.into() }
     }
 
-    /// A failed operation on a file. Turns "invalid data" from a decoder into a fault of the content.
+    /// Creates an error from a failed operation on a file; a decoder's "invalid data" becomes an error of the content.
     pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Error {
         let path = path.as_ref().to_path_buf();
         match source.kind() {
@@ -61,7 +45,7 @@ impl Error {
         }
     }
 
-    /// A file that could not be begun; the fault is then that of its folder, and its name under way is not told.
+    /// Creates an error about a file that could not be created; it names the folder's fault, not the temporary file.
     pub fn create(path: impl AsRef<Path>, source: std::io::Error) -> Error {
         match source.kind() {
             std::io::ErrorKind::NotFound => Error::data(path, "there is no such folder to write to"),
@@ -70,27 +54,27 @@ impl Error {
         }
     }
 
-    /// Sound input that cannot give the result.
+    /// Creates an [`Error::Input`].
     pub fn input(reason: impl Into<String>) -> Error {
         Error::Input(reason.into())
     }
 
-    /// An argument that makes no sense.
+    /// Creates an [`Error::Usage`].
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())
     }
 
-    /// A fault of patzer itself.
+    /// Creates an [`Error::Internal`].
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
     }
 
-    /// Whether it is only that the reader of our output has gone, as `head` does when it has seen enough.
+    /// Tests for a closed output pipe, as after `| head`.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
-    /// The process exit code: 1 for the user's input, 2 for ours. An interrupted process ends with
+    /// Returns the process exit code: 1 for wrong input or arguments, 2 for a bug. An interrupted process exits with
     /// [`crate::interrupt::exit_code`] instead.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -1,8 +1,7 @@
-//! SIGINT and SIGTERM, as a flag that long loops poll.
+//! SIGINT and SIGTERM as a flag that long loops poll.
 //!
-//! After a signal a loop finishes what it has begun, saves its state and returns. A second signal ends the process at
-//! once, unless it comes so soon that it is the same one: a terminal signals every process of the group, and `make` and
-//! `timeout` pass theirs on as well.
+//! After the first signal a loop saves its state and returns. A second signal ends the process at once, unless it comes
+//! within [`ECHO`]: a terminal signals every process of the group, and `make` and `timeout` forward the signal too.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -11,32 +10,30 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// The exit code of the first signal.
 static CODE: AtomicU8 = AtomicU8::new(SIGINT);
 static FIRST: OnceLock<Instant> = OnceLock::new();
-static LAST: OnceLock<fn()> = OnceLock::new();
+static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
 
-/// The exit code after SIGINT, by the convention of shells: 128 and the number of the signal.
+/// Exit code after SIGINT: 128 plus the signal's number, as in shells.
 const SIGINT: u8 = 130;
 
-/// Signals within this time are one.
+/// Signals within this time count as one.
 const ECHO: Duration = Duration::from_millis(200);
 
-/// Names what has to be done when the process is left at once: child processes must not outlive it. The first
-/// call counts.
-pub fn before_leaving(last: fn()) {
-    let _ = LAST.set(last);
+/// Registers the clean-up of [`leave`], such as ending child processes. The first call counts.
+pub fn before_leaving(clean_up: fn()) {
+    let _ = CLEAN_UP.set(clean_up);
 }
 
-/// Ends the process at once.
+/// Exits at once, after the registered clean-up.
 pub fn leave(code: i32) -> ! {
-    if let Some(last) = LAST.get() {
-        last();
+    if let Some(clean_up) = CLEAN_UP.get() {
+        clean_up();
     }
     std::process::exit(code);
 }
 
-/// Makes a panic, which is always a fault of patzer itself, end the process with exit code 2.
+/// Makes every panic end the process with exit code 2.
 pub fn exit_2_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -45,7 +42,7 @@ pub fn exit_2_on_panic() {
     }));
 }
 
-/// Starts to listen for SIGINT and SIGTERM. Calling it again does nothing.
+/// Starts to listen for SIGINT and SIGTERM; further calls do nothing.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(on_signal);
@@ -54,7 +51,7 @@ pub fn listen() {
 #[cfg(unix)]
 fn on_signal() {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    // Without a handler a signal ends the process as it would any other.
+    // Without a handler the signal keeps its default action.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -65,7 +62,7 @@ fn on_signal() {
 
 #[cfg(not(unix))]
 fn on_signal() {
-    // The only error is that a handler is there already.
+    // The only error is an existing handler.
     let _ = ctrlc::set_handler(|| request(SIGINT));
 }
 
@@ -79,25 +76,22 @@ fn request(code: u8) {
     }
 }
 
-/// Whether the user has asked to stop.
+/// Tests whether a signal has arrived.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// The exit code of an interrupted process, 130 after SIGINT and 143 after SIGTERM; `None` if there was no signal.
+/// Returns the exit code after a signal: 130 for SIGINT, 143 for SIGTERM.
 pub fn exit_code() -> Option<u8> {
     requested().then(|| CODE.load(Ordering::SeqCst))
 }
 
-/// The flag itself, for loops that take one.
+/// Returns the flag itself.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
 
-/// An error if the user has asked to stop, for work that then leaves nothing.
-///
-/// # Errors
-/// [`Error::Interrupted`].
+/// Fails with [`Error::Interrupted`] after a signal, for work that then writes nothing.
 pub fn check() -> Result<()> {
     if requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
 }

@@ -1,7 +1,9 @@
-//! Files in and out, errors with exit codes, and interruption: what every command shares.
+//! Files with transparent compression and atomic output, errors with exit codes, and interruption.
 
 pub mod error;
 mod files;
 pub mod interrupt;
 
-pub use files::*;
+pub use files::{
+    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
+};

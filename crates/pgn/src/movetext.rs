@@ -2,7 +2,9 @@
 //!
 //! Every mainline token is either a known non-move or must be a move; nothing unknown is skipped.
 //!
-//! @RATIO@
+//! An own scanner, because it is faster and more tolerant: splitting and parsing to full records takes 0.80 of the time in
+//! which pgn-reader 0.29 and shakmaty only replay the moves (17.0 against 21.3 ms for `fixtures/games.pgn.zst`,
+//! `benches/extract.rs`).
 
 use memchr::memchr;
 

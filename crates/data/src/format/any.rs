@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::columns::Wanted;
+use super::columns::Projection;
 use super::epd::Dialect;
 use super::facts::{FACTS, Facts};
 use super::metadata::{Metadata, Source};
@@ -111,7 +111,7 @@ impl AnyReader {
             format: registry::native(),
             metadata: dataset.metadata().clone(),
             rows: Some(dataset.rows()),
-            reading: Reading::Groups(Box::new(dataset), 0, Wanted::ALL),
+            reading: Reading::Groups(Box::new(dataset), 0, Projection::ALL),
         })
     }
 
@@ -158,7 +158,7 @@ impl AnyReader {
     }
 
     /// Reads no more of a dataset than these columns; other formats are read whole.
-    pub fn want(&mut self, columns: Wanted) {
+    pub fn want(&mut self, columns: Projection) {
         if let Reading::Groups(.., wanted) = &mut self.reading {
             *wanted = columns;
         }
@@ -197,7 +197,7 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
 /// Where records come from.
 enum Reading {
     /// The row groups of a dataset, one after another: the next one, and the columns that are read.
-    Groups(Box<Dataset>, usize, Wanted),
+    Groups(Box<Dataset>, usize, Projection),
     PositionReader(Box<dyn PositionReader>),
 }
 

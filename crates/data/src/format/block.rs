@@ -1,7 +1,4 @@
-//! Samples as compressed bytes for files that only one run of this program reads.
-//!
-//! In: records, of any layout. Out: the same columns as a dataset has, compressed, without parquet's frame around
-//! them; and back.
+//! Blocks of records for spill files: the dataset's compressed pages without Parquet's file structure.
 
 use std::io;
 
@@ -10,13 +7,13 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::Result;
 
-use super::columns::{self, EMPTY, Layout, Wanted};
+use super::columns::{EMPTY, Layout};
 use super::encode::Encoder;
 use super::page::{Cursor, encoding};
 use crate::Record;
 use crate::spill::{Spillable, field};
 
-/// Every column there is: those that are absent everywhere take next to nothing.
+/// Every column; those without values take next to no space.
 const LAYOUT: Layout = Layout { resolved: true, means: true };
 
 impl Spillable for Record {
@@ -35,7 +32,7 @@ impl Spillable for Record {
     }
 
     fn decode(bytes: &[u8], to: &mut Vec<Record>) -> io::Result<()> {
-        let (start, count) = (to.len(), LAYOUT.columns());
+        let (start, count) = (to.len(), LAYOUT.columns().count());
         let mut at = 4 + 8 * count;
         if bytes.len() < at {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -44,28 +41,30 @@ impl Spillable for Record {
         let rows = number(0);
         let mut zstd = zstd::bulk::Decompressor::new()?;
         let mut cursors = Vec::with_capacity(count);
-        for place in Wanted::ALL.places(LAYOUT) {
-            let Some(place) = place else { continue };
+        for (place, column) in LAYOUT.columns().enumerate() {
             let (packed, uncompressed) = (number(4 + 8 * place) as usize, number(8 + 8 * place) as usize);
             let packed = bytes.get(at..at + packed).ok_or(io::ErrorKind::UnexpectedEof)?;
             at += packed.len();
             let page = Page::DataPage {
                 buf: Bytes::from(zstd.decompress(packed, uncompressed)?),
                 num_values: rows,
-                encoding: encoding(LAYOUT.is_number(place)),
+                encoding: encoding(column.kind),
                 def_level_encoding: Encoding::RLE,
                 rep_level_encoding: Encoding::RLE,
                 statistics: None,
             };
-            cursors.push(Some(Cursor::new(Box::new(OnePage(Some(page))), LAYOUT.optional(place))));
+            cursors.push((column, Cursor::new(Box::new(OnePage(Some(page))), column.optional)));
         }
         to.resize(start + rows as usize, EMPTY);
-        let few = to[start..].chunks_mut(1 << 10);
-        few.into_iter().try_for_each(|few| columns::take(&mut cursors, few)).map_err(io::Error::other)
+        for few in to[start..].chunks_mut(1 << 10) {
+            let mut columns = cursors.iter_mut();
+            columns.try_for_each(|(column, cursor)| (column.read)(cursor, few)).map_err(io::Error::other)?;
+        }
+        Ok(())
     }
 }
 
-/// The only page of a column.
+/// A column of one page.
 struct OnePage(Option<Page>);
 
 impl PageReader for OnePage {

@@ -1,254 +1,254 @@
-//! The columns of a dataset.
+//! The table of dataset columns.
 //!
-//! In and out: records on one side, the values of typed columns on the other. A column is one line of [`COLUMNS`],
-//! of [`put`] and of [`take`], in the same place of each.
+//! A column is a field of [`Record`] and one row of [`COLUMNS`]: its name, its type in the file, and how it is written
+//! from and read into records.
 
+use parquet::errors::Result;
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
 use crate::{Leaf, MeanResult, Record};
 use patzer_chess::{PackedBoard, PackedMove};
 
-/// Which datasets have a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// All.
-    Base,
-    /// Those whose positions are resolved.
-    Leaf,
-    /// Those in which one row stands for all equal positions, with the mean of their results.
-    Mean,
+/// One column. `write` and `read` take slices of records, so that a call costs little per row.
+pub struct Column {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub optional: bool,
+    part: Part,
+    pub write: Write,
+    pub read: Read,
 }
 
-/// Every column there is, in the order of the file: who has it, and its line of the schema.
-const COLUMNS: [(Part, &str); 20] = [
-    (Part::Base, "REQUIRED FIXED_LEN_BYTE_ARRAY(24) board"),
-    (Part::Base, "REQUIRED BOOLEAN stm"),
-    (Part::Base, "REQUIRED INT32 ep (UINT_8)"),
-    (Part::Base, "REQUIRED INT32 halfmove (UINT_8)"),
-    (Part::Base, "REQUIRED INT32 fullmove (UINT_16)"),
-    (Part::Base, "REQUIRED INT32 ply (UINT_16)"),
-    (Part::Base, "REQUIRED INT32 game (UINT_32)"),
-    (Part::Base, "REQUIRED INT32 result (INT_8)"),
-    (Part::Base, "OPTIONAL INT32 score (INT_16)"),
-    (Part::Base, "OPTIONAL INT32 depth (UINT_8)"),
-    (Part::Base, "REQUIRED INT32 move (UINT_16)"),
-    (Part::Base, "REQUIRED INT32 flags (UINT_16)"),
-    (Part::Base, "REQUIRED INT32 to_capture (UINT_8)"),
-    (Part::Base, "REQUIRED INT32 to_check (UINT_8)"),
-    (Part::Base, "REQUIRED INT32 to_end (UINT_8)"),
-    (Part::Leaf, "OPTIONAL FIXED_LEN_BYTE_ARRAY(24) leaf"),
-    (Part::Leaf, "OPTIONAL BOOLEAN leaf_stm"),
-    (Part::Leaf, "OPTIONAL INT32 leaf_score (INT_16)"),
-    (Part::Mean, "OPTIONAL INT32 mean_count (UINT_32)"),
-    (Part::Mean, "OPTIONAL INT32 mean_sum (INT_32)"),
+/// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Board,
+    Bool,
+    Int(&'static str),
+}
+
+/// The datasets that have a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    All,
+    Resolved,
+    Means,
+}
+
+use Kind::{Board, Bool, Int};
+use Part::{All, Means, Resolved};
+
+/// A required integer column of a field.
+macro_rules! int {
+    ($name:literal, $logical:literal, $field:ident: $type:ty) => {
+        required(
+            $name,
+            Int($logical),
+            |to, s| to.ints(s, |s| s.$field as i32),
+            |from, s| from.ints(s, |s, v| s.$field = v as $type),
+        )
+    };
+}
+
+/// Every column in file order. `leaf_stm` and `leaf_score` complete the leaf that `leaf` has started, `mean_sum` the mean
+/// of `mean_count`.
+pub static COLUMNS: [Column; 20] = [
+    required(
+        "board",
+        Board,
+        |to, s| to.bytes(s, |s| &s.board.0),
+        |from, s| from.bytes(s, |s, v| s.board = PackedBoard(v)),
+    ),
+    required(
+        "stm",
+        Bool,
+        |to, s| to.bools(s, |s| s.turn.is_black()),
+        |from, s| from.bools(s, |s, v| s.turn = Color::from_black(v)),
+    ),
+    int!("ep", "UINT_8", ep: u8),
+    int!("halfmove", "UINT_8", halfmove: u8),
+    int!("fullmove", "UINT_16", fullmove: u16),
+    int!("ply", "UINT_16", ply: u16),
+    int!("game", "UINT_32", game: u32),
+    int!("result", "INT_8", result: i8),
+    optional(
+        All,
+        "score",
+        Int("INT_16"),
+        |to, s| to.some_ints(s, |s| s.score.map(i32::from)),
+        |from, s| from.ints(s, |s, v| s.score = Some(v as i16)),
+    ),
+    optional(
+        All,
+        "depth",
+        Int("UINT_8"),
+        |to, s| to.some_ints(s, |s| s.depth.map(i32::from)),
+        |from, s| from.ints(s, |s, v| s.depth = Some(v as u8)),
+    ),
+    required(
+        "move",
+        Int("UINT_16"),
+        |to, s| to.ints(s, |s| s.played.0.into()),
+        |from, s| from.ints(s, |s, v| s.played = PackedMove(v as u16)),
+    ),
+    int!("flags", "UINT_16", flags: u16),
+    int!("to_capture", "UINT_8", to_capture: u8),
+    int!("to_check", "UINT_8", to_check: u8),
+    int!("to_end", "UINT_8", to_end: u8),
+    optional(
+        Resolved,
+        "leaf",
+        Board,
+        |to, s| to.some_bytes(s, leaf_board),
+        |from, s| {
+            from.bytes(s, |s, v| s.leaf = Some(Leaf { board: PackedBoard(v), turn: Color::White, score: 0 }))
+        },
+    ),
+    optional(
+        Resolved,
+        "leaf_stm",
+        Bool,
+        |to, s| to.some_bools(s, |s| Some(s.leaf?.turn.is_black())),
+        |from, s| from.bools(s, |s, v| s.leaf.iter_mut().for_each(|leaf| leaf.turn = Color::from_black(v))),
+    ),
+    optional(
+        Resolved,
+        "leaf_score",
+        Int("INT_16"),
+        |to, s| to.some_ints(s, |s| Some(s.leaf?.score.into())),
+        |from, s| from.ints(s, |s, v| s.leaf.iter_mut().for_each(|leaf| leaf.score = v as i16)),
+    ),
+    optional(
+        Means,
+        "mean_count",
+        Int("UINT_32"),
+        |to, s| to.some_ints(s, |s| Some(s.mean?.count as i32)),
+        |from, s| from.ints(s, |s, v| s.mean = Some(MeanResult { count: v as u32, sum: 0 })),
+    ),
+    optional(
+        Means,
+        "mean_sum",
+        Int("INT_32"),
+        |to, s| to.some_ints(s, |s| Some(s.mean?.sum)),
+        |from, s| from.ints(s, |s, v| s.mean.iter_mut().for_each(|mean| mean.sum = v)),
+    ),
 ];
 
-/// Which of the columns a file has.
+fn leaf_board(record: &Record) -> Option<&[u8; 24]> {
+    record.leaf.as_ref().map(|leaf| &leaf.board.0)
+}
+
+type Write = fn(&mut Builder, &[Record]);
+type Read = fn(&mut Cursor, &mut [Record]) -> Result<()>;
+
+const fn required(name: &'static str, kind: Kind, write: Write, read: Read) -> Column {
+    Column { name, kind, optional: false, part: All, write, read }
+}
+
+const fn optional(part: Part, name: &'static str, kind: Kind, write: Write, read: Read) -> Column {
+    Column { optional: true, part, ..required(name, kind, write, read) }
+}
+
+/// The optional parts of a file's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// Those of the leaves.
+    /// Columns of leaves.
     pub resolved: bool,
-    /// Those of the mean results.
+    /// Columns of mean results.
     pub means: bool,
 }
 
 impl Layout {
-    /// For each column that there is, its place in a file of this layout.
-    fn places(self) -> [Option<usize>; COLUMNS.len()] {
-        let mut next = 0;
-        COLUMNS.map(|(part, _)| {
-            let there = match part {
-                Part::Base => true,
-                Part::Leaf => self.resolved,
-                Part::Mean => self.means,
-            };
-            let place = next;
-            next += usize::from(there);
-            there.then_some(place)
+    /// The file's columns in order.
+    pub fn columns(self) -> impl Iterator<Item = &'static Column> {
+        COLUMNS.iter().filter(move |column| match column.part {
+            All => true,
+            Resolved => self.resolved,
+            Means => self.means,
         })
     }
 
-    /// How many columns a file of this layout has.
-    pub fn columns(self) -> usize {
-        self.places().iter().flatten().count()
-    }
-
-    /// The line of the schema of the column at this place of a file.
-    fn line(self, place: usize) -> &'static str {
-        let there = COLUMNS.iter().zip(self.places()).find(|(_, at)| *at == Some(place));
-        there.map_or("", |((_, line), _)| line)
-    }
-
-    /// Whether values of the column at this place of a file may be absent.
-    pub fn optional(self, place: usize) -> bool {
-        self.line(place).starts_with("OPTIONAL")
-    }
-
-    /// Whether the column at this place of a file holds whole numbers.
-    pub fn is_number(self, place: usize) -> bool {
-        self.line(place).contains(" INT32 ")
-    }
-
-    /// The schema of a file of this layout.
+    /// The file's schema in Parquet's notation.
     pub fn schema(self) -> String {
-        let places = self.places();
-        let there = COLUMNS.iter().zip(&places).filter(|(_, place)| place.is_some());
-        let lines = there.fold(String::new(), |text, ((_, line), _)| text + "    " + line + ";\n");
-        format!("message positions {{\n{lines}}}")
+        let lines = self.columns().map(|column| {
+            let repetition = if column.optional { "OPTIONAL" } else { "REQUIRED" };
+            match (column.kind, column.name) {
+                (Board, name) => format!("{repetition} FIXED_LEN_BYTE_ARRAY(24) {name};\n"),
+                (Bool, name) => format!("{repetition} BOOLEAN {name};\n"),
+                (Int(logical), name) => format!("{repetition} INT32 {name} ({logical});\n"),
+            }
+        });
+        format!("message positions {{\n{}}}", lines.collect::<String>())
     }
 }
 
-/// A choice of columns to read; of the others, records hold what [`EMPTY`] does.
+/// A set of columns to read; fields of the other columns stay as in [`EMPTY`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted(u32);
+pub struct Projection(u32);
 
-impl Wanted {
-    /// All that the file has.
-    pub const ALL: Wanted = Wanted(u32::MAX);
-    /// The number of the game.
-    pub const GAME: Wanted = Wanted(1 << 6);
-    /// What makes the key of a position: board, side to move, en passant.
-    pub const KEY: Wanted = Wanted(0b111);
-    /// What training takes when nothing is filtered: board, side to move, result and score, and where the file has them
-    /// the leaves and mean results. To split validation off it also needs the game.
-    pub const TRAINING: Wanted = Wanted(1 | 1 << 1 | 1 << 7 | 1 << 8 | 0b11111 << 15);
+impl Projection {
+    /// Every column of the file.
+    pub const ALL: Projection = Projection(u32::MAX);
+    /// The game number.
+    pub const GAME: Projection = Projection::of(&["game"]);
+    /// The columns of a position's key.
+    pub const KEY: Projection = Projection::of(&["board", "stm", "ep"]);
+    /// The columns of training without filters; splitting off a validation set also needs [`Projection::GAME`].
+    pub const TRAINING: Projection = Projection::of(&[
+        "board",
+        "stm",
+        "result",
+        "score",
+        "leaf",
+        "leaf_stm",
+        "leaf_score",
+        "mean_count",
+        "mean_sum",
+    ]);
 
-    /// Both choices together.
-    pub const fn and(self, other: Wanted) -> Wanted {
-        Wanted(self.0 | other.0)
-    }
-
-    /// The places in a file of this layout of the columns that are wanted; `None` for the others.
-    pub fn places(self, layout: Layout) -> Vec<Option<usize>> {
-        let places = layout.places().into_iter().enumerate();
-        places.map(|(index, place)| place.filter(|_| self.0 >> index & 1 == 1)).collect()
-    }
-}
-
-/// Adds records to the columns of a page, one builder a column of the layout. Their number has to be a multiple of
-/// 8 unless nothing follows.
-pub fn put(builders: &mut [Builder], layout: Layout, records: &[Record]) {
-    let mut to = Next { columns: builders.iter_mut() };
-    to.boards(records, |s| &s.board.0);
-    to.bools(records, |s| s.turn.is_black());
-    to.ints(records, |s| i32::from(s.ep));
-    to.ints(records, |s| i32::from(s.halfmove));
-    to.ints(records, |s| i32::from(s.fullmove));
-    to.ints(records, |s| i32::from(s.ply));
-    to.ints(records, |s| s.game as i32);
-    to.ints(records, |s| i32::from(s.result));
-    to.some_ints(records, |s| s.score.map(i32::from));
-    to.some_ints(records, |s| s.depth.map(i32::from));
-    to.ints(records, |s| i32::from(s.played.0));
-    to.ints(records, |s| i32::from(s.flags));
-    to.ints(records, |s| i32::from(s.to_capture));
-    to.ints(records, |s| i32::from(s.to_check));
-    to.ints(records, |s| i32::from(s.to_end));
-    if layout.resolved {
-        to.some_boards(records, |s| s.leaf.as_ref().map(|l| &l.board.0));
-        to.some_bools(records, |s| s.leaf.map(|l| l.turn.is_black()));
-        to.some_ints(records, |s| s.leaf.map(|l| i32::from(l.score)));
-    }
-    if layout.means {
-        to.some_ints(records, |s| s.mean.map(|m| m.count as i32));
-        to.some_ints(records, |s| s.mean.map(|m| m.sum));
-    }
-}
-
-/// The builders in their order.
-struct Next<'a> {
-    columns: std::slice::IterMut<'a, Builder>,
-}
-
-impl Next<'_> {
-    fn boards(&mut self, records: &[Record], get: impl Fn(&Record) -> &[u8; 24]) {
-        self.columns.next().into_iter().for_each(|column| column.bytes(records, &get));
-    }
-
-    fn some_boards(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<&[u8; 24]>) {
-        self.columns.next().into_iter().for_each(|column| column.some_bytes(records, &get));
-    }
-
-    fn bools(&mut self, records: &[Record], get: impl Fn(&Record) -> bool) {
-        self.columns.next().into_iter().for_each(|column| column.bools(records, &get));
-    }
-
-    fn some_bools(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<bool>) {
-        self.columns.next().into_iter().for_each(|column| column.some_bools(records, &get));
-    }
-
-    fn ints(&mut self, records: &[Record], get: impl Fn(&Record) -> i32) {
-        self.columns.next().into_iter().for_each(|column| column.ints(records, &get));
-    }
-
-    fn some_ints(&mut self, records: &[Record], get: impl Fn(&Record) -> Option<i32>) {
-        self.columns.next().into_iter().for_each(|column| column.some_ints(records, &get));
-    }
-}
-
-type Parquet<T> = parquet::errors::Result<T>;
-
-/// Takes the next values of every column that is wanted; a cursor for each column that there is, `None` for those
-/// that are not.
-pub fn take(cursors: &mut [Option<Cursor>], records: &mut [Record]) -> Parquet<()> {
-    let mut from = Given { columns: cursors.iter_mut() };
-    from.boards(records, |s, v| s.board = PackedBoard(v))?;
-    from.bools(records, |s, v| s.turn = Color::from_black(v))?;
-    from.ints(records, |s, v| s.ep = v as u8)?;
-    from.ints(records, |s, v| s.halfmove = v as u8)?;
-    from.ints(records, |s, v| s.fullmove = v as u16)?;
-    from.ints(records, |s, v| s.ply = v as u16)?;
-    from.ints(records, |s, v| s.game = v as u32)?;
-    from.ints(records, |s, v| s.result = v as i8)?;
-    from.ints(records, |s, v| s.score = Some(v as i16))?;
-    from.ints(records, |s, v| s.depth = Some(v as u8))?;
-    from.ints(records, |s, v| s.played = PackedMove(v as u16))?;
-    from.ints(records, |s, v| s.flags = v as u16)?;
-    from.ints(records, |s, v| s.to_capture = v as u8)?;
-    from.ints(records, |s, v| s.to_check = v as u8)?;
-    from.ints(records, |s, v| s.to_end = v as u8)?;
-    from.boards(records, |s, v| {
-        s.leaf = Some(Leaf { board: PackedBoard(v), turn: Color::White, score: 0 });
-    })?;
-    from.bools(records, |s, v| {
-        if let Some(leaf) = &mut s.leaf {
-            leaf.turn = Color::from_black(v);
+    /// Selects columns by name; an unknown name does not compile.
+    pub const fn of(names: &[&str]) -> Projection {
+        let (mut bits, mut nth) = (0, 0);
+        while nth < names.len() {
+            bits |= 1 << index(names[nth]);
+            nth += 1;
         }
-    })?;
-    from.ints(records, |s, v| {
-        if let Some(leaf) = &mut s.leaf {
-            leaf.score = v as i16;
+        Projection(bits)
+    }
+
+    /// The union of two sets.
+    pub const fn and(self, other: Projection) -> Projection {
+        Projection(self.0 | other.0)
+    }
+
+    /// Whether a column is in the set.
+    pub fn contains(self, column: &Column) -> bool {
+        self.0 >> index(column.name) & 1 == 1
+    }
+}
+
+/// Index of a column in [`COLUMNS`].
+const fn index(name: &str) -> usize {
+    let mut index = 0;
+    while index < COLUMNS.len() {
+        if equal(COLUMNS[index].name.as_bytes(), name.as_bytes()) {
+            return index;
         }
-    })?;
-    from.ints(records, |s, v| s.mean = Some(MeanResult { count: v as u32, sum: 0 }))?;
-    from.ints(records, |s, v| {
-        if let Some(mean) = &mut s.mean {
-            mean.sum = v;
-        }
-    })
+        index += 1;
+    }
+    panic!("no column has this name")
 }
 
-/// The cursors in their order.
-struct Given<'a> {
-    columns: std::slice::IterMut<'a, Option<Cursor>>,
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
-impl Given<'_> {
-    fn boards(&mut self, records: &mut [Record], set: impl Fn(&mut Record, [u8; 24])) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.bytes(records, &set))
-    }
-
-    fn bools(&mut self, records: &mut [Record], set: impl Fn(&mut Record, bool)) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.bools(records, &set))
-    }
-
-    fn ints(&mut self, records: &mut [Record], set: impl Fn(&mut Record, i32)) -> Parquet<()> {
-        self.columns.next().into_iter().flatten().try_for_each(|column| column.ints(records, &set))
-    }
-}
-
-/// A record with nothing in it, to fill column by column.
+/// A blank record to fill column by column.
 pub const EMPTY: Record = Record {
     board: PackedBoard([0; 24]),
     turn: Color::White,
@@ -268,3 +268,77 @@ pub const EMPTY: Record = Record {
     leaf: None,
     mean: None,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dedupe::{Dedupe, Keep};
+    use crate::{Dataset, Metadata, Writer};
+
+    /// Records without a default value in any column.
+    fn filled(count: usize) -> Vec<Record> {
+        let board = PackedBoard::pack(&shakmaty::Chess::default());
+        let record = |n: usize| Record {
+            board,
+            turn: Color::Black,
+            ep: 1 + n as u8 % 60,
+            halfmove: 2 + n as u8 % 90,
+            fullmove: 300 + n as u16,
+            ply: 600 + n as u16,
+            game: u32::MAX - n as u32,
+            result: -1,
+            score: (n % 3 > 0).then_some(-500 - n as i16),
+            depth: (n % 5 > 0).then_some(9),
+            played: PackedMove(1 + n as u16),
+            flags: 1 << (n % 16),
+            to_capture: 3,
+            to_check: 4,
+            to_end: 5,
+            leaf: (n % 7 > 0).then_some(Leaf { board, turn: Color::Black, score: -31_999 }),
+            mean: Some(MeanResult { count: 2 + n as u32, sum: -1 - n as i32 }),
+        };
+        (0..count).map(record).collect()
+    }
+
+    /// The page of one column.
+    fn page(column: &Column, records: &[Record]) -> Vec<u8> {
+        let (mut builder, mut page) = (Builder::default(), Vec::new());
+        (column.write)(&mut builder, records);
+        builder.finish(&mut page);
+        page
+    }
+
+    #[test]
+    fn every_column_survives_and_an_absent_one_reads_as_its_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let records = filled(1000);
+        // Where `leaf` and `mean_count` are read, the rest of the leaf and the mean has default values.
+        let default = |s: &Record| Record {
+            leaf: s.leaf.map(|leaf| Leaf { turn: Color::White, score: 0, ..leaf }),
+            mean: s.mean.map(|mean| MeanResult { sum: 0, ..mean }),
+            ..EMPTY
+        };
+        let (defaults, empty) = (records.iter().map(default).collect::<Vec<_>>(), vec![EMPTY; 1000]);
+        let mut metadata = Metadata { resolved: Some("qsearch".into()), ..Metadata::default() };
+        metadata.dedupe = Some(Dedupe { keep: Keep::Mean, mirror: false });
+        let mut writer = Writer::create(&path, metadata).unwrap();
+        writer.write(&records).unwrap();
+        writer.finish().unwrap();
+        let dataset = Dataset::open(&path).unwrap();
+        assert_eq!(dataset.read_group(0).unwrap(), records);
+        for column in &COLUMNS {
+            let absent = if matches!(column.name, "leaf" | "mean_count") { &empty } else { &defaults };
+            assert_ne!(page(column, &records), page(column, absent), "{}", column.name);
+            let others = Projection(!(1 << index(column.name)));
+            let read = dataset.read_columns(0, others).unwrap();
+            assert_eq!(page(column, &read), page(column, absent), "{}", column.name);
+        }
+        // A file without the optional parts.
+        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+        writer.write(&records).unwrap();
+        writer.finish().unwrap();
+        let plain: Vec<Record> = records.iter().map(|s| Record { leaf: None, mean: None, ..*s }).collect();
+        assert_eq!(Dataset::open(&path).unwrap().read_group(0).unwrap(), plain);
+    }
+}

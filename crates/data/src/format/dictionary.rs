@@ -1,13 +1,9 @@
-//! Pages that name their values by numbers in a dictionary, as most libraries write columns unless told otherwise.
-//!
-//! In: the bytes of such a page and the dictionary's. Out: the values one after another, as a plain page has them.
-//! Source: the encodings of apache/parquet-format, `Encodings.md`.
+//! Decodes dictionary pages, the default of most Parquet writers. Source: apache/parquet-format, `Encodings.md`.
 
-use super::hybrid::{Run, next_run};
+use super::rle::{Run, next_run};
 
-/// The values of a page: `bytes` are one byte that says how wide numbers are, and the numbers in the hybrid of runs and
-/// packed bits. Values of the dictionary have `size` bytes each. `None` if the page ends early, or names a value that
-/// the dictionary lacks.
+/// Returns a page's values plainly encoded. `bytes` are the width of the indices and the indices in RLE; dictionary
+/// values have `size` bytes. `None` if the page ends early or an index is out of range.
 pub fn values(bytes: &[u8], count: usize, dictionary: &[u8], size: usize) -> Option<Vec<u8>> {
     let (&width, mut runs) = bytes.split_first()?;
     let width = usize::from(width);
@@ -19,7 +15,7 @@ pub fn values(bytes: &[u8], count: usize, dictionary: &[u8], size: usize) -> Opt
     let mut left = count;
     while left > 0 {
         left -= match next_run(&mut runs, width, left)? {
-            Run::Same(number, times) => {
+            Run::Repeated(number, times) => {
                 let value = value(bits(number, 0, width))?;
                 (0..times).for_each(|_| values.extend_from_slice(value));
                 times
@@ -35,7 +31,7 @@ pub fn values(bytes: &[u8], count: usize, dictionary: &[u8], size: usize) -> Opt
     Some(values)
 }
 
-/// The number of this width, at most 32 bits, that begins at a bit.
+/// The number of `width` bits, at most 32, at bit `first`.
 fn bits(bytes: &[u8], first: usize, width: usize) -> usize {
     let mut word = [0; 8];
     for (to, from) in word.iter_mut().zip(&bytes[(first / 8).min(bytes.len())..]) {
@@ -49,18 +45,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_and_packed_numbers_stand_for_values() {
+    fn runs_and_packed_indices_are_decoded() {
         let dictionary = b"aabbccdd";
-        // Three bits wide: 5 times number 1; then, packed, 0 to 3 twice.
+        // Width 3: five times index 1; then, packed, 0 to 3 twice.
         let page = [3, 5 << 1, 1, 1 << 1 | 1, 0b1000_1000, 0b1000_0110, 0b0110_1000];
         assert_eq!(values(&page, 13, dictionary, 2).unwrap(), b"bbbbbbbbbbaabbccddaabbccdd");
         assert_eq!(values(&page, 2, dictionary, 2).unwrap(), b"bbbb");
-        // Of one value alone, numbers need no bits.
+        // A dictionary of one value: indices of no bits.
         assert_eq!(values(&[0, 3 << 1], 3, b"xy", 2).unwrap(), b"xyxyxy");
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn a_damaged_page_is_refused() {
         let page = [3, 5 << 1, 4];
         assert_eq!(values(&page, 5, b"aabbccdd", 2), None, "no such value");
         assert_eq!(values(&page, 6, b"aabbccddee", 2), None, "too few");

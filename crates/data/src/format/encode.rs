@@ -1,7 +1,4 @@
-//! Samples as compressed pages, on any thread.
-//!
-//! In: up to [`ROWS_PER_PAGE`] records. Out: one page of every column, compressed. What a page holds depends on its
-//! records alone, so pages are encoded in parallel; a row group is then a row of pages.
+//! Encodes records to compressed pages in parallel and joins pages to column chunks.
 
 use std::io;
 
@@ -15,14 +12,14 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
-use super::columns::{self, Layout};
-use super::page::Builder;
+use super::columns::{Column, Layout};
+use super::page::{Builder, encoding};
 use crate::Record;
 
-/// Rows of a page. Small enough that the pages of all columns stay in a core's cache while they are made.
+/// Rows of a page: few enough that the pages of all columns stay in a core's cache.
 pub const ROWS_PER_PAGE: usize = 1 << 14;
 
-/// Rows to pass from column to column, so that they are still in the first cache for the last one. A multiple of 8.
+/// Rows to encode at a time, so that they stay in the first-level cache for every column. A multiple of 8.
 const STRIDE: usize = 256;
 
 /// One page of every column.
@@ -31,48 +28,41 @@ pub struct Encoded {
     columns: Vec<Packed>,
 }
 
-/// A page, compressed.
+/// A compressed page.
 struct Packed {
     bytes: Bytes,
     uncompressed: usize,
     encoding: Encoding,
 }
 
-/// Makes pages, reusing its buffers.
+/// Encodes pages, reusing its buffers.
 pub struct Encoder {
-    layout: Layout,
-    builders: Vec<Builder>,
+    columns: Vec<(&'static Column, Builder)>,
     page: Vec<u8>,
     compressed: Vec<u8>,
     zstd: zstd::bulk::Compressor<'static>,
 }
 
 impl Encoder {
-    /// An encoder for this layout and level of zstd.
-    ///
-    /// # Errors
-    /// If zstd has no such level.
     pub fn new(layout: Layout, level: i32) -> io::Result<Encoder> {
-        let builders = (0..layout.columns()).map(|_| Builder::default()).collect();
+        let columns = layout.columns().map(|column| (column, Builder::default())).collect();
         let zstd = zstd::bulk::Compressor::new(level)?;
-        Ok(Encoder { layout, builders, page: Vec::new(), compressed: Vec::new(), zstd })
+        Ok(Encoder { columns, page: Vec::new(), compressed: Vec::new(), zstd })
     }
 
-    /// Makes one page of every column.
-    ///
-    /// # Errors
-    /// If zstd fails.
+    /// Encodes one page of every column.
     pub fn encode(&mut self, records: &[Record]) -> io::Result<Encoded> {
         for few in records.chunks(STRIDE) {
-            columns::put(&mut self.builders, self.layout, few);
+            self.columns.iter_mut().for_each(|(column, builder)| (column.write)(builder, few));
         }
-        let mut packed = Vec::with_capacity(self.builders.len());
-        for (place, builder) in self.builders.iter_mut().enumerate() {
-            let encoding = builder.finish(self.layout.is_number(place), &mut self.page);
+        let mut packed = Vec::with_capacity(self.columns.len());
+        for (column, builder) in &mut self.columns {
+            builder.finish(&mut self.page);
             self.compressed.clear();
             self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
             self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
             let bytes = Bytes::copy_from_slice(&self.compressed);
+            let encoding = encoding(column.kind);
             packed.push(Packed { bytes, uncompressed: self.page.len(), encoding });
         }
         Ok(Encoded { rows: records.len(), columns: packed })
@@ -80,21 +70,17 @@ impl Encoder {
 }
 
 impl Encoded {
-    /// How many rows its pages hold.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The bytes of each column, and how many they were before compression.
+    /// The compressed bytes and the uncompressed size of each column.
     pub fn columns(&self) -> impl Iterator<Item = (&[u8], usize)> {
         self.columns.iter().map(|packed| (&packed.bytes[..], packed.uncompressed))
     }
 }
 
-/// Makes pages of [`ROWS_PER_PAGE`] rows, the last one perhaps of fewer, in parallel.
-///
-/// # Errors
-/// If zstd fails or has no such level.
+/// Encodes pages of [`ROWS_PER_PAGE`] rows, perhaps fewer in the last, in parallel.
 pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<Encoded>> {
     records
         .par_chunks(ROWS_PER_PAGE)
@@ -108,10 +94,7 @@ pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<E
         .collect()
 }
 
-/// The bytes of a column's pages one after another, with what the file's metadata says of them.
-///
-/// # Errors
-/// If parquet refuses, which would be our fault.
+/// Joins a column's pages to a column chunk with its metadata.
 pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
     let mut sink = TrackedWrite::new(Vec::with_capacity(size));

@@ -1,7 +1,6 @@
-//! Files of positions.
+//! Dataset formats: one file and one row of the [`registry`] each. [`any`] reads and writes all of them.
 //!
-//! In and out: [`Record`](super::Record)s. One file a format, one row each in the [`registry`]; Parquet is the native
-//! one, because DuckDB, Spark and DataFusion read it as it is. [`any`] reads and writes them all.
+//! Parquet is native, because DuckDB, Spark and DataFusion read it directly.
 
 pub mod any;
 pub mod binpack;
@@ -15,7 +14,6 @@ mod encode;
 pub mod epd;
 pub mod facts;
 pub mod fen;
-mod hybrid;
 pub mod metadata;
 mod nibbles;
 mod page;
@@ -23,6 +21,7 @@ pub mod parquet;
 pub(super) mod positioned;
 pub mod registry;
 mod replay;
+mod rle;
 pub mod sfplain;
 pub mod stream;
 pub mod viri;

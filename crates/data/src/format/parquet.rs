@@ -1,7 +1,4 @@
-//! Reads the native dataset: Parquet, one row a position.
-//!
-//! In: a file. Out: its records, row group by row group, which are the unit of parallel reading, or a few thousand
-//! at a time; of the columns only those that are wanted.
+//! Reader of the native dataset: Parquet with one row per position.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,7 +10,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
 use rayon::prelude::*;
 
-use super::columns::{self, EMPTY, Layout, Wanted};
+use super::columns::{Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
 use super::page::Cursor;
@@ -25,7 +22,7 @@ pub use super::writer::{ROWS_PER_GROUP, Writer};
 
 pub(super) const METADATA_KEY: &str = "patzer";
 
-/// A dataset opened for reading; cheap to share between threads.
+/// A dataset opened for reading; can be shared between threads.
 pub struct Dataset {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
@@ -34,10 +31,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens a dataset and checks that it is one.
-    ///
-    /// # Errors
-    /// If the file does not exist, is not Parquet, or is not a patzer dataset.
+    /// Opens a dataset and checks its metadata and schema.
     pub fn open(path: &Path) -> Result<Dataset> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let about = file.metadata().map_err(|e| Error::io(path, e))?;
@@ -69,7 +63,7 @@ impl Dataset {
     fn check_schema(&self) -> Result<()> {
         let expected = parse_message_type(&self.layout.schema()).map_err(ours)?;
         let actual = self.reader.metadata().file_metadata().schema();
-        if !actual.get_fields().iter().map(stored).eq(expected.get_fields().iter().map(stored)) {
+        if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
             return Err(Error::data(
                 &self.path,
                 "its columns are not those of a patzer dataset of this version",
@@ -78,103 +72,85 @@ impl Dataset {
         Ok(())
     }
 
-    /// Where it lies.
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says of itself.
+    /// Returns the dataset's metadata.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// How many positions it holds.
+    /// Returns the number of positions.
     pub fn rows(&self) -> u64 {
         self.reader.metadata().file_metadata().num_rows() as u64
     }
 
-    /// How many row groups it has.
+    /// Returns the number of row groups.
     pub fn groups(&self) -> usize {
         self.reader.num_row_groups()
     }
 
-    /// How many positions a row group holds.
+    /// Returns the number of positions of a row group.
     pub fn group_rows(&self, index: usize) -> u64 {
         self.reader.metadata().row_group(index).num_rows().max(0) as u64
     }
 
-    /// The byte of the file at which a row group starts.
+    /// Returns the file offset of a row group.
     pub fn group_offset(&self, index: usize) -> u64 {
         let columns = self.reader.metadata().row_group(index).columns();
         columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
     }
 
     /// Reads one row group.
-    ///
-    /// # Errors
-    /// If the file is damaged.
     pub fn read_group(&self, index: usize) -> Result<Vec<Record>> {
-        self.read_columns(index, Wanted::ALL)
+        self.read_columns(index, Projection::ALL)
     }
 
-    /// Reads some columns of one row group; what is not read is 0 or `None`.
-    ///
-    /// # Errors
-    /// If the file is damaged.
-    pub fn read_columns(&self, index: usize, wanted: Wanted) -> Result<Vec<Record>> {
+    /// Reads the projected columns of one row group; the other fields are 0 or `None`.
+    pub fn read_columns(&self, index: usize, projection: Projection) -> Result<Vec<Record>> {
         let mut records = Vec::new();
-        self.read_into(index, wanted, &mut records)?;
+        self.read_into(index, projection, &mut records)?;
         Ok(records)
     }
 
-    /// As [`Dataset::read_columns`], on all threads and in place of records that are no longer needed: to have so much
-    /// memory cleared by the system each time would cost a fifth of reading.
-    ///
-    /// # Errors
-    /// If the file is damaged.
-    pub fn read_into(&self, index: usize, wanted: Wanted, records: &mut Vec<Record>) -> Result<()> {
-        let rows = self.rows_of(index, wanted)?.left;
+    /// Replaces `records` by the projected columns of one row group, on all threads. Reusing the memory saves a fifth of
+    /// the time.
+    pub fn read_into(&self, index: usize, projection: Projection, records: &mut Vec<Record>) -> Result<()> {
+        let rows = self.rows_of(index, projection)?.left;
         records.resize(rows, EMPTY);
         let share = rows.div_ceil(rayon::current_num_threads()).max(1).next_multiple_of(ROWS_PER_PAGE);
         let parts = records.par_chunks_mut(share).enumerate().map(|(nth, records)| {
-            let mut rows = self.rows_of(index, wanted)?;
+            let mut rows = self.rows_of(index, projection)?;
             rows.skip(nth * share)?;
             rows.fill(records)
         });
-        // Of several faults the first in the file.
+        // Report the first error in file order.
         parts.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Starts to read some columns of one row group, some rows at a time.
-    ///
-    /// # Errors
-    /// If the file is damaged.
-    pub fn rows_of(&self, index: usize, wanted: Wanted) -> Result<Rows<'_>> {
+    /// Opens the projected columns of one row group.
+    pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
         let group = self.reader.get_row_group(index).map_err(damaged)?;
         let left = usize::try_from(group.metadata().num_rows()).map_err(|_| {
             Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
         })?;
-        let places = wanted.places(self.layout).into_iter();
-        let cursor = |place: Option<usize>| {
-            place.map(|place| {
-                let optional = group.metadata().column(place).column_descr().max_def_level() > 0;
-                group.get_column_page_reader(place).map(|pages| Cursor::new(pages, optional))
-            })
+        let columns = self.layout.columns().enumerate().filter(|(_, column)| projection.contains(column));
+        let cursor = |(place, column): (usize, &'static Column)| {
+            Ok((column, Cursor::new(group.get_column_page_reader(place)?, column.optional)))
         };
-        let cursors = places.map(|place| cursor(place).transpose()).collect::<std::result::Result<_, _>>();
-        Ok(Rows { dataset: self, group: index, cursors: cursors.map_err(damaged)?, left })
+        let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
+        Ok(Rows { dataset: self, group: index, cursors, left })
     }
 
-    /// Starts to read all columns of all rows, some rows at a time.
+    /// Iterates over all records in blocks.
     pub fn blocks(&self) -> Blocks<'_> {
         Blocks { dataset: self, next: 0, rows: None }
     }
 
-    /// Reads all rows in their order, some at a time.
-    ///
-    /// # Errors
-    /// If the file is damaged, or `each` fails.
+    /// Calls `each` with all records in blocks.
     pub fn for_each(&self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         let mut blocks = self.blocks();
         while let Some(records) = blocks.next_block()? {
@@ -187,10 +163,7 @@ impl Dataset {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
-    /// Reads everything, row groups in parallel, records in the order of the file.
-    ///
-    /// # Errors
-    /// If the file is damaged.
+    /// Reads all records in order, row groups in parallel.
     pub fn read_all(&self) -> Result<Vec<Record>> {
         let groups: Vec<Vec<Record>> =
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
@@ -198,9 +171,8 @@ impl Dataset {
     }
 }
 
-/// What of a column decides how its values are read: its name, whether they may be absent, and their form. What else
-/// libraries write of it, numbers and finer kinds, differs from one to the next.
-fn stored(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType, i32)>) {
+/// The parts of a column's type that decide how it is read; field ids and logical types differ between writers.
+fn physical(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType, i32)>) {
     let form = match &**field {
         Type::PrimitiveType { physical_type, type_length, .. } => Some((*physical_type, *type_length)),
         Type::GroupType { .. } => None,
@@ -209,26 +181,23 @@ fn stored(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType, i
     (about.name(), about.has_repetition().then(|| about.repetition()), form)
 }
 
-/// The rows of a dataset, taken in order.
+/// Iterator over a dataset's records in blocks; see [`Dataset::blocks`].
 pub struct Blocks<'a> {
     dataset: &'a Dataset,
-    /// The row group after that of `rows`.
+    /// The row group after the current one.
     next: usize,
     rows: Option<Rows<'a>>,
 }
 
 impl Blocks<'_> {
-    /// Takes the next rows; `None` at the end.
-    ///
-    /// # Errors
-    /// If the file is damaged.
+    /// Reads the next block; `None` at the end.
     pub fn next_block(&mut self) -> Result<Option<Vec<Record>>> {
         loop {
             match &mut self.rows {
                 Some(rows) if rows.left > 0 => return rows.next_rows().map(Some),
                 _ if self.next == self.dataset.groups() => return Ok(None),
                 _ => {
-                    self.rows = Some(self.dataset.rows_of(self.next, Wanted::ALL)?);
+                    self.rows = Some(self.dataset.rows_of(self.next, Projection::ALL)?);
                     self.next += 1;
                 }
             }
@@ -236,39 +205,38 @@ impl Blocks<'_> {
     }
 }
 
-/// Rows of one row group, taken in order.
+/// Reads the rows of one row group in order.
 pub struct Rows<'a> {
     dataset: &'a Dataset,
     group: usize,
-    cursors: Vec<Option<Cursor>>,
+    cursors: Vec<(&'static Column, Cursor)>,
     left: usize,
 }
 
 impl Rows<'_> {
-    /// Takes the next rows, as many as a page has; empty at the end.
-    ///
-    /// # Errors
-    /// If the file is damaged.
+    /// Reads up to one page of rows; empty at the end.
     pub fn next_rows(&mut self) -> Result<Vec<Record>> {
         let mut records = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
         self.fill(&mut records)?;
         Ok(records)
     }
 
-    /// Goes past rows, which must not be more than are left.
+    /// Skips rows, at most as many as are left.
     fn skip(&mut self, rows: usize) -> Result<()> {
         let damaged = |e| self.dataset.damaged(self.group, &e);
-        self.cursors.iter_mut().flatten().try_for_each(|cursor| cursor.skip(rows)).map_err(damaged)?;
+        self.cursors.iter_mut().try_for_each(|(_, cursor)| cursor.skip(rows)).map_err(damaged)?;
         self.left -= rows;
         Ok(())
     }
 
-    /// Takes as many rows as there are records, which must not be more than are left.
+    /// Reads one row per record, at most as many as are left.
     fn fill(&mut self, records: &mut [Record]) -> Result<()> {
-        // A few at a time, so that they are still in the cache for the last column.
+        // Few rows at a time, so that they stay in the cache for every column.
         for few in records.chunks_mut(1 << 10) {
             few.fill(EMPTY);
-            columns::take(&mut self.cursors, few).map_err(|e| self.dataset.damaged(self.group, &e))?;
+            let mut columns = self.cursors.iter_mut();
+            let read = columns.try_for_each(|(column, cursor)| (column.read)(cursor, few));
+            read.map_err(|e| self.dataset.damaged(self.group, &e))?;
         }
         self.left -= records.len();
         Ok(())
@@ -317,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_survive_the_file() {
+    fn records_survive_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         for resolved in [None, Some("qsearch".to_string())] {
@@ -339,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn row_groups_read_at_the_same_time_do_not_disturb_each_other() {
+    fn row_groups_can_be_read_concurrently() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         let mut written = records(12 * ROWS_PER_PAGE + 1000);
@@ -354,7 +322,7 @@ mod tests {
         assert!(pool.install(|| dataset.read_all()).unwrap() == written);
     }
 
-    /// Writes the columns with parquet's own writers: plain, and in pages of other lengths in every column.
+    /// Writes with parquet's typed writers: plain or dictionary encoding, pages of other lengths in every column.
     fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
         use parquet::data_type::*;
         use parquet::file::metadata::KeyValue;
@@ -367,7 +335,7 @@ mod tests {
             .set_data_page_size_limit(1000)
             .set_write_batch_size(16)
             .build();
-        // Other libraries say less of a column's kind, or more.
+        // Other writers declare logical types and field ids differently.
         let schema = Layout::default().schema().replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
         let schema = Arc::new(parse_message_type(&schema).unwrap());
         let mut file =
@@ -406,7 +374,7 @@ mod tests {
             writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None).unwrap();
             writer.close().unwrap();
         };
-        (0..Layout::default().columns()).for_each(&mut column);
+        (0..Layout::default().columns().count()).for_each(&mut column);
         group.close().unwrap();
         let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
         file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
@@ -426,12 +394,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_group_is_the_same_for_any_number_of_threads_and_any_memory() {
+    fn reading_does_not_depend_on_threads_or_reused_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         let mut written = records(5 * ROWS_PER_PAGE + 777);
         written.iter_mut().for_each(|s| s.leaf = None);
-        let wanted = Wanted::TRAINING.and(Wanted::GAME);
+        let projection = Projection::TRAINING.and(Projection::GAME);
         let few = |s: &Record| Record { ep: 0, fullmove: 0, depth: None, played: PackedMove(0), ..*s };
         let some: Vec<Record> = written.iter().map(few).collect();
         for dictionary in [None, Some(false), Some(true)] {
@@ -446,18 +414,18 @@ mod tests {
             let dataset = Dataset::open(&path).unwrap();
             for threads in [1, 2, 3, 8] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                // Memory that holds something else, of another length.
+                // Memory with other content and length.
                 let mut read = records(100_000 * (threads % 2));
-                pool.install(|| dataset.read_into(0, Wanted::ALL, &mut read)).unwrap();
+                pool.install(|| dataset.read_into(0, Projection::ALL, &mut read)).unwrap();
                 assert!(read == written, "{dictionary:?} {threads}");
-                pool.install(|| dataset.read_into(0, wanted, &mut read)).unwrap();
+                pool.install(|| dataset.read_into(0, projection, &mut read)).unwrap();
                 assert!(read == some, "{dictionary:?} {threads}");
             }
         }
     }
 
     #[test]
-    fn a_file_of_another_kind_is_named() {
+    fn an_error_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         std::fs::write(&path, b"not parquet at all").unwrap();

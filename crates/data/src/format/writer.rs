@@ -1,7 +1,7 @@
-//! Writes the native dataset: Parquet, one row a position, one row group about a million rows.
+//! Writer of the native dataset: Parquet, row groups of about a million rows.
 //!
-//! In: records in order. Out: a file whose bytes depend on the records and the metadata alone. Plain encoding, zstd
-//! level 1 and no statistics: on real games that was the fastest to write and to read at about 10 bytes a position.
+//! The bytes depend on the records and the metadata alone. zstd level 1 without statistics was the fastest to write and
+//! read on real games, at about 10 bytes a position.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,48 +21,41 @@ use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// Pages in a row group; fixed, so that the bytes of a file do not depend on how the records arrived.
+/// Pages of a row group; fixed, so that the bytes do not depend on how the records arrive.
 const PAGES_PER_GROUP: usize = 64;
 
-/// Rows in a row group.
+/// Rows of a row group.
 pub const ROWS_PER_GROUP: usize = PAGES_PER_GROUP * ROWS_PER_PAGE;
 
-/// Pages that are put together before they are encoded: enough for several threads to do it.
+/// Pages to collect before encoding, for several threads.
 const PAGES_AT_ONCE: usize = 8;
 
-/// The level of zstd if none is named: the fastest to write, and nothing is slower to read.
+/// Default level of zstd: the fastest to write, and as fast to read as any.
 pub const LEVEL: i32 = 1;
 
-/// Writes a dataset, row group by row group.
+/// Writes a dataset.
 pub struct Writer {
     path: PathBuf,
     file: SerializedFileWriter<Output>,
     metadata: Metadata,
     layout: Layout,
     level: i32,
-    /// Samples that wait for the rest of [`PAGES_AT_ONCE`].
+    /// Fewer than [`PAGES_AT_ONCE`] pages of records.
     pending: Vec<Record>,
-    /// Pages of a row group that is not full.
+    /// Pages of the unfinished row group.
     pages: Vec<Encoded>,
     pub(super) pages_per_group: usize,
     rows: u64,
 }
 
 impl Writer {
-    /// Starts a dataset; it appears under its name when [`Writer::finish`] succeeds. It has the columns of the
-    /// leaves if the metadata says that it is resolved, and those of mean results if it says that rows stand for
-    /// all positions equal to them.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
+    /// Creates a dataset, which appears under its name with [`Writer::finish`]. The metadata decides the columns: leaves
+    /// if it is resolved, mean results if equal positions were merged.
     pub fn create(path: &Path, metadata: Metadata) -> Result<Writer> {
         Writer::with_level(path, metadata, LEVEL)
     }
 
-    /// As [`Writer::create`], compressed with this level of zstd, 1 to 22.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
+    /// Creates a dataset compressed with a level of zstd, 1 to 22.
     pub fn with_level(path: &Path, metadata: Metadata, level: i32) -> Result<Writer> {
         let layout = metadata.layout();
         let schema = parse_message_type(&layout.schema()).map_err(ours)?;
@@ -89,15 +82,12 @@ impl Writer {
         })
     }
 
-    /// What the file will say of itself; it is written last. What decides about columns must not change.
+    /// Returns the metadata, which is written last. The fields that decide the columns must not change.
     pub fn metadata(&mut self) -> &mut Metadata {
         &mut self.metadata
     }
 
-    /// Adds records, in order.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
+    /// Appends records.
     pub fn write(&mut self, mut records: &[Record]) -> Result<()> {
         const AT_ONCE: usize = PAGES_AT_ONCE * ROWS_PER_PAGE;
         if !self.pending.is_empty() {
@@ -119,10 +109,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left and gives the file its name. Returns the number of rows.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
+    /// Finishes the file and returns the number of rows.
     pub fn finish(mut self) -> Result<u64> {
         let rest = std::mem::take(&mut self.pending);
         self.encode(&rest)?;
@@ -137,7 +124,7 @@ impl Writer {
     }
 
     fn encode(&mut self, records: &[Record]) -> Result<()> {
-        // Not more at once than one row group, so that memory stays bounded however much is written at once.
+        // One row group at a time bounds the memory.
         for some in records.chunks(ROWS_PER_GROUP) {
             let pages = encode::pages(some, self.layout, self.level).map_err(|e| Error::io(&self.path, e))?;
             self.pages.extend(pages);
@@ -148,7 +135,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the first so many pages as a row group.
+    /// Writes the first `pages` pages as a row group.
     fn write_group(&mut self, pages: usize) -> Result<()> {
         let path = &self.path;
         let pages: Vec<Encoded> = self.pages.drain(..pages).collect();

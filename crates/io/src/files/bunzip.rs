@@ -1,9 +1,8 @@
-//! bzip2, with blocks decoded in parallel.
+//! Parallel bzip2 decoder.
 //!
-//! In: a stream of bzip2, or several one after another. Out: the text. Each block of at most 900 kB stands for itself
-//! and begins with 48 bits that hardly occur by chance, at any bit; so the stream is cut at these, every block
-//! becomes a stream of its own, and all threads decode. Where the 48 bits did occur by chance, the block on one
-//! side of the cut does not decode, and is decoded again with what follows. Every block's checksum is verified.
+//! Blocks of at most 900 kB are independent and begin, at any bit, with a 48-bit magic number. The stream is split at
+//! these, and each block is decoded as a stream of its own, checksum included. If the magic occurs by chance within a
+//! block, the first part does not decode, and is decoded again together with the next.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -16,29 +15,28 @@ const END: u64 = 0x1772_4538_5090;
 const MAGIC_BITS: usize = 48;
 const MAGIC: u64 = (1 << MAGIC_BITS) - 1;
 
-/// How much to read before cutting, in bytes: several blocks.
+/// Bytes to read at a time: several blocks.
 const WINDOW: usize = 1 << 21;
 
-/// Decodes a stream of bzip2.
+/// Reader of the decoded text of bzip2 streams.
 pub struct Blocks<R> {
     input: R,
-    /// Packed bytes from the first block on that is not decoded yet.
+    /// Compressed bytes from the first undecoded block on.
     packed: Vec<u8>,
-    /// Where blocks and ends begin in `packed`, in bits, and whether they are blocks.
+    /// Bit positions of blocks (true) and stream ends (false) in `packed`.
     marks: Vec<(usize, bool)>,
-    /// How many bytes have been searched for them.
+    /// Bytes of `packed` searched for marks.
     searched: usize,
     last_bits: u64,
     ended: bool,
-    /// Decoded text, and how much of the first piece has been taken.
+    /// Decoded blocks, and the bytes already read of the first.
     text: VecDeque<Vec<u8>>,
     taken: usize,
-    /// What is wrong after the text.
-    fault: Option<io::Error>,
+    /// The error to report after the text.
+    error: Option<io::Error>,
 }
 
 impl<R: BufRead> Blocks<R> {
-    /// Decodes what `input` holds.
     pub fn new(input: R) -> Blocks<R> {
         Blocks {
             input,
@@ -49,29 +47,29 @@ impl<R: BufRead> Blocks<R> {
             ended: false,
             text: VecDeque::new(),
             taken: 0,
-            fault: None,
+            error: None,
         }
     }
 
-    /// Reads and decodes some blocks.
+    /// Reads and decodes the next blocks.
     fn refill(&mut self) -> io::Result<()> {
-        while self.text.is_empty() && self.fault.is_none() && !(self.ended && self.marks.is_empty()) {
+        while self.text.is_empty() && self.error.is_none() && !(self.ended && self.marks.is_empty()) {
             let arrived = (&mut self.input).take(WINDOW as u64).read_to_end(&mut self.packed)?;
             self.ended = arrived < WINDOW;
             self.search();
             self.decode();
         }
-        if self.text.is_empty() { self.fault.take().map_or(Ok(()), Err) } else { Ok(()) }
+        if self.text.is_empty() { self.error.take().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
-    /// Finds where blocks and ends begin in what has arrived.
+    /// Finds marks in the new bytes.
     fn search(&mut self) {
         for (index, byte) in self.packed.iter().enumerate().skip(self.searched) {
             self.last_bits = self.last_bits << 8 | u64::from(*byte);
-            for behind in (0..8).rev() {
-                let bits = self.last_bits >> behind & MAGIC;
+            for after in (0..8).rev() {
+                let bits = self.last_bits >> after & MAGIC;
                 if bits == BLOCK || bits == END {
-                    let end = 8 * (index + 1) - behind;
+                    let end = 8 * (index + 1) - after;
                     if let Some(start) = end.checked_sub(MAGIC_BITS) {
                         self.marks.push((start, bits == BLOCK));
                     }
@@ -81,24 +79,24 @@ impl<R: BufRead> Blocks<R> {
         self.searched = self.packed.len();
     }
 
-    /// Decodes every block whose end has arrived, and forgets its packed bytes.
+    /// Decodes every complete block and drops its compressed bytes.
     fn decode(&mut self) {
         let ends: Vec<usize> = self.marks.iter().skip(1).map(|mark| mark.0).collect();
         let jobs = self.marks.par_iter().zip(&ends).map(|(&(start, block), &end)| {
             if block { decode(&self.packed, start, end).map(Some) } else { Ok(None) }
         });
         let decoded: Vec<io::Result<Option<Vec<u8>>>> = jobs.collect();
-        let (mut whole, mut behind) = (ends.len(), 0);
+        let (mut whole, mut decoded_to) = (ends.len(), 0);
         for (index, piece) in decoded.into_iter().enumerate() {
             let (start, _) = self.marks[index];
             match piece {
-                _ if start < behind => {}
+                _ if start < decoded_to => {}
                 Ok(piece) => self.text.extend(piece),
-                // Perhaps a cut by chance, and the block goes on behind it, where more may have to arrive.
+                // Perhaps a magic number by chance: join the next part, which may not have arrived yet.
                 Err(error) => match ends.get(index + 1).map(|&end| (end, decode(&self.packed, start, end))) {
                     Some((end, Ok(piece))) => {
                         self.text.push_back(piece);
-                        behind = end;
+                        decoded_to = end;
                     }
                     None if !self.ended => whole = index,
                     _ => return self.stop(Some(error)),
@@ -119,15 +117,15 @@ impl<R: BufRead> Blocks<R> {
         }
     }
 
-    /// Nothing comes after the text that is decoded, but perhaps an error.
-    fn stop(&mut self, fault: Option<io::Error>) {
-        self.fault = fault;
+    /// Ends the stream after the decoded text, perhaps with an error.
+    fn stop(&mut self, error: Option<io::Error>) {
+        self.error = error;
         self.ended = true;
         self.marks.clear();
     }
 }
 
-/// Decodes the block between two places, in bits, as a stream of its own.
+/// Decodes the block between two bit positions as a stream of its own.
 fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Vec<u8>> {
     let byte = |at: usize| u64::from(packed.get(at).copied().unwrap_or(0));
     let shift = start % 8;
@@ -136,7 +134,7 @@ fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Vec<u8>> {
     let bits = end - start;
     let mut stream = b"BZh9".to_vec();
     stream.extend((0..bits / 8).map(|at| aligned(first + at)));
-    // The checksum of a stream of one block is the block's, which follows the magic.
+    // The checksum of a stream with one block is the block's, which follows the magic.
     let checksum = (6..10).fold(0u128, |sum, at| sum << 8 | u128::from(aligned(first + at)));
     let rest = bits % 8;
     let tail = u128::from(aligned(first + bits / 8)) >> (8 - rest);
@@ -180,7 +178,7 @@ mod tests {
     use super::*;
     use bzip2::{Compression, read::BzEncoder};
 
-    /// Text of some blocks; level 1 makes blocks of 100 kB.
+    /// Several blocks of text; level 1 makes blocks of 100 kB.
     fn text() -> Vec<u8> {
         let mut rng = patzer_chess::rng::Rng::new(11);
         let word = |n: u64| format!("{:x} ", n % 5000);
@@ -193,7 +191,7 @@ mod tests {
         packed
     }
 
-    fn undone(packed: &[u8]) -> (Vec<u8>, Option<io::ErrorKind>) {
+    fn decompress(packed: &[u8]) -> (Vec<u8>, Option<io::ErrorKind>) {
         let mut text = Vec::new();
         let outcome = Blocks::new(packed).read_to_end(&mut text);
         (text, outcome.err().map(|e| e.kind()))
@@ -204,42 +202,42 @@ mod tests {
         let text = text();
         for level in [1, 9] {
             let one = packed(&text, level);
-            assert!(undone(&one) == (text.clone(), None));
+            assert!(decompress(&one) == (text.clone(), None));
             let several = [&one[..], &packed(b"", 1), &packed(b"end", 9), b"rubbish"].concat();
-            assert!(undone(&several) == ([&text[..], b"end"].concat(), None));
+            assert!(decompress(&several) == ([&text[..], b"end"].concat(), None));
         }
-        assert_eq!(undone(&packed(b"", 9)), (Vec::new(), None));
+        assert_eq!(decompress(&packed(b"", 9)), (Vec::new(), None));
     }
 
     #[test]
-    fn what_comes_before_damage_is_given() {
+    fn text_before_damage_is_read() {
         let text = text();
         let one = packed(&text, 1);
-        let (half, error) = undone(&one[..one.len() / 2]);
+        let (half, error) = decompress(&one[..one.len() / 2]);
         assert_eq!(error, Some(io::ErrorKind::UnexpectedEof));
         assert!(half.len() > text.len() / 4 && text.starts_with(&half));
         let mut damaged = one.clone();
         damaged[one.len() / 2] ^= 1;
-        let (half, error) = undone(&damaged);
+        let (half, error) = decompress(&damaged);
         assert!(error.is_some());
         assert!(half.len() > text.len() / 4 && text.starts_with(&half));
         for end in [one.len() - 1, one.len() - 8, 20, 4] {
-            assert_eq!(undone(&one[..end]).1, Some(io::ErrorKind::UnexpectedEof), "{end}");
+            assert_eq!(decompress(&one[..end]).1, Some(io::ErrorKind::UnexpectedEof), "{end}");
         }
     }
 
     #[test]
-    fn a_magic_number_by_chance_does_no_harm() {
+    fn a_magic_number_by_chance_is_tolerated() {
         let text = text();
         let mut blocks = Blocks::new(&[][..]);
         blocks.packed = packed(&text, 1);
         blocks.ended = true;
         blocks.search();
-        // Pretends that the second block goes through a magic number.
+        // Simulates a magic number within the second block.
         let (second, third) = (blocks.marks[1].0, blocks.marks[2].0);
         blocks.marks.insert(2, ((second + third) / 2, true));
         blocks.decode();
-        assert!(blocks.fault.is_none());
+        assert!(blocks.error.is_none());
         assert!(blocks.text.into_iter().flatten().collect::<Vec<u8>>() == text);
     }
 }

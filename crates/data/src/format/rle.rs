@@ -1,28 +1,27 @@
-//! Small numbers in runs and packed bits, as Parquet stores definition levels and numbers of a dictionary.
+//! Parquet's run-length/bit-packed encoding (RLE) of definition levels and dictionary indices.
 //!
-//! In: bytes, and how many bits a number has. Out: one run after another, undecoded. Source: the encoding RLE of
-//! apache/parquet-format, `Encodings.md`.
+//! Source: apache/parquet-format, `Encodings.md`.
 
-/// Some numbers, and how many of them count.
+/// An undecoded run and its number of values.
 pub enum Run<'a> {
-    /// The same number so many times, in as few bytes as hold it.
-    Same(&'a [u8], usize),
-    /// Numbers packed bit by bit, the lowest first.
+    /// One value, little-endian, repeated.
+    Repeated(&'a [u8], usize),
+    /// Bit-packed values, lowest bits first.
     Packed(&'a [u8], usize),
 }
 
-/// Takes the next run of numbers of `width` bits, of which `left` are still wanted; `None` if the bytes end early.
+/// Splits off the next run, of at most `left` values of `width` bits; `None` if the bytes end early.
 pub fn next_run<'a>(bytes: &mut &'a [u8], width: usize, left: usize) -> Option<Run<'a>> {
     let header = take_varint(bytes)?;
     let length = usize::try_from(header >> 1).ok().filter(|&length| length > 0)?;
     let packed = header & 1 == 1;
-    // Packed are eight at a time, so that they fill whole bytes.
+    // Bit-packed runs count in groups of eight values.
     let size = if packed { length.checked_mul(width)? } else { width.div_ceil(8) };
     let (run, rest) = bytes.split_at_checked(size)?;
     *bytes = rest;
     Some(match packed {
         true => Run::Packed(run, length.saturating_mul(8).min(left)),
-        false => Run::Same(run, length.min(left)),
+        false => Run::Repeated(run, length.min(left)),
     })
 }
 
