@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::{Status, Ui};
 use patzer_data::filter::Pipeline;
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::epd::Dialect;
-use patzer_data::format::facts::Facts;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_io::error::{Error, Result};
@@ -166,7 +166,7 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
 
 /// Filters by windows see only what the inputs carry.
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
-    let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Facts::DISTANCES));
+    let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Capabilities::DISTANCES));
     for reader in lacking {
         let (path, format) = (reader.path().display(), reader.format().name);
         ui.warn(format_args!(

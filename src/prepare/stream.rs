@@ -14,8 +14,8 @@ use super::{DataArgs, Split, default_dataset, summary};
 use crate::Ui;
 use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, Judge, Pipeline};
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::Projection;
-use patzer_data::format::facts::Facts;
 use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
 use patzer_data::{AnyReader, Metadata, Record};
@@ -110,7 +110,8 @@ fn read_files(
                 if !interleave {
                     stream.batches(&mut open)?;
                 } else if args.filter.is_empty() {
-                    open.iter_mut().for_each(|open| open.reader.want(Projection::TRAINING.and(Projection::GAME)));
+                    open.iter_mut()
+                        .for_each(|open| open.reader.project(Projection::TRAINING.and(Projection::GAME)));
                 }
             }
         }
@@ -230,7 +231,7 @@ impl Stream<'_, '_> {
     fn open(&mut self, path: &Path, file: usize) -> Result<Open> {
         let reader = resolved(path, self.args.no_resolve, self.ui)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
-        let games = reader.format().carries.contains(Facts::GAME);
+        let games = reader.format().carries.contains(Capabilities::GAME);
         Ok(Open { reader, file: file as u64, games, read: 0 })
     }
 
@@ -289,8 +290,10 @@ impl Stream<'_, '_> {
                 path.display()
             ));
         }
-        let parse =
-            |line: &[u8]| epd::decode(std::str::from_utf8(line).map_err(|_| "is not text".to_string())?);
+        let parse = |line: &[u8]| {
+            let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
+            epd::decode(text).map_err(|error| error.to_string())
+        };
         let mut batch = Vec::with_capacity(LINES);
         let account = lines::each(path, self.args.strict, parse, |sample| {
             batch.push(sample);

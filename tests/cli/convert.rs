@@ -56,7 +56,7 @@ fn every_format_comes_back_as_a_dataset() {
         let after = positions(&folder.path().join("back.parquet"));
         assert_eq!(after.len() as u64, json["positions_written"].as_u64().unwrap(), "{name}");
         let scores = |samples: &[Record]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
-        if format.carries.contains(patzer_data::format::facts::Facts::SCORE) {
+        if format.carries.contains(patzer_data::format::capabilities::Capabilities::SCORE) {
             assert_eq!(scores(&after), scores(&before), "{name}");
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_data::format::facts::Facts;
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::registry::{self, FORMATS, Format};
 use patzer_data::format::{bullet, fen};
 use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Record, Target, flags};
@@ -112,42 +112,42 @@ fn through(format: &'static Format, records: &[Record], name: &str) -> (Vec<Reco
 }
 
 /// What is left of records in a format that carries these facts alone.
-fn carried(records: &[Record], facts: Facts) -> Vec<Record> {
+fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
     let lacks = |fact| !facts.contains(fact);
     let mut games: Vec<u32> = Vec::new();
     let strip = |record: &Record| {
         let mut s = *record;
-        if lacks(Facts::CASTLING) {
+        if lacks(Capabilities::CASTLING) {
             s.board = without_castling(&s);
         }
-        if lacks(Facts::EP) {
+        if lacks(Capabilities::EP) {
             s.ep = 255;
         }
-        if lacks(Facts::TURN) && s.turn == Color::Black {
+        if lacks(Capabilities::TURN) && s.turn == Color::Black {
             s = turned(&s);
         }
-        s.halfmove = if lacks(Facts::HALFMOVE) { 0 } else { s.halfmove };
-        s.fullmove = if lacks(Facts::FULLMOVE) { 1 } else { s.fullmove };
-        s.ply = if lacks(Facts::PLY) { s.game_ply() as u16 } else { s.ply };
+        s.halfmove = if lacks(Capabilities::HALFMOVE) { 0 } else { s.halfmove };
+        s.fullmove = if lacks(Capabilities::FULLMOVE) { 1 } else { s.fullmove };
+        s.ply = if lacks(Capabilities::PLY) { s.game_ply() as u16 } else { s.ply };
         let mut gone = 0;
-        if lacks(Facts::SCORE) {
+        if lacks(Capabilities::SCORE) {
             s.score = None;
             gone |= flags::MATE_SCORE;
         }
-        s.depth = s.depth.filter(|_| !lacks(Facts::DEPTH));
-        if lacks(Facts::MOVE) {
+        s.depth = s.depth.filter(|_| !lacks(Capabilities::DEPTH));
+        if lacks(Capabilities::MOVE) {
             s.played = PackedMove::NONE;
             gone |= flags::CAPTURE | flags::PROMOTION | flags::GIVES_CHECK;
         }
-        if lacks(Facts::DISTANCES) {
+        if lacks(Capabilities::DISTANCES) {
             (s.to_capture, s.to_check, s.to_end) = (FAR, FAR, FAR);
             gone |= flags::MATE_END;
         }
-        if lacks(Facts::MARKS) {
+        if lacks(Capabilities::MARKS) {
             gone |= flags::BOOK | flags::CHESS960;
         }
         s.flags &= !gone;
-        if lacks(Facts::GAME) {
+        if lacks(Capabilities::GAME) {
             s.game = 0;
         } else {
             games.push(s.game);
@@ -176,14 +176,17 @@ fn turned(record: &Record) -> Record {
     Record { board: PackedBoard::pack(&position), turn: Color::White, result: -record.result, ..*record }
 }
 
-fn check(format: &'static Format, records: &[Record], facts: Facts, name: &str) {
+fn check(format: &'static Format, records: &[Record], facts: Capabilities, name: &str) {
     let kept: Vec<Record> = records
         .iter()
         .filter(|s| {
-            let holds = Facts::of(s);
-            let needed =
-                [Facts::SCORE, Facts::MOVE].iter().all(|f| !format.needs.contains(*f) || holds.contains(*f));
-            needed && !(format.refuses.contains(Facts::CHESS960) && holds.contains(Facts::CHESS960))
+            let holds = Capabilities::of(s);
+            let needed = [Capabilities::SCORE, Capabilities::MOVE]
+                .iter()
+                .all(|f| !format.needs.contains(*f) || holds.contains(*f));
+            needed
+                && !(format.refuses.contains(Capabilities::CHESS960)
+                    && holds.contains(Capabilities::CHESS960))
         })
         .copied()
         .collect();
@@ -204,7 +207,7 @@ proptest! {
         let complete: Vec<Record> = records.into_iter().filter(|s| s.score.is_some()).collect();
         for format in FORMATS {
             // Where castling rights are refused, games are cut short.
-            let cut = if format.refuses == Facts::NONE { Facts::NONE } else { Facts::GAME.and(Facts::DISTANCES) };
+            let cut = if format.refuses == Capabilities::NONE { Capabilities::NONE } else { Capabilities::GAME.and(Capabilities::DISTANCES) };
             check(format, &complete, format.carries.without(cut), "games");
         }
     }
@@ -213,8 +216,8 @@ proptest! {
     #[test]
     fn positions_survive_every_format(records in games(12), packed in prop::sample::select(vec!["x", "x.zst", "x.gz"])) {
         for format in FORMATS {
-            let whole = format.needs.contains(Facts::SCORE) || format.refuses != Facts::NONE;
-            let cut = if whole { Facts::GAME.and(Facts::DISTANCES) } else { Facts::NONE };
+            let whole = format.needs.contains(Capabilities::SCORE) || format.refuses != Capabilities::NONE;
+            let cut = if whole { Capabilities::GAME.and(Capabilities::DISTANCES) } else { Capabilities::NONE };
             check(format, &records, format.carries.without(cut), packed);
         }
     }
@@ -292,7 +295,7 @@ proptest! {
     /// The crate of Stockfish's binpack reads what we write, and writes the same bytes.
     #[test]
     fn binpacks_are_those_of_sfbinpack(records in games(14)) {
-        let records: Vec<Record> = records.into_iter().filter(|s| !Facts::of(s).contains(Facts::CHESS960)).collect();
+        let records: Vec<Record> = records.into_iter().filter(|s| !Capabilities::of(s).contains(Capabilities::CHESS960)).collect();
         prop_assume!(!records.is_empty());
         let bytes = bytes_of("binpack", &records);
         let mut reader = sfbinpack::CompressedTrainingDataEntryReader::from_slice(&bytes).unwrap();

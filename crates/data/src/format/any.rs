@@ -1,14 +1,11 @@
-//! Positions in any format: one reader and one writer.
-//!
-//! In: a path, and a format where its name and content do not tell. Out: records in batches, or a file with the
-//! account of what was written, what was left out, and which facts the format could not carry.
+//! Reader and writer of positions in any format.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::capabilities::{CAPABILITIES, Capabilities};
 use super::columns::Projection;
 use super::epd::Dialect;
-use super::facts::{FACTS, Facts};
 use super::metadata::{Metadata, Source};
 use super::parquet::{self, Dataset};
 use super::registry::{self, Format, Read};
@@ -16,62 +13,50 @@ use super::stream::Input;
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
-/// About how many records a batch holds; whole games may make it longer.
+/// Records of a batch; whole games may exceed it.
 pub const BATCH: usize = 1 << 14;
 
-/// What reads a format.
+/// Reads records from a file.
 pub trait PositionReader: Send {
-    /// Appends some records; false, with nothing appended, at the end of the file.
-    ///
-    /// # Errors
-    /// If the file is damaged, with the place.
+    /// Appends the next records; false, with nothing appended, at the end of the file.
     fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool>;
 
-    /// How the positions were resolved, if the file says so.
+    /// How the leaves were found, if the file has leaves.
     fn resolved(&self) -> Option<String> {
         None
     }
 }
 
-/// What writes a format.
+/// Writes records to a file.
 pub trait PositionWriter: Send {
-    /// Writes records; gives how many were left out because their move is not legal.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
+    /// Writes records; returns the number of records dropped because of an illegal move.
     fn write(&mut self, records: &[Record]) -> Result<u64>;
 
-    /// How often a game was interrupted by missing positions.
+    /// How often missing positions interrupted a game.
     fn gaps(&self) -> u64 {
         0
     }
 
-    /// What the file will say of itself, if it can.
+    /// The file's metadata, if the format has any.
     fn metadata(&mut self) -> Option<&mut Metadata> {
         None
     }
 
-    /// Ends the file and gives it its name.
-    ///
-    /// # Errors
-    /// If the last bytes cannot be written.
+    /// Finishes the file and gives it its name.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Positions of a file in any format, from its start to its end.
+/// Reads a file of any format from start to end.
 pub struct AnyReader {
     path: PathBuf,
     format: &'static Format,
     metadata: Metadata,
     rows: Option<u64>,
-    reading: Reading,
+    source: RecordSource,
 }
 
 impl AnyReader {
-    /// Opens a file, or standard input for `-`. Without a format, its content says which it is, or else its name.
-    ///
-    /// # Errors
-    /// If it cannot be opened, is empty, or is of no format that is known.
+    /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
         if is_dataset(path, format)? {
             return AnyReader::dataset(path);
@@ -85,7 +70,7 @@ impl AnyReader {
             Error::data(
                 path,
                 "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
-                 `patzer extract`, or say what it is with `patzer data convert --input-format`",
+                 `patzer extract`, or name its format with `patzer data convert --input-format`",
             )
         })?;
         let Read::Stream(open) = format.read else {
@@ -100,8 +85,8 @@ impl AnyReader {
             resolved: batches.resolved(),
             ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
         };
-        let reading = Reading::PositionReader(batches);
-        Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, reading })
+        let source = RecordSource::Stream(batches);
+        Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, source })
     }
 
     fn dataset(path: &Path) -> Result<AnyReader> {
@@ -111,63 +96,57 @@ impl AnyReader {
             format: registry::native(),
             metadata: dataset.metadata().clone(),
             rows: Some(dataset.rows()),
-            reading: Reading::Groups(Box::new(dataset), 0, Projection::ALL),
+            source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
         })
     }
 
-    /// Where it lies.
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its format.
+    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// What it says of itself; a file of another format than the native one says little.
+    /// Returns the metadata; little more than the file's name unless the format is native.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// How many positions it holds, if that is known before it is read.
+    /// Returns the number of positions if the file states it.
     pub fn rows(&self) -> Option<u64> {
         self.rows
     }
 
-    /// Puts the next records into `records`, in place of what is there; false at the end of the file.
-    ///
-    /// # Errors
-    /// If the file is damaged.
+    /// Replaces `records` by the next records; false at the end of the file.
     pub fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        match &mut self.reading {
-            Reading::Groups(dataset, next, wanted) if *next < dataset.groups() => {
+        match &mut self.source {
+            RecordSource::Groups(dataset, next, projection) if *next < dataset.groups() => {
                 *next += 1;
-                dataset.read_into(*next - 1, *wanted, records)?;
+                dataset.read_into(*next - 1, *projection, records)?;
                 Ok(true)
             }
-            Reading::Groups(..) => {
+            RecordSource::Groups(..) => {
                 records.clear();
                 Ok(false)
             }
-            Reading::PositionReader(batches) => {
+            RecordSource::Stream(batches) => {
                 records.clear();
                 batches.next_batch(records)
             }
         }
     }
 
-    /// Reads no more of a dataset than these columns; other formats are read whole.
-    pub fn want(&mut self, columns: Projection) {
-        if let Reading::Groups(.., wanted) = &mut self.reading {
-            *wanted = columns;
+    /// Restricts the columns read from a dataset; other formats ignore it.
+    pub fn project(&mut self, columns: Projection) {
+        if let RecordSource::Groups(.., projection) = &mut self.source {
+            *projection = columns;
         }
     }
 
-    /// Everything that is left.
-    ///
-    /// # Errors
-    /// If the file is damaged.
+    /// Reads the remaining records.
     pub fn read_all(mut self) -> Result<Vec<Record>> {
         let (mut records, mut batch) = (Vec::new(), Vec::new());
         while self.next_batch(&mut batch)? {
@@ -177,15 +156,13 @@ impl AnyReader {
     }
 }
 
-/// Whether a file is to be read as the native format, which needs to be at any place of it.
+/// Whether to read a file as Parquet, which needs random access.
 fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     if let Some(format) = format {
         return Ok(matches!(format.read, Read::Dataset));
     }
-    // Bytes of a pipe that are looked at are gone.
-    if path == Path::new("-")
-        || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
-    {
+    // Reading from a pipe consumes its bytes.
+    if path == Path::new("-") || patzer_io::is_stream(path) {
         return Ok(false);
     }
     let mut head = Vec::new();
@@ -194,11 +171,10 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// Where records come from.
-enum Reading {
-    /// The row groups of a dataset, one after another: the next one, and the columns that are read.
+enum RecordSource {
+    /// A dataset with the next row group and the columns to read.
     Groups(Box<Dataset>, usize, Projection),
-    PositionReader(Box<dyn PositionReader>),
+    Stream(Box<dyn PositionReader>),
 }
 
 impl PositionWriter for parquet::Writer {
@@ -215,22 +191,19 @@ impl PositionWriter for parquet::Writer {
     }
 }
 
-/// What to write.
+/// Output options.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Target {
-    /// The format; `None` goes by the name of the file, and is the native one if that says nothing.
+    /// Format; by default according to the file name, or native.
     pub format: Option<&'static Format>,
-    /// How a line of text says the result; `None` is the format's own way.
+    /// Notation of results in text; by default the format's own.
     pub dialect: Option<Dialect>,
-    /// The score, in centipawns from the side to move, of positions that have none; `None` leaves them out of formats that need one.
+    /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
     pub no_score: Option<i16>,
 }
 
 impl Target {
-    /// The format of a file of this name.
-    ///
-    /// # Errors
-    /// If it has no dialects although one is asked for.
+    /// Returns the format of a file; a dialect needs a text format.
     pub fn format(&self, path: &Path) -> Result<&'static Format> {
         let format = self.format.or_else(|| registry::of_path(path)).unwrap_or_else(registry::native);
         match self.dialect {
@@ -243,70 +216,64 @@ impl Target {
     }
 }
 
-/// Writes positions in any format.
+/// Writes a file of any format.
 pub struct AnyWriter {
     path: PathBuf,
     format: &'static Format,
     no_score: Option<i16>,
-    sink: Box<dyn PositionWriter>,
+    writer: Box<dyn PositionWriter>,
     written: Written,
     kept: Vec<Record>,
 }
 
-/// What was written, and what was not.
+/// Counts of written and dropped positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Positions in the file.
+    /// Positions written.
     pub positions: u64,
-    /// Positions that the format cannot hold, by reason.
+    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
-    /// Positions in the file that lost a fact that the format does not carry, by fact.
+    /// Positions written without a property that the format does not carry, by property.
     pub lost: BTreeMap<&'static str, u64>,
-    /// How often a game was interrupted by missing positions, in formats of whole games.
+    /// Games interrupted by missing positions, in formats of whole games.
     pub gaps: u64,
 }
 
 impl AnyWriter {
-    /// Starts a file; it appears under its name when [`AnyWriter::finish`] succeeds.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
+    /// Creates a file, which appears under its name with [`AnyWriter::finish`].
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
-        let sink = (format.write)(path, target, metadata)?;
+        let writer = (format.write)(path, target, metadata)?;
         let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
         let path = path.to_path_buf();
-        Ok(AnyWriter { path, format, no_score: target.no_score, sink, written, kept: Vec::new() })
+        Ok(AnyWriter { path, format, no_score: target.no_score, writer, written, kept: Vec::new() })
     }
 
-    /// Writes a dataset of the native format that has been started.
+    /// Wraps a writer of the native format.
     pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
         let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
-        let (path, sink) = (path.to_path_buf(), Box::new(writer));
-        AnyWriter { path, format: registry::native(), no_score: None, sink, written, kept: Vec::new() }
+        let (path, writer) = (path.to_path_buf(), Box::new(writer));
+        AnyWriter { path, format: registry::native(), no_score: None, writer, written, kept: Vec::new() }
     }
 
-    /// What the file will say of itself, if its format can.
+    /// Returns the metadata if the format has any.
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
-        self.sink.metadata()
+        self.writer.metadata()
     }
 
-    /// Adds records, in order.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
+    /// Writes records.
     pub fn write(&mut self, records: &[Record]) -> Result<()> {
-        if self.format.carries == Facts::ALL && self.format.needs == Facts::NONE {
+        if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
             self.written.positions += records.len() as u64;
-            return self.sink.write(records).map(drop);
+            return self.writer.write(records).map(drop);
         }
         self.kept.clear();
         let mut lost = [0u64; 16];
         for record in records {
             let mut record = *record;
-            let needs_score = self.format.needs.contains(Facts::SCORE);
+            let needs_score = self.format.needs.contains(Capabilities::SCORE);
             record.score = record.score.or(self.no_score.filter(|_| needs_score));
-            let holds = Facts::of(&record);
+            let holds = Capabilities::of(&record);
             if let Some(reason) = self.refusal(&record, holds) {
                 *self.written.dropped.entry(reason).or_default() += 1;
                 continue;
@@ -315,13 +282,13 @@ impl AnyWriter {
             missing.bits().for_each(|bit| lost[bit] += 1);
             self.kept.push(record);
         }
-        let illegal = self.sink.write(&self.kept)?;
+        let illegal = self.writer.write(&self.kept)?;
         if illegal > 0 {
             *self.written.dropped.entry("illegal_move").or_default() += illegal;
         }
         self.written.positions += self.kept.len() as u64 - illegal;
-        for row in FACTS {
-            let count: u64 = row.fact.bits().map(|bit| lost[bit]).sum();
+        for row in CAPABILITIES {
+            let count: u64 = row.set.bits().map(|bit| lost[bit]).sum();
             if count > 0 {
                 *self.written.lost.entry(row.name).or_default() += count;
             }
@@ -329,45 +296,43 @@ impl AnyWriter {
         Ok(())
     }
 
-    /// Why the format cannot hold a position.
-    fn refusal(&self, record: &Record, holds: Facts) -> Option<&'static str> {
+    fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {
         let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
         if record.board.count() > 32 {
             Some("more_than_32_pieces")
-        } else if lacks(Facts::SCORE) {
+        } else if lacks(Capabilities::SCORE) {
             Some("no_score")
-        } else if lacks(Facts::MOVE) {
+        } else if lacks(Capabilities::MOVE) {
             Some("no_move")
-        } else if self.format.refuses.contains(Facts::CHESS960) && holds.contains(Facts::CHESS960) {
+        } else if self.format.refuses.contains(Capabilities::CHESS960)
+            && holds.contains(Capabilities::CHESS960)
+        {
             Some("chess960_castling")
         } else {
             None
         }
     }
 
-    /// Ends the file, gives it its name, and gives the account.
-    ///
-    /// # Errors
-    /// If the last bytes cannot be written.
+    /// Finishes the file and returns the counts.
     pub fn finish(mut self) -> Result<Written> {
-        self.written.gaps = self.sink.gaps();
-        self.sink.finish()?;
+        self.written.gaps = self.writer.gaps();
+        self.writer.finish()?;
         Ok(self.written)
     }
 
-    /// The format that is written.
+    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// Where it will lie.
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl Written {
-    /// What the user should know of it, in one line; `None` if nothing was lost.
+    /// Describes in one line what was dropped or lost; `None` if nothing was.
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();
         let list = |counts: &BTreeMap<&'static str, u64>| {

@@ -1,8 +1,7 @@
-//! bulletformat: 32 bytes a position, as the trainer bullet reads them.
+//! bulletformat: 32 bytes per position, for the trainer bullet.
 //!
-//! In and out: packed_records of occupancy (u64), 4-bit pieces in square order, score (i16) and result (0 to 2), both from
-//! the side to move, and the two king squares; little-endian. The board is turned so that the side to move is
-//! White, so its colour is lost; castling rights, en passant and clocks have no place. Source: the crate
+//! Little-endian: occupancy (u64), 4-bit pieces in square order, score (i16) and result (0 to 2) from the side to move,
+//! king squares. The side to move becomes White; castling rights, en passant and clocks are lost. Source: the crate
 //! `bulletformat`, which the tests compare with.
 
 use rayon::prelude::*;
@@ -11,16 +10,15 @@ use shakmaty::{Bitboard, Color, Square, attacks};
 use super::any::{BATCH, PositionReader, PositionWriter};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
-use super::stream::{Input, Packed};
+use super::stream::{CompressedOutput, Input};
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;
 use patzer_io::error::Result;
 
-/// Bytes of a packed.
+/// Bytes of a record.
 pub const RECORD: usize = 32;
 
-/// Reads packed_records.
 pub struct Reader {
     input: Input,
     buffer: Vec<u8>,
@@ -28,27 +26,25 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads from the start of a file.
     pub fn new(input: Input) -> Reader {
         Reader { input, buffer: vec![0; BATCH * RECORD], game: 0 }
     }
 }
 
-/// Records that one thread decodes at a time.
+/// Records that a thread decodes at a time.
 const CHUNK: usize = 1 << 10;
 
 impl PositionReader for Reader {
     fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let start = self.input.offset;
         let filled = self.input.fill(&mut self.buffer)?;
-        let (packed_records, rest) = self.buffer[..filled].as_chunks::<RECORD>();
+        let (encoded, rest) = self.buffer[..filled].as_chunks::<RECORD>();
         let before = records.len();
-        records.resize(before + packed_records.len(), UNKNOWN);
-        let chunks =
-            records[before..].par_chunks_mut(CHUNK).zip(packed_records.par_chunks(CHUNK)).enumerate();
-        let faults = chunks.filter_map(|(nth, (records, packed_records))| {
+        records.resize(before + encoded.len(), UNKNOWN);
+        let chunks = records[before..].par_chunks_mut(CHUNK).zip(encoded.par_chunks(CHUNK)).enumerate();
+        let errors = chunks.filter_map(|(nth, (records, encoded))| {
             let first = nth * CHUNK;
-            let mut decoded = records.iter_mut().zip(packed_records).enumerate();
+            let mut decoded = records.iter_mut().zip(encoded).enumerate();
             decoded.find_map(|(at, (record, packed))| match decode(packed) {
                 Ok(decoded) => {
                     *record = Record { game: self.game.wrapping_add((first + at) as u32), ..decoded };
@@ -57,23 +53,20 @@ impl PositionReader for Reader {
                 Err(reason) => Some((first + at, reason)),
             })
         });
-        // Of several faults the first in the file.
-        if let Some((at, reason)) = faults.min() {
-            return Err(self.input.byte_fault(start + (at * RECORD) as u64, reason));
+        // Report the first error in file order.
+        if let Some((at, reason)) = errors.min() {
+            return Err(self.input.byte_error(start + (at * RECORD) as u64, reason));
         }
         if !rest.is_empty() {
-            let at = start + (packed_records.len() * RECORD) as u64;
-            return Err(self.input.byte_fault(at, "the file ends within a record of 32 bytes"));
+            let at = start + (encoded.len() * RECORD) as u64;
+            return Err(self.input.byte_error(at, "the file ends within a record of 32 bytes"));
         }
-        self.game = self.game.wrapping_add(packed_records.len() as u32);
+        self.game = self.game.wrapping_add(encoded.len() as u32);
         Ok(filled > 0)
     }
 }
 
-/// One packed as a record with White to move.
-///
-/// # Errors
-/// Why it cannot be one.
+/// Decodes a record with White to move.
 #[inline]
 pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str> {
     let mut halves = [[0; 8]; 2];
@@ -131,13 +124,12 @@ impl Boards {
         Ok(Boards { of, occupied: Bitboard(occupied) })
     }
 
-    /// The king's square of the side whose codes start here.
+    /// The king's square of the side whose codes start at `side`.
     #[inline]
     fn king(&self, side: usize) -> u8 {
         self.of[side + 5].trailing_zeros() as u8
     }
 
-    /// Whether a side attacks a square.
     #[inline]
     fn attacked(&self, square: u8, by: Color) -> bool {
         let square = Square::new(u32::from(square & 63));
@@ -152,15 +144,13 @@ impl Boards {
     }
 }
 
-/// Writes packed_records.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     buffer: Vec<u8>,
 }
 
 impl Writer {
-    /// Writes into a new file.
-    pub fn new(out: Packed) -> Writer {
+    pub fn new(out: CompressedOutput) -> Writer {
         Writer { out, buffer: Vec::with_capacity(BATCH * RECORD) }
     }
 }
@@ -180,7 +170,7 @@ impl PositionWriter for Writer {
     }
 }
 
-/// A record as a packed; one without a score gets 0.
+/// Encodes a record; a missing score becomes 0.
 #[inline]
 pub fn encode(record: &Record) -> [u8; RECORD] {
     let (occupied, codes) = turned(&record.board, record.turn);
@@ -195,13 +185,13 @@ pub fn encode(record: &Record) -> [u8; RECORD] {
     packed
 }
 
-/// Occupancy and codes without castling rights, seen by the side to move as White.
+/// Occupancy and codes without castling rights, with the side to move as White.
 #[inline]
 fn turned(board: &PackedBoard, turn: Color) -> (u64, u128) {
     let occupied = board.occupied().0;
     let used = nibbles::used(occupied.count_ones());
     let codes = nibbles::codes(board) & used;
-    // A rook that may castle is 6; a rook is 3, which differs in the bits 1 and 4.
+    // A rook that may castle is 6, a rook 3: they differ in bits 1 and 4.
     let castling = nibbles::equal(codes & !(ONES * 8), nibbles::CASTLING_ROOK) & used;
     let codes = codes ^ (castling * 5);
     if turn.is_white() {
@@ -224,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_records_are_numbered_on_and_of_bad_ones_the_first_is_named() {
+    fn records_are_numbered_and_the_first_bad_one_is_reported() {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
         let record = Record { board: start, score: Some(20), result: 1, ..UNKNOWN };
         let mut bytes = encode(&record).repeat(BATCH + 3 * CHUNK);

@@ -1,7 +1,4 @@
-//! Positions in a row, as formats of whole games need them.
-//!
-//! In: records in the order of the dataset. Out: for each its position and its move, and whether it follows from the
-//! one before. Positions that a filter has dropped leave gaps; after a gap a new chain starts.
+//! Rebuilds games from records in dataset order. Filters leave gaps; after a gap a new chain starts.
 
 use shakmaty::{Chess, Move, Position};
 
@@ -9,32 +6,30 @@ use super::replay::{Replay, pseudo_legal};
 use crate::Record;
 use patzer_chess::packed::ep_code;
 
-/// Follows records from one to the next.
+/// Follows consecutive records.
 #[derive(Default)]
 pub struct Chain {
-    /// The game after the last record.
+    /// The position after the last record.
     replay: Option<Replay>,
     last: Option<(u32, i8)>,
-    /// How often a position did not follow from the one before although both are of one game.
+    /// Positions that do not follow from the previous one of the same game.
     pub gaps: u64,
 }
 
-/// A record's place in its chain.
+/// A record's position and legal move.
 pub struct Link {
-    /// Whether a chain starts here.
+    /// A chain starts here.
     pub starts: bool,
-    /// The position.
     pub position: Chess,
-    /// The move played, which is legal.
     pub played: Move,
 }
 
 impl Chain {
-    /// Takes the next record; `None` if it does not hold a legal position with a legal move.
+    /// Adds the next record; `None` without a legal position and move.
     pub fn follow(&mut self, record: &Record) -> Option<Link> {
         let before = self.last.replace((record.game, record.result));
         let same_game = before == Some((record.game, record.result));
-        let replay = self.replay.take().filter(|replay| same_game && stands_at(replay, record));
+        let replay = self.replay.take().filter(|replay| same_game && is_next(replay, record));
         let starts = replay.is_none();
         let mut replay = match replay {
             Some(replay) => replay,
@@ -48,15 +43,15 @@ impl Chain {
         Some(Link { starts, position, played })
     }
 
-    /// Forgets what came before: the next record starts a chain.
-    pub fn cut(&mut self) {
+    /// Makes the next record start a chain.
+    pub fn split(&mut self) {
         self.replay = None;
         self.last = None;
     }
 }
 
-/// Whether a record is of the position where a game stands, clocks included.
-fn stands_at(replay: &Replay, record: &Record) -> bool {
+/// Whether a record has the replay's current position, clocks included.
+fn is_next(replay: &Replay, record: &Record) -> bool {
     let position = replay.position();
     replay.board() == record.board
         && position.turn() == record.turn

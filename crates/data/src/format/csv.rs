@@ -1,7 +1,6 @@
-//! Text with commas: every column of the dataset, for spreadsheets and scripts.
+//! CSV with every column of the dataset: boards as FEN, moves as UCI, other columns as in the native format.
 //!
-//! In and out: a header, then one line a position. Boards are FENs and moves are UCI; the other columns have the names
-//! and units of the native format. Reading needs `fen` and `result`; columns that are missing are unknown.
+//! Reading needs `fen` and `result`.
 
 use std::io::Write;
 
@@ -10,15 +9,16 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::any::{BATCH, PositionReader, PositionWriter};
-use super::facts::{self, Facts};
-use super::stream::{Input, Packed};
+use super::capabilities::{self, Capabilities};
+use super::fen::LineError;
+use super::stream::{CompressedOutput, Input};
 use super::{fen, replay};
 use crate::{Leaf, Record};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
 
-/// The columns, in the order in which they are written; the last two only for resolved positions.
+/// Columns in file order; the last two only for resolved positions.
 const COLUMNS: [&str; 13] = [
     "fen",
     "ply",
@@ -36,42 +36,37 @@ const COLUMNS: [&str; 13] = [
 ];
 const WITHOUT_LEAF: usize = 11;
 
-/// Whether a file starts with a header of this format.
+/// Recognises a header line.
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     line.contains(&b',') && line.split(|b| *b == b',').any(|name| name.trim_ascii() == b"fen")
 }
 
-/// Reads lines.
 pub struct Reader {
     path: std::path::PathBuf,
     lines: csv::Reader<Input>,
-    /// Where each of [`COLUMNS`] stands.
+    /// Index of each of [`COLUMNS`] in the file.
     place: [Option<usize>; COLUMNS.len()],
-    packed: ByteRecord,
+    line: ByteRecord,
     rows: u32,
 }
 
 impl Reader {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// If a column is missing that is needed.
     pub fn new(input: Input) -> Result<Reader> {
         let path = input.path().to_path_buf();
         let mut lines = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
-        let header = lines.byte_headers().map_err(|e| broken(&path, &e))?;
+        let header = lines.byte_headers().map_err(|e| read_error(&path, &e))?;
         let find = |name: &str| header.iter().position(|column| column == name.as_bytes());
         let place = COLUMNS.map(find);
         if place[0].is_none() || place[3].is_none() {
             return Err(Error::at(&path, "line 1", "the header lacks a column `fen` or `result`"));
         }
-        Ok(Reader { path, lines, place, packed: ByteRecord::new(), rows: 0 })
+        Ok(Reader { path, lines, place, line: ByteRecord::new(), rows: 0 })
     }
 }
 
-fn broken(path: &std::path::Path, error: &csv::Error) -> Error {
+fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
     match error.position() {
         Some(position) => Error::at(path, format!("line {}", position.line()), error.to_string()),
         None => Error::data(path, error.to_string()),
@@ -82,14 +77,14 @@ impl PositionReader for Reader {
     fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let before = records.len();
         while records.len() - before < BATCH {
-            let more = self.lines.read_byte_record(&mut self.packed);
-            if !more.map_err(|e| broken(&self.path, &e))? {
+            let more = self.lines.read_byte_record(&mut self.line);
+            if !more.map_err(|e| read_error(&self.path, &e))? {
                 return Ok(records.len() > before);
             }
-            let record = Row { packed: &self.packed, place: &self.place }.decode(self.rows);
+            let record = Row { line: &self.line, place: &self.place }.decode(self.rows);
             records.push(record.map_err(|reason| {
-                let line = self.packed.position().map_or(0, csv::Position::line);
-                Error::at(&self.path, format!("line {line}"), reason)
+                let line = self.line.position().map_or(0, csv::Position::line);
+                Error::at(&self.path, format!("line {line}"), reason.to_string())
             })?);
             self.rows = self.rows.wrapping_add(1);
         }
@@ -102,29 +97,28 @@ impl PositionReader for Reader {
 }
 
 struct Row<'a> {
-    packed: &'a ByteRecord,
+    line: &'a ByteRecord,
     place: &'a [Option<usize>; COLUMNS.len()],
 }
 
 impl Row<'_> {
-    /// The text of a column, `None` where it is empty or not there.
-    fn text(&self, column: usize) -> std::result::Result<Option<&str>, String> {
-        let Some(bytes) = self.place[column].and_then(|place| self.packed.get(place)) else {
+    /// The text of a column; `None` if it is empty or missing.
+    fn text(&self, column: usize) -> std::result::Result<Option<&str>, LineError> {
+        let Some(bytes) = self.place[column].and_then(|place| self.line.get(place)) else {
             return Ok(None);
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| format!("{} is not text", COLUMNS[column]))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|_| LineError::Column(COLUMNS[column], "is not text"))?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    fn number<T: std::str::FromStr>(&self, column: usize) -> std::result::Result<Option<T>, String> {
-        let parse = |text: &str| {
-            text.parse().map_err(|_| format!("{} is `{text}`, not a number in range", COLUMNS[column]))
-        };
-        self.text(column)?.map(parse).transpose()
+    fn number<T: std::str::FromStr>(&self, column: usize) -> std::result::Result<Option<T>, LineError> {
+        let error = |_| LineError::Column(COLUMNS[column], "is not a number in range");
+        self.text(column)?.map(|text| text.parse().map_err(error)).transpose()
     }
 
-    fn decode(&self, row: u32) -> std::result::Result<Record, String> {
-        let position = fen::parse(self.text(0)?.ok_or("no fen")?)?;
+    fn decode(&self, row: u32) -> std::result::Result<Record, LineError> {
+        let position = fen::parse(self.text(0)?.ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
         let score = self.number(4)?;
         let played = self.text(6)?.map(|text| played(&position, text)).transpose()?;
@@ -132,8 +126,10 @@ impl Row<'_> {
         replay::annotate(&mut record, &position, m, score);
         record.ply = self.number(1)?.unwrap_or(record.ply);
         record.game = self.number(2)?.unwrap_or(row);
-        record.result =
-            self.number(3)?.filter(|result| (-1..=1).contains(result)).ok_or("result is none of 1, 0, -1")?;
+        record.result = self
+            .number(3)?
+            .filter(|result| (-1..=1).contains(result))
+            .ok_or(LineError::Column("result", "is none of 1, 0, -1"))?;
         record.depth = self.number(5)?;
         record.flags = self.number(7)?.unwrap_or(record.flags);
         record.to_capture = self.number(8)?.unwrap_or(record.to_capture);
@@ -150,21 +146,19 @@ impl Row<'_> {
     }
 }
 
-fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, String> {
+fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineError> {
     let m = text.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
-    m.map(PackedMove::pack).ok_or_else(|| format!("move `{text}` is not legal"))
+    m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
 
-/// Writes lines.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     text: Vec<u8>,
     resolved: bool,
 }
 
 impl Writer {
-    /// Writes the header into a new file.
-    pub fn new(out: Packed, resolved: bool) -> Writer {
+    pub fn new(out: CompressedOutput, resolved: bool) -> Writer {
         let columns = if resolved { &COLUMNS[..] } else { &COLUMNS[..WITHOUT_LEAF] };
         Writer { out, text: format!("{}\n", columns.join(",")).into_bytes(), resolved }
     }
@@ -172,7 +166,7 @@ impl Writer {
     fn line(&mut self, record: &Record) {
         let text = &mut self.text;
         fen::six(text, record);
-        // A vector takes all bytes.
+        // Writing to a vector cannot fail.
         let _ = write!(text, ",{},{},{},", record.ply, record.game, record.result);
         let mut optional = |number: Option<i32>| {
             let _ = number.map(|number| write!(text, "{number}"));
@@ -195,13 +189,13 @@ impl Writer {
     }
 }
 
-/// Appends a move as UCI writes it: castling is the king's two squares in standard chess.
+/// Appends a move in UCI notation, with standard castling as the king's move.
 fn uci(text: &mut Vec<u8>, record: &Record) {
     let m = record.played;
     if m == PackedMove::NONE {
         return;
     }
-    let castles = m.0 >> 15 == 1 && facts::castling(&record.board) != Facts::CHESS960;
+    let castles = m.0 >> 15 == 1 && capabilities::castling(&record.board) != Capabilities::CHESS960;
     let (from, to) = (m.from(), m.to());
     let to = match castles {
         true if to > from => shakmaty::Square::from_coords(shakmaty::File::G, to.rank()),

@@ -1,19 +1,17 @@
-//! FEN or EPD with the result of the game: one line of text a position.
-//!
-//! In: any of the dialects that tuners use, also mixed; the result is from White's side in all of them. Out: the one
-//! that is asked for.
+//! FEN or EPD with the game's result from White's side, one position per line. All dialects are read, also mixed.
 
 use std::io::Write;
 
 use shakmaty::Color;
 
 use super::any::{BATCH, PositionReader, PositionWriter};
-use super::stream::{Input, Packed};
+use super::fen::LineError;
+use super::stream::{CompressedOutput, Input};
 use super::{fen, replay};
 use crate::Record;
 use patzer_io::error::Result;
 
-/// How a line says the result.
+/// Notation of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dialect {
     /// `FEN-4 c9 "1-0";`, as zurichess wrote it
@@ -26,7 +24,6 @@ pub enum Dialect {
     Pipe,
 }
 
-/// Reads lines.
 pub struct Reader {
     input: Input,
     line: Vec<u8>,
@@ -34,7 +31,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads from the start of a file.
     pub fn new(input: Input) -> Reader {
         Reader { input, line: Vec::new(), game: 0 }
     }
@@ -47,11 +43,11 @@ impl PositionReader for Reader {
             if !self.input.line(&mut self.line)? {
                 return Ok(records.len() > before);
             }
-            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_fault("is not text"))?;
+            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
             if text.trim().is_empty() || text.starts_with('#') {
                 continue;
             }
-            let record = decode(text).map_err(|reason| self.input.line_fault(reason))?;
+            let record = decode(text).map_err(|reason| self.input.line_error(reason))?;
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
         }
@@ -59,26 +55,23 @@ impl PositionReader for Reader {
     }
 }
 
-/// The record of a line.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn decode(text: &str) -> std::result::Result<Record, String> {
+/// Parses a line.
+pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let (fields, rest) = split(text);
     if fields.split_ascii_whitespace().count() < 4 {
-        return Err(format!("`{text}`: not a FEN or EPD with a result"));
+        return Err(LineError::text(text, "not a FEN or EPD with a result"));
     }
     let position = fen::parse(fields)?;
     let mut record = replay::still(&position);
     let (score, result) = outcome(rest).ok_or_else(|| {
-        format!("`{text}`: no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN")
+        LineError::text(text, "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN")
     })?;
     let score = score.map(|score| record.turn.fold_wb(score, score.saturating_neg()));
     replay::annotate(&mut record, &position, None, score);
     Ok(Record { result, ..record })
 }
 
-/// The four to six fields of the FEN, and what follows.
+/// Splits off the four to six fields of the FEN.
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
     let mut rest = text;
@@ -86,7 +79,7 @@ fn split(text: &str) -> (&str, &str) {
         let begin = rest.len() - rest.trim_start().len();
         let length = rest[begin..].find([' ', '\t', ';', ',', '|', '[']).unwrap_or(rest.len() - begin);
         let word = &rest[begin..begin + length];
-        // The clocks may be missing; what looks like one before a separator is one.
+        // The clocks are optional: a number in their place is one.
         if word.is_empty() || field >= 4 && !word.bytes().all(|b| b.is_ascii_digit()) {
             break;
         }
@@ -96,7 +89,7 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], &text[end..])
 }
 
-/// White's score and result from what follows a FEN.
+/// White's score and result from the text after a FEN.
 fn outcome(rest: &str) -> Option<(Option<i16>, i8)> {
     let rest = rest.trim().trim_start_matches([';', ',']).trim();
     if let Some(rest) = rest.strip_prefix('|') {
@@ -108,7 +101,7 @@ fn outcome(rest: &str) -> Option<(Option<i16>, i8)> {
         return Some((None, result_of(inside)?));
     }
     if let Some(at) = rest.find('"') {
-        // The first quoted text that is a result: c9 may stand behind other operations.
+        // The first quoted result: other operations may precede c9.
         return rest[at..].split('"').skip(1).step_by(2).find_map(result_of).map(|result| (None, result));
     }
     Some((None, result_of(rest.trim_end_matches(';'))?))
@@ -123,7 +116,7 @@ fn result_of(text: &str) -> Option<i8> {
     }
 }
 
-/// Whether the first line of a file is of this format.
+/// Recognises the first line of a file.
 pub fn recognise(head: &[u8]) -> bool {
     let mut lines = head.split(|b| *b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let first = lines.find(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -135,16 +128,14 @@ pub fn recognise(head: &[u8]) -> bool {
     })
 }
 
-/// Writes lines.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     dialect: Dialect,
     text: Vec<u8>,
 }
 
 impl Writer {
-    /// Writes into a new file.
-    pub fn new(out: Packed, dialect: Dialect) -> Writer {
+    pub fn new(out: CompressedOutput, dialect: Dialect) -> Writer {
         Writer { out, dialect, text: Vec::new() }
     }
 }
@@ -164,7 +155,7 @@ impl PositionWriter for Writer {
     }
 }
 
-/// Appends the line of a record; in [`Dialect::Pipe`] one without a score gets 0.
+/// Appends the line of a record; in [`Dialect::Pipe`] a missing score becomes 0.
 pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
     let index = usize::from((record.result.signum() + 1) as u8);
     let (words, number) = (["0-1", "1/2-1/2", "1-0"][index], ["0.0", "0.5", "1.0"][index]);
@@ -173,7 +164,7 @@ pub fn encode(line: &mut Vec<u8>, record: &Record, dialect: Dialect) {
     } else {
         fen::six(line, record);
     }
-    // A vector takes all bytes.
+    // Writing to a vector cannot fail.
     let _ = match dialect {
         Dialect::C9 => writeln!(line, " c9 \"{words}\";"),
         Dialect::Quoted => writeln!(line, " \"{words}\""),
@@ -191,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_dialect_says_the_same() {
+    fn every_dialect_is_read() {
         let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 2 3";
         let four = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -";
         for line in [

@@ -1,22 +1,19 @@
-//! FEN of records, both ways.
-//!
-//! In: a record, or text. Out: text written without making a position first, or a position with its record.
-//! Castling rights that standard chess has are `KQkq`; others are the rooks' files, as Shredder writes them.
+//! Writes FEN directly from records, and parses it. Chess960 castling rights are written as in Shredder-FEN.
 
 use std::io::Write;
 
 use shakmaty::{Chess, Color, Square};
 
-use super::{facts, nibbles};
+use super::capabilities::{self, Capabilities};
+use super::nibbles;
 use crate::Record;
-use crate::format::facts::Facts;
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
 
-/// Letters of the codes of [`PackedBoard`].
+/// Piece letters by code of [`PackedBoard`].
 const LETTERS: &[u8; 16] = b"PNBRQKR?pnbrqkr?";
 
-/// Appends the four fields of an EPD: pieces, side to move, castling, en passant.
+/// Appends the four fields of an EPD.
 pub fn four(line: &mut Vec<u8>, board: &PackedBoard, turn: Color, ep: u8) {
     pieces(line, board);
     line.extend_from_slice(turn.fold_wb(b" w ", b" b "));
@@ -30,10 +27,10 @@ pub fn four(line: &mut Vec<u8>, board: &PackedBoard, turn: Color, ep: u8) {
     }
 }
 
-/// Appends the whole FEN of a record.
+/// Appends the six fields of a FEN.
 pub fn six(line: &mut Vec<u8>, record: &Record) {
     four(line, &record.board, record.turn, record.ep);
-    // A vector takes all bytes.
+    // Writing to a vector cannot fail.
     let _ = write!(line, " {} {}", record.halfmove, record.fullmove.max(1));
 }
 
@@ -72,9 +69,9 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
         line.push(b'-');
         return;
     }
-    let standard = facts::castling(board) == Facts::CASTLING;
+    let standard = capabilities::castling(board) == Capabilities::CASTLING;
     for (rank, upper) in [(0u32, true), (56, false)] {
-        // From the h-file to the a-file, as K comes before Q.
+        // K comes before Q: from the h-file to the a-file.
         for file in (0..8u32).rev().filter(|file| rooks >> (rank + file) & 1 == 1) {
             let letter = match (standard, file) {
                 (true, 7) => b'K',
@@ -86,14 +83,41 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
     }
 }
 
-/// The position of a FEN of four to six fields.
-///
-/// # Errors
-/// What is wrong with it, in one line.
-pub fn parse(text: &str) -> Result<Chess, String> {
-    let position = patzer_chess::fen::position(text, false)?;
+/// Why a line of text is not a valid record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineError {
+    /// An invalid FEN, with its message.
+    Fen(String),
+    /// Invalid text, with the reason.
+    Text(String, &'static str),
+    /// An invalid value of a column, with the reason.
+    Column(&'static str, &'static str),
+    /// A missing or misplaced part.
+    Structure(&'static str),
+}
+
+impl LineError {
+    pub(super) fn text(text: &str, reason: &'static str) -> LineError {
+        LineError::Text(text.to_string(), reason)
+    }
+}
+
+impl std::fmt::Display for LineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LineError::Fen(reason) => f.write_str(reason),
+            LineError::Text(text, reason) => write!(f, "`{text}`: {reason}"),
+            LineError::Column(column, reason) => write!(f, "{column} {reason}"),
+            LineError::Structure(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// Parses a FEN of four to six fields.
+pub fn parse(text: &str) -> Result<Chess, LineError> {
+    let position = patzer_chess::fen::position(text, false).map_err(|e| LineError::Fen(e.to_string()))?;
     if shakmaty::Position::board(&position).occupied().count() > 32 {
-        return Err(format!("more than 32 pieces: `{text}`"));
+        return Err(LineError::Fen(format!("more than 32 pieces: `{text}`")));
     }
     Ok(position)
 }
@@ -106,7 +130,7 @@ mod tests {
     use shakmaty::fen::Fen;
 
     #[test]
-    fn fens_are_those_of_shakmaty() {
+    fn fens_equal_those_of_shakmaty() {
         for fen in [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 12 30",

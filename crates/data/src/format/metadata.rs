@@ -1,7 +1,4 @@
-//! What a dataset says of itself.
-//!
-//! In: the files, filters and seed that it was made with. Out: JSON in the file's own metadata, so that a dataset
-//! can be made again and a labelled one recognises where it comes from.
+//! Provenance of a dataset, stored as JSON in the file's metadata.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +7,28 @@ use serde::{Deserialize, Serialize};
 use super::columns::Layout;
 use crate::dedupe::{Dedupe, Keep};
 
-/// What a dataset says of itself, stored in the file's metadata as JSON.
+/// Provenance of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The patzer that wrote the file.
+    /// Version of patzer that wrote the file.
     pub version: String,
-    /// The game files that the positions come from.
+    /// The game files of the positions.
     pub sources: Vec<Source>,
-    /// Filters already applied, as one preset or registry row each.
+    /// Applied filters, one preset or registry row each.
     pub filters: Vec<String>,
-    /// Seed of anything that was random.
     pub seed: u64,
-    /// How the leaves were found (`qsearch`, `depth 4`, …); `None` if the positions are not resolved.
+    /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
-    /// How equal positions were dropped; `None` if they were not.
+    /// How duplicates were removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<Dedupe>,
-    /// Which part of the games it holds; `None` if all.
+    /// The shard of the games; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// What became of the games and positions that were read.
+    /// Counts of games and positions read and dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
-    /// What was done to it since it was extracted: shuffled, split.
+    /// Later operations: shuffled, split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
 }
@@ -40,14 +36,14 @@ pub struct Metadata {
 /// The games of an input whose number leaves `index` when divided by `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which part, from 0.
+    /// Index from 0.
     pub index: u32,
-    /// Of how many.
+    /// Number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the part has the game of this number.
+    /// Tests whether the shard has a game.
     #[inline]
     pub fn has(self, game: u64) -> bool {
         game % u64::from(self.of) == u64::from(self.index)
@@ -61,57 +57,67 @@ impl std::fmt::Display for Shard {
 }
 
 impl std::str::FromStr for Shard {
-    type Err = String;
+    type Err = InvalidShard;
 
-    /// Reads `i/n`, the first part being 1.
-    fn from_str(text: &str) -> Result<Shard, String> {
+    /// Parses `i/n`, counting from 1.
+    fn from_str(text: &str) -> Result<Shard, InvalidShard> {
         let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match parts {
             Some((index @ 1.., of)) if index <= of => Ok(Shard { index: index - 1, of }),
-            _ => Err("write it as i/n with i from 1 to n, for example 2/8".into()),
+            _ => Err(InvalidShard),
         }
     }
 }
 
-/// What became of the games and positions that an extraction read.
+/// Text that is no shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidShard;
+
+impl std::fmt::Display for InvalidShard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("write it as i/n with i from 1 to n, for example 2/8")
+    }
+}
+
+impl std::error::Error for InvalidShard {}
+
+/// Counts of an extraction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
-    /// Games that were read.
+    /// Games read.
     pub games: u64,
-    /// Those with a fault.
+    /// Broken games.
     pub games_bad: u64,
-    /// Those without a fault that gave nothing, by reason.
+    /// Valid games without positions, by reason.
     pub games_skipped: BTreeMap<String, u64>,
-    /// Games whose results disagreed, by what was believed.
+    /// Games with conflicting results, by the result that counts.
     #[serde(default)]
     pub results_conflicting: BTreeMap<String, u64>,
-    /// Positions that were read.
     pub positions_read: u64,
-    /// Those that are not in the dataset, by reason.
+    /// Positions dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
 }
 
-/// One file of games that went into a dataset.
+/// A game file of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its name as given, without folders.
+    /// File name without folders.
     pub name: String,
-    /// SHA-256 of its bytes as they lie on disk, in hexadecimal.
+    /// Hexadecimal SHA-256 of the bytes on disk.
     pub sha256: String,
-    /// How many games were read from it, bad ones included, if that is known. The games of a dataset are numbered
-    /// through its sources in their order.
+    /// Number of games read, broken ones included, if known. A dataset numbers the games through its sources in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
 }
 
 impl Metadata {
-    /// Which columns the file has.
+    /// Returns the file's columns.
     pub fn layout(&self) -> Layout {
         let means = self.dedupe.is_some_and(|dedupe| dedupe.keep == Keep::Mean);
         Layout { resolved: self.resolved.is_some(), means }
     }
 
-    /// Metadata of a dataset that this patzer makes.
+    /// Creates metadata of this version of patzer.
     pub fn new(sources: Vec<Source>, filters: Vec<String>, seed: u64) -> Metadata {
         Metadata {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -124,7 +130,7 @@ impl Metadata {
 }
 
 impl Account {
-    /// Adds another account.
+    /// Adds the counts of another extraction.
     pub fn add(&mut self, other: &Account) {
         self.games += other.games;
         self.games_bad += other.games_bad;

@@ -1,19 +1,15 @@
-//! The 4-bit piece codes of a packed board, all at once.
+//! Bit-parallel operations on the 4-bit piece codes of a [`PackedBoard`], as one number of 128 bits.
 //!
-//! In: the codes of a [`PackedBoard`] as one number of 128 bits. Out: which of them equal a code, and where those
-//! pieces stand. Binary formats use nearly the same codes, so a record is checked and converted by a few operations
-//! on wide numbers instead of a loop over the pieces.
+//! Binary formats use nearly the same codes, so that a record is converted without a loop over its pieces.
 
 use shakmaty::{Chess, Color, Move, Role, Square};
 
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::castling_side;
 
-/// Code of White's king.
 pub const WHITE_KING: u8 = 5;
-/// Code of Black's king.
 pub const BLACK_KING: u8 = 13;
-/// Code of White's rook that may castle; Black's is 8 more.
+/// White's rook that may castle; Black's is 8 more.
 pub const CASTLING_ROOK: u8 = 6;
 
 const ROOK: u8 = 3;
@@ -21,7 +17,6 @@ const ROOK: u8 = 3;
 /// The lowest bit of each nibble.
 pub const ONES: u128 = u128::MAX / 15;
 
-/// The codes of a board.
 #[inline]
 pub fn codes(board: &PackedBoard) -> u128 {
     let mut bytes = [0; 16];
@@ -29,7 +24,6 @@ pub fn codes(board: &PackedBoard) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
-/// A board of these occupied squares and codes.
 #[inline]
 pub fn board(occupied: u64, codes: u128) -> PackedBoard {
     let mut board = PackedBoard::default();
@@ -38,13 +32,13 @@ pub fn board(occupied: u64, codes: u128) -> PackedBoard {
     board
 }
 
-/// All bits of the nibbles that `pieces` pieces take, at most 32.
+/// Mask of the first `pieces` nibbles.
 #[inline]
 pub fn used(pieces: u32) -> u128 {
     if pieces >= 32 { u128::MAX } else { (1 << (4 * pieces)) - 1 }
 }
 
-/// The lowest bit of each nibble that equals `code`.
+/// Lowest bits of the nibbles that equal `code`.
 #[inline]
 pub fn equal(codes: u128, code: u8) -> u128 {
     let different = codes ^ (ONES * u128::from(code));
@@ -52,7 +46,7 @@ pub fn equal(codes: u128, code: u8) -> u128 {
     !(different | different >> 2) & ONES
 }
 
-/// The squares whose pieces are marked by the lowest bits of their nibbles.
+/// Squares of the pieces whose nibbles have their lowest bit in `marks`.
 pub fn spread(occupied: u64, mut marks: u128) -> u64 {
     let (mut left, mut squares) = (occupied, 0);
     while left != 0 && marks != 0 {
@@ -64,13 +58,11 @@ pub fn spread(occupied: u64, mut marks: u128) -> u64 {
     squares
 }
 
-/// The squares of all pieces with this code.
 pub fn squares(board: &PackedBoard, code: u8) -> u64 {
     let occupied = board.occupied().0;
     spread(occupied, equal(codes(board), code) & used(occupied.count_ones()))
 }
 
-/// The squares of the rooks that may castle.
 #[inline]
 pub fn castling_rooks(board: &PackedBoard) -> u64 {
     let occupied = board.occupied().0;
@@ -78,27 +70,25 @@ pub fn castling_rooks(board: &PackedBoard) -> u64 {
     if marks == 0 { 0 } else { spread(occupied, marks) }
 }
 
-/// A packed board that follows the moves of a game, which is quicker than to pack each position anew.
+/// A packed board updated move by move, which is faster than packing every position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Following {
+pub struct IncrementalBoard {
     occupied: u64,
     codes: u128,
 }
 
-impl Following {
-    /// Starts at a position.
-    pub fn new(position: &Chess) -> Following {
+impl IncrementalBoard {
+    pub fn new(position: &Chess) -> IncrementalBoard {
         let board = PackedBoard::pack(position);
-        Following { occupied: board.occupied().0, codes: codes(&board) }
+        IncrementalBoard { occupied: board.occupied().0, codes: codes(&board) }
     }
 
-    /// The board as it stands.
     #[inline]
     pub fn board(&self) -> PackedBoard {
         board(self.occupied, self.codes)
     }
 
-    /// Follows a pseudo-legal move, of which `turn` is the side.
+    /// Plays a pseudo-legal move of the side `turn`.
     #[inline]
     pub fn play(&mut self, m: Move, turn: Color) {
         let side = turn.fold_wb(0, 8);
@@ -132,7 +122,7 @@ impl Following {
         }
     }
 
-    /// The first bit of a square's nibble, counting the pieces before it.
+    /// First bit of a square's nibble.
     #[inline]
     fn place(&self, square: Square) -> u32 {
         4 * (self.occupied & ((1 << square as u32) - 1)).count_ones()
@@ -159,7 +149,6 @@ impl Following {
         self.codes = self.codes & !(15 << place) | u128::from(code) << place;
     }
 
-    /// Makes rooks that may castle ordinary ones.
     fn forbid_castling(&mut self, side: u8) {
         let used = used(self.occupied.count_ones());
         self.codes ^= (equal(self.codes, side | CASTLING_ROOK) & used) * u128::from(CASTLING_ROOK ^ ROOK);
@@ -170,9 +159,9 @@ impl Following {
 mod tests {
     use super::*;
 
-    /// Against the plain way, along every move of every kind.
+    /// Compares with packing, for every kind of move.
     #[test]
-    fn a_board_that_follows_is_the_one_packed_anew() {
+    fn an_incremental_board_equals_a_packed_one() {
         use shakmaty::Position;
         for fen in [
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -182,22 +171,22 @@ mod tests {
         ] {
             let start = patzer_chess::fen::position(fen, false).unwrap();
             for first in start.legal_moves() {
-                let (mut position, mut following) = (start.clone(), Following::new(&start));
-                following.play(first, position.turn());
+                let (mut position, mut incremental) = (start.clone(), IncrementalBoard::new(&start));
+                incremental.play(first, position.turn());
                 position.play_unchecked(first);
-                assert_eq!(following, Following::new(&position), "{fen} {first:?}");
+                assert_eq!(incremental, IncrementalBoard::new(&position), "{fen} {first:?}");
                 for second in position.legal_moves() {
-                    let (mut after, mut following) = (position.clone(), following);
-                    following.play(second, after.turn());
+                    let (mut after, mut incremental) = (position.clone(), incremental);
+                    incremental.play(second, after.turn());
                     after.play_unchecked(second);
-                    assert_eq!(following, Following::new(&after), "{fen} {first:?} {second:?}");
+                    assert_eq!(incremental, IncrementalBoard::new(&after), "{fen} {first:?} {second:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn codes_are_found_where_their_pieces_stand() {
+    fn pieces_are_found_by_code() {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
         assert_eq!(squares(&start, WHITE_KING), 1 << 4);
         assert_eq!(squares(&start, BLACK_KING), 1 << 60);

@@ -1,8 +1,7 @@
-//! A file that many threads read at once.
+//! Positional reads, for many threads on one file.
 //!
-//! In: a file and places in it. Out: bytes. parquet's own reader over a `File` moves the one cursor that all its
-//! clones share, so two threads reading different row groups would read each other's bytes; here every read
-//! names its place.
+//! parquet's reader over a `File` moves the one cursor that its clones share, so that threads would read each other's
+//! bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,24 +10,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file read only at named places.
+/// A file for positional reads.
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
 }
 
 impl Positioned {
-    /// Takes over a file.
-    ///
-    /// # Errors
-    /// If its length cannot be had.
     pub fn new(file: File) -> io::Result<Positioned> {
         let length = file.metadata()?.len();
         Ok(Positioned { file: Arc::new(file), length })
     }
 }
 
-/// A reader with a place of its own.
+/// A reader with its own position.
 pub struct Cursor {
     file: Arc<File>,
     at: u64,
@@ -62,10 +57,7 @@ impl ChunkReader for Positioned {
     }
 }
 
-/// Fills a buffer from one place of a file.
-///
-/// # Errors
-/// If the file cannot be read, or ends early.
+/// Fills a buffer from a position of a file.
 pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, at) {

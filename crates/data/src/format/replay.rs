@@ -1,48 +1,43 @@
-//! A game played over again, from a format that stores its moves, or from positions in a row.
-//!
-//! In: a start position and moves with scores. Out: the records that `extract` would have taken of the same game:
-//! flags, distances and all. Nothing is taken on trust: a move that the rules forbid is a fault of the file.
+//! Replays a game from a format that stores moves, and gives the records that `extract` gives for it.
 
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Role, Square, attacks};
 
 use super::columns::EMPTY;
-use super::nibbles::Following;
+use super::nibbles::IncrementalBoard;
 use crate::{FAR, Record, flags};
 use patzer_chess::packed::{NO_EP, castling_side, ep_code};
 use patzer_chess::{PackedBoard, PackedMove, played, score};
 
-/// A game under way.
+/// A game in progress.
 pub struct Replay {
     position: Chess,
-    board: Following,
+    board: IncrementalBoard,
     in_check: bool,
-    /// What every record of the game has in common.
+    /// Fields common to all records of the game.
     common: Record,
 }
 
 impl Replay {
-    /// Starts at a position. Plies count on from its move number; `result` is from White's side.
+    /// Starts at a position. Plies count from its move number; `result` is from White's side.
     pub fn new(position: Chess, game: u32, result: i8) -> Replay {
         let chess960 = position.castles().mode().is_chess960() && position.castles().any();
         let bits = if chess960 { flags::CHESS960 } else { 0 };
         let ply = still(&position).ply;
         let common = Record { game, ply, result, flags: bits, ..UNKNOWN };
-        Replay { in_check: position.is_check(), board: Following::new(&position), position, common }
+        Replay { in_check: position.is_check(), board: IncrementalBoard::new(&position), position, common }
     }
 
-    /// The position before the next move.
     #[inline]
     pub fn position(&self) -> &Chess {
         &self.position
     }
 
-    /// Its board, packed.
     #[inline]
     pub fn board(&self) -> PackedBoard {
         self.board.board()
     }
 
-    /// Plays a move that is [`pseudo_legal`] and gives the record before it; `None` if it leaves the king in check.
+    /// Plays a [`pseudo_legal`] move and returns the record before it; `None` if it leaves the king in check.
     #[inline(always)]
     pub fn play(&mut self, m: Move, score: Option<i16>) -> Option<Record> {
         let board = self.board.board();
@@ -66,7 +61,7 @@ impl Replay {
     fn safe(&self, m: Move, mover: Color) -> Option<bool> {
         let board = self.position.board();
         let king = board.king_of(mover)?;
-        // Nothing but a piece between the king and a slider can uncover it.
+        // Only a move off a line with the king can expose it.
         if let Move::Normal { role, from, .. } = m
             && !self.in_check
             && role != Role::King
@@ -77,7 +72,7 @@ impl Replay {
         Some(board.attacks_to(king, !mover, board.occupied()).is_empty())
     }
 
-    /// Whether a move has given check. `None` without a king.
+    /// Whether a move gave check. `None` without a king.
     #[inline]
     fn checks(&self, m: Move, mover: Color) -> Option<bool> {
         let board = self.position.board();
@@ -91,24 +86,22 @@ impl Replay {
         Some(board.attacks_to(king, mover, board.occupied()).any())
     }
 
-    /// Whether the game has ended in checkmate.
     pub fn mate(&self) -> bool {
         self.in_check && self.position.legal_moves().is_empty()
     }
 }
 
-/// Whether a queen could go from one square to the other on an empty board.
 #[inline]
 fn aligned(a: Square, b: Square) -> bool {
     let (files, ranks) = (a.file() as i32 - b.file() as i32, a.rank() as i32 - b.rank() as i32);
     files == 0 || ranks == 0 || files.abs() == ranks.abs()
 }
 
-/// A record of which nothing is known.
+/// A record without any information.
 pub const UNKNOWN: Record =
     Record { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
 
-/// The record of a position alone, no move being known.
+/// The record of a position without a move.
 pub fn still(position: &Chess) -> Record {
     let mut record = describe(position, PackedBoard::pack(position), &UNKNOWN);
     record.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
@@ -116,7 +109,7 @@ pub fn still(position: &Chess) -> Record {
     record
 }
 
-/// Adds a move and a score to the record of its position, with what follows from them.
+/// Adds a move and a score, with their flags and distances, to a position's record.
 pub fn annotate(record: &mut Record, position: &Chess, m: Option<Move>, score: Option<i16>) {
     record.score = score;
     record.flags |= score_flag(score);
@@ -128,7 +121,7 @@ pub fn annotate(record: &mut Record, position: &Chess, m: Option<Move>, score: O
     record.to_check = if check { 0 } else { FAR };
 }
 
-/// Writes a position, of which this is the board, into a record.
+/// Copies a position with its packed board into a record.
 #[inline(always)]
 fn describe(position: &Chess, board: PackedBoard, record: &Record) -> Record {
     let ep = if position.maybe_ep_square().is_some() { ep_code(position) } else { NO_EP };
@@ -151,7 +144,7 @@ fn score_flag(score: Option<i16>) -> u16 {
     if score.is_some_and(|s| score::is_mate(s.into())) { flags::MATE_SCORE } else { 0 }
 }
 
-/// Fills in what is known only at the end of a game: the distances, and whether it ends in checkmate.
+/// Fills in a finished game's distances and mate flag.
 pub fn close(game: &mut [Record], mate: bool) {
     let (mut to_capture, mut to_check) = (FAR, FAR);
     for (back, record) in game.iter_mut().rev().enumerate() {
@@ -164,7 +157,7 @@ pub fn close(game: &mut [Record], mate: bool) {
     }
 }
 
-/// Whether a move is one of its piece, castling rules included, even if it leaves the king in check.
+/// Whether a move is legal except that it may leave the king in check.
 #[inline]
 pub fn pseudo_legal(position: &Chess, m: Move) -> bool {
     let board = position.board();
@@ -196,7 +189,6 @@ pub fn pseudo_legal(position: &Chess, m: Move) -> bool {
     }
 }
 
-/// Where a pawn can go without capturing.
 #[inline]
 pub fn pawn_pushes(color: Color, from: Square, occupied: Bitboard) -> Bitboard {
     let forward = |square: Bitboard| Bitboard(color.fold_wb(square.0 << 8, square.0 >> 8));
@@ -210,7 +202,7 @@ mod tests {
     use super::*;
     use shakmaty::uci::UciMove;
 
-    /// Against shakmaty's own answer, for every pair of squares.
+    /// Compares with shakmaty for every pair of squares.
     #[test]
     fn pseudo_legal_and_safe_is_legal() {
         for fen in [

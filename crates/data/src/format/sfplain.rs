@@ -1,7 +1,7 @@
-//! Stockfish's `.plain`: six lines of text a position.
+//! Stockfish's `.plain`: six lines of text per position.
 //!
-//! In and out: `fen`, `move` (UCI), `score` and `result` from the side to move, `ply`, and `e` to end the position.
-//! The score 32002 says that there is none. Positions that follow from one another are one game.
+//! `fen`, `move` (UCI), `score` and `result` from the side to move, `ply`, and a final `e`. The score 32002 means none.
+//! Consecutive positions form a game.
 
 use std::io::Write;
 
@@ -10,25 +10,25 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::any::{BATCH, PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
+use super::capabilities::{self, Capabilities};
 use super::chain::Chain;
-use super::facts::{self, Facts};
-use super::stream::{Input, Packed};
+use super::fen::LineError;
+use super::stream::{CompressedOutput, Input};
 use super::{fen, replay};
 use crate::{Record, flags};
 use patzer_io::error::Result;
 
-/// Reads positions.
 pub struct Reader {
     input: Input,
     line: Vec<u8>,
-    /// The game so far: it is known to be over when a position does not follow.
+    /// The unfinished game, which ends when a position does not follow.
     open: Vec<Record>,
-    /// The position after the last of them.
+    /// The position after its last move.
     after: Option<Chess>,
     game: u32,
 }
 
-/// The lines of one position, as far as they have come.
+/// The lines read of one position.
 #[derive(Default)]
 struct Entry {
     position: Option<Chess>,
@@ -39,7 +39,6 @@ struct Entry {
 }
 
 impl Reader {
-    /// Reads from the start of a file.
     pub fn new(input: Input) -> Reader {
         Reader { input, line: Vec::new(), open: Vec::new(), after: None, game: 0 }
     }
@@ -52,17 +51,17 @@ impl Reader {
                 continue;
             }
             begun = true;
-            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_fault("is not text"))?;
+            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
             match entry.take(text) {
                 Ok(true) => return Ok(Some(entry)),
                 Ok(false) => {}
-                Err(reason) => return Err(self.input.line_fault(reason)),
+                Err(reason) => return Err(self.input.line_error(reason)),
             }
         }
-        if begun { Err(self.input.line_fault("the file ends within a position")) } else { Ok(None) }
+        if begun { Err(self.input.line_error("the file ends within a position")) } else { Ok(None) }
     }
 
-    /// Adds a position to the game that it belongs to.
+    /// Adds a position to its game.
     fn add(&mut self, position: Chess, entry: &Entry, records: &mut Vec<Record>) {
         let result = entry.result.unwrap_or(0);
         let result = position.turn().fold_wb(result, -result);
@@ -73,7 +72,7 @@ impl Reader {
         }
         let mut record = replay::still(&position);
         replay::annotate(&mut record, &position, entry.played, entry.score);
-        if facts::castling(&record.board) == Facts::CHESS960 {
+        if capabilities::castling(&record.board) == Capabilities::CHESS960 {
             record.flags |= flags::CHESS960;
         }
         self.open.push(Record { game: self.game, ply: entry.ply, result, ..record });
@@ -84,7 +83,7 @@ impl Reader {
         });
     }
 
-    /// Ends the game: the distances are known now.
+    /// Ends the game and fills in its distances.
     fn close(&mut self, records: &mut Vec<Record>) {
         if self.open.is_empty() {
             return;
@@ -105,28 +104,30 @@ fn follows(after: &Chess, position: &Chess) -> bool {
 }
 
 impl Entry {
-    /// Takes in a line; true if it ends the position.
-    fn take(&mut self, text: &str) -> std::result::Result<bool, String> {
+    /// Parses a line; true if it ends the position.
+    fn take(&mut self, text: &str) -> std::result::Result<bool, LineError> {
         let (key, value) = text.split_once(' ').unwrap_or((text, ""));
         let value = value.trim();
-        let number = || value.parse::<i16>().map_err(|_| format!("`{text}`: not a whole number in range"));
+        let invalid = |reason| LineError::text(text, reason);
+        let number = || value.parse::<i16>().map_err(|_| invalid("not a whole number in range"));
         match key {
             "fen" => self.position = Some(fen::parse(value)?),
             "move" => {
-                let position = self.position.as_ref().ok_or("a move before the position")?;
+                let position =
+                    self.position.as_ref().ok_or(LineError::Structure("a move before the position"))?;
                 let m = value.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
-                self.played = Some(m.ok_or_else(|| format!("`{text}`: not a legal move"))?);
+                self.played = Some(m.ok_or_else(|| invalid("not a legal move"))?);
             }
             "score" => self.score = Some(number()?).filter(|score| *score != NO_SCORE),
-            "ply" => self.ply = value.parse().map_err(|_| format!("`{text}`: not a ply"))?,
+            "ply" => self.ply = value.parse().map_err(|_| invalid("not a ply"))?,
             "result" => match number()? {
                 result @ -1..=1 => self.result = Some(result as i8),
-                _ => return Err(format!("`{text}`: not one of 1, 0 and -1")),
+                _ => return Err(invalid("not one of 1, 0 and -1")),
             },
-            "e" if self.position.is_none() => return Err("a position without `fen`".into()),
-            "e" if self.result.is_none() => return Err("a position without `result`".into()),
+            "e" if self.position.is_none() => return Err(LineError::Structure("a position without `fen`")),
+            "e" if self.result.is_none() => return Err(LineError::Structure("a position without `result`")),
             "e" => return Ok(true),
-            _ => return Err(format!("`{text}`: none of fen, move, score, ply, result and e")),
+            _ => return Err(invalid("none of fen, move, score, ply, result and e")),
         }
         Ok(false)
     }
@@ -148,16 +149,14 @@ impl PositionReader for Reader {
     }
 }
 
-/// Writes positions.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     chain: Chain,
     text: Vec<u8>,
 }
 
 impl Writer {
-    /// Writes into a new file.
-    pub fn new(out: Packed) -> Writer {
+    pub fn new(out: CompressedOutput) -> Writer {
         Writer { out, chain: Chain::default(), text: Vec::new() }
     }
 }
@@ -172,11 +171,11 @@ impl PositionWriter for Writer {
             };
             self.text.extend_from_slice(b"fen ");
             fen::six(&mut self.text, record);
-            let standard = facts::castling(&record.board) != Facts::CHESS960;
+            let standard = capabilities::castling(&record.board) != Capabilities::CHESS960;
             let uci = link.played.to_uci(CastlingMode::from_standard(standard));
             let score = record.score.unwrap_or(NO_SCORE);
             let result = record.turn.fold_wb(record.result, -record.result);
-            // A vector takes all bytes.
+            // Writing to a vector cannot fail.
             let _ = write!(
                 self.text,
                 "\nmove {uci}\nscore {score}\nply {}\nresult {result}\ne\n",

@@ -1,7 +1,4 @@
-//! Bytes in and out for the formats: where one is in a file, and packed outputs.
-//!
-//! In: a path. Out: a reader that undoes compression, counts bytes and lines and can look ahead; a writer that packs
-//! by the ending of the name (`.zst`, `.gz`, `.bz2`) and appears whole or not at all.
+//! Byte streams of the formats: input with positions for error messages, compressed output.
 
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,36 +6,30 @@ use std::path::{Path, PathBuf};
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// How much is looked at to recognise a format.
+/// Bytes for recognising a format.
 const HEAD: u64 = 4096;
 
-/// The longest line of a text format, in bytes.
+/// Longest line of a text format in bytes.
 const LINE: u64 = 1 << 16;
 
-/// A file that is read from its start to its end.
+/// Decompressed input that counts bytes and lines.
 pub struct Input {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     head: Vec<u8>,
-    /// Bytes taken so far, after compression is undone.
+    /// Decompressed bytes read so far.
     pub offset: u64,
-    /// Lines taken so far.
+    /// Lines read so far.
     pub lines: u64,
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`, and undoes its compression.
-    ///
-    /// # Errors
-    /// If it cannot be opened or its first bytes cannot be read.
+    /// Opens a file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         Input::of(path, patzer_io::open(path)?)
     }
 
-    /// Reads from anything, which is called `path` in messages.
-    ///
-    /// # Errors
-    /// If the first bytes cannot be read.
+    /// Wraps a reader; messages name it `path`.
     pub fn of(path: &Path, mut reader: Box<dyn BufRead + Send>) -> Result<Input> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
@@ -46,20 +37,17 @@ impl Input {
         Ok(Input { path: path.to_path_buf(), reader, head, offset: 0, lines: 0 })
     }
 
-    /// The first bytes of the file.
+    /// Returns the first bytes of the file.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// Its name.
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Fills a buffer, or as much of it as there is; gives how much.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// Fills a buffer, less at the end of the file; returns the number of bytes.
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -67,36 +55,30 @@ impl Input {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.broken(filled as u64, e)),
+                Err(e) => return Err(self.read_error(filled as u64, e)),
             }
         }
         self.offset += filled as u64;
         Ok(filled)
     }
 
-    /// Appends up to `bytes` bytes; gives how many there were.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// Appends up to `bytes` bytes; returns their number.
     pub fn take(&mut self, bytes: u64, into: &mut Vec<u8>) -> Result<u64> {
         let read = self.reader.by_ref().take(bytes).read_to_end(into);
-        let read = read.map_err(|e| self.broken(0, e))? as u64;
+        let read = read.map_err(|e| self.read_error(0, e))? as u64;
         self.offset += read;
         Ok(read)
     }
 
-    /// Puts the next line into `line`, without what ends it; false at the end of the file.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or the line is longer than any of a text format.
+    /// Replaces `line` by the next line without trailing space; false at the end of the file.
     pub fn line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
         let read = self.reader.by_ref().take(LINE).read_until(b'\n', line);
-        let read = read.map_err(|e| self.broken(0, e))? as u64;
+        let read = read.map_err(|e| self.read_error(0, e))? as u64;
         self.offset += read;
         self.lines += u64::from(read > 0);
         if read == LINE && line.last() != Some(&b'\n') {
-            return Err(self.line_fault("is longer than 65,536 bytes"));
+            return Err(self.line_error("is longer than 65,536 bytes"));
         }
         while line.last().is_some_and(u8::is_ascii_whitespace) {
             line.pop();
@@ -107,17 +89,17 @@ impl Input {
         Ok(read > 0)
     }
 
-    /// A fault in the line that was read last.
-    pub fn line_fault(&self, reason: impl Into<String>) -> Error {
-        Error::at(&self.path, format!("line {}", self.lines), reason)
+    /// Creates an error about the last line.
+    pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {
+        Error::at(&self.path, format!("line {}", self.lines), reason.to_string())
     }
 
-    /// A fault at a byte of the file.
-    pub fn byte_fault(&self, offset: u64, reason: impl Into<String>) -> Error {
+    /// Creates an error about a byte of the file.
+    pub fn byte_error(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::at(&self.path, format!("byte {offset}"), reason)
     }
 
-    fn broken(&self, more: u64, error: io::Error) -> Error {
+    fn read_error(&self, more: u64, error: io::Error) -> Error {
         match Error::io(&self.path, error) {
             Error::Data { path, reason, .. } => {
                 Error::at(path, format!("byte {}", self.offset + more), reason)
@@ -135,65 +117,56 @@ impl Read for Input {
     }
 }
 
-/// A file that is written from its start to its end.
-pub struct Packed {
+/// Output compressed according to the file name: `.zst`, `.gz`, `.bz2` or plain.
+pub struct CompressedOutput {
     path: PathBuf,
-    pack: Pack,
+    encoder: Encoder,
 }
 
-enum Pack {
+enum Encoder {
     Plain(Output),
     Zstd(Box<zstd::Encoder<'static, Output>>),
     Gzip(Box<flate2::write::GzEncoder<Output>>),
     Bzip2(Box<bzip2::write::BzEncoder<Output>>),
 }
 
-impl Packed {
-    /// Starts a file; it appears when [`Packed::commit`] succeeds.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
-    pub fn create(path: &Path) -> Result<Packed> {
+impl CompressedOutput {
+    /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
+    pub fn create(path: &Path) -> Result<CompressedOutput> {
         let output = Output::create(path)?;
-        let pack = match path.extension().and_then(|ending| ending.to_str()) {
+        let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
-                Pack::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
+                Encoder::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
             }
             Some("gz") => {
-                Pack::Gzip(Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::default())))
+                Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::default())))
             }
             Some("bz2") => {
-                Pack::Bzip2(Box::new(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())))
+                Encoder::Bzip2(Box::new(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())))
             }
-            _ => Pack::Plain(output),
+            _ => Encoder::Plain(output),
         };
-        Ok(Packed { path: path.to_path_buf(), pack })
+        Ok(CompressedOutput { path: path.to_path_buf(), encoder })
     }
 
-    /// Writes all of these bytes.
-    ///
-    /// # Errors
-    /// If they cannot be written.
+    /// Writes all bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = match &mut self.pack {
-            Pack::Plain(out) => out.write_all(bytes),
-            Pack::Zstd(out) => out.write_all(bytes),
-            Pack::Gzip(out) => out.write_all(bytes),
-            Pack::Bzip2(out) => out.write_all(bytes),
+        let written = match &mut self.encoder {
+            Encoder::Plain(out) => out.write_all(bytes),
+            Encoder::Zstd(out) => out.write_all(bytes),
+            Encoder::Gzip(out) => out.write_all(bytes),
+            Encoder::Bzip2(out) => out.write_all(bytes),
         };
         written.map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Ends the file and gives it its name.
-    ///
-    /// # Errors
-    /// If the last bytes cannot be written.
+    /// Finishes the file and gives it its name.
     pub fn commit(self) -> Result<()> {
-        let output = match self.pack {
-            Pack::Plain(out) => Ok(out),
-            Pack::Zstd(out) => out.finish(),
-            Pack::Gzip(out) => out.finish(),
-            Pack::Bzip2(out) => out.finish(),
+        let output = match self.encoder {
+            Encoder::Plain(out) => Ok(out),
+            Encoder::Zstd(out) => out.finish(),
+            Encoder::Gzip(out) => out.finish(),
+            Encoder::Bzip2(out) => out.finish(),
         };
         output.map_err(|e| Error::io(&self.path, e))?.commit()
     }

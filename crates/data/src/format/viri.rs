@@ -1,14 +1,14 @@
-//! viriformat: whole games, as the engine Viridithas stores them.
+//! viriformat: whole games, as stored by the engine Viridithas.
 //!
-//! In and out: for each game a start position in 32 bytes, then 4 bytes a ply (move u16, score i16 from White's side,
-//! little-endian), then 4 zeros. Source: the crate `viriformat`, which the tests compare with.
+//! Per game a start position in 32 bytes, then 4 bytes per ply (move u16, score i16 from White's side, little-endian),
+//! then 4 zeros. Source: the crate `viriformat`, which the tests compare with.
 
 use shakmaty::{Chess, Color, Move, Position, Role};
 
 use super::any::{BATCH, PositionReader, PositionWriter};
 use super::chain::Chain;
 use super::replay::{self, Replay, pseudo_legal};
-use super::stream::{Input, Packed};
+use super::stream::{CompressedOutput, Input};
 use crate::Record;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
@@ -16,33 +16,31 @@ use patzer_io::error::Result;
 
 const HEADER: usize = 32;
 const PLY: usize = 4;
-/// The en passant square of a header that has none.
+/// The value for no en passant square.
 const NO_SQUARE: u8 = 64;
 const PROMOTION: u16 = 3 << 14;
 const EN_PASSANT: u16 = 1 << 14;
 const CASTLE: u16 = 2 << 14;
 
-/// Reads games.
 pub struct Reader {
     input: Input,
-    /// What has been read ahead, and how much of it is used.
+    /// Bytes read ahead, and the number of them used.
     buffer: Vec<u8>,
     used: usize,
     game: u32,
 }
 
 impl Reader {
-    /// Reads from the start of a file.
     pub fn new(input: Input) -> Reader {
         Reader { input, buffer: Vec::new(), used: 0, game: 0 }
     }
 
-    /// The place in the file of the next byte.
+    /// File offset of the next byte.
     fn offset(&self) -> u64 {
         self.input.offset - (self.buffer.len() - self.used) as u64
     }
 
-    /// The next `N` bytes; `None` at the end of the file.
+    /// Reads the next `N` bytes; `None` at the end of the file.
     #[inline]
     fn next<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
         if self.buffer.len() - self.used < N {
@@ -53,7 +51,7 @@ impl Reader {
         let Some(bytes) = self.buffer[self.used..].first_chunk::<N>() else {
             return match self.buffer.len() - self.used {
                 0 => Ok(None),
-                _ => Err(self.input.byte_fault(self.offset(), "the file ends within a game")),
+                _ => Err(self.input.byte_error(self.offset(), "the file ends within a game")),
             };
         };
         self.used += N;
@@ -65,13 +63,13 @@ impl Reader {
         let (start, first) = (self.offset(), records.len());
         let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
         let Some((position, result)) = decode_header(&header) else {
-            return Err(self.input.byte_fault(start, "a game starts with an illegal position or result"));
+            return Err(self.input.byte_error(start, "a game starts with an illegal position or result"));
         };
         let mut replay = Replay::new(position, self.game, result);
         loop {
             let at = self.offset();
             let Some(ply) = self.next::<PLY>()? else {
-                return Err(self.input.byte_fault(at, "the file ends within a game"));
+                return Err(self.input.byte_error(at, "the file ends within a game"));
             };
             if ply == [0; PLY] {
                 break;
@@ -81,7 +79,7 @@ impl Reader {
             let played = decode_move(u16::from_le_bytes([ply[0], ply[1]]), replay.position());
             let Some(record) = played.and_then(|m| replay.play(m, Some(score))) else {
                 let reason = format!("an illegal move, in the game that starts at byte {start}");
-                return Err(self.input.byte_fault(at, reason));
+                return Err(self.input.byte_error(at, reason));
             };
             records.push(record);
         }
@@ -119,7 +117,7 @@ fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
     Some((board.unpack(turn, ep, header[25].into(), fullmoves.into())?, result))
 }
 
-/// A move that is pseudo-legal in the position.
+/// Decodes a move that is pseudo-legal in the position.
 #[inline]
 fn decode_move(bits: u16, position: &Chess) -> Option<Move> {
     let kind = bits & PROMOTION;
@@ -145,8 +143,7 @@ fn encode_move(m: Move) -> u16 {
     }
 }
 
-/// A whole game: its start, the result from White's side, and each move with its score in centipawns from the side
-/// that moves.
+/// Encodes a game with its result from White's side and each move's score in centipawns from the mover's side.
 pub fn encode_game(start: &Chess, result: i8, moves: impl Iterator<Item = (Move, i16)>) -> Vec<u8> {
     let mut bytes = encode_header(&Record { result, ..replay::still(start) }).to_vec();
     let mut turn = start.turn();
@@ -164,17 +161,16 @@ fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
     [a, b, c, d]
 }
 
-/// Writes games: each chain of positions that follow from one another is one.
+/// Writes each chain of consecutive positions as a game.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     chain: Chain,
     buffer: Vec<u8>,
     open: bool,
 }
 
 impl Writer {
-    /// Writes into a new file.
-    pub fn new(out: Packed) -> Writer {
+    pub fn new(out: CompressedOutput) -> Writer {
         Writer { out, chain: Chain::default(), buffer: Vec::new(), open: false }
     }
 

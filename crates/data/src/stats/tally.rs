@@ -6,7 +6,7 @@ use serde::Serialize;
 use shakmaty::{Color, Square};
 
 use crate::filter::Counts;
-use crate::format::facts::{self, Facts};
+use crate::format::capabilities::{self, Capabilities};
 use crate::{Record, flags};
 use patzer_chess::score::is_mate;
 
@@ -247,7 +247,7 @@ impl Marks {
         self.mate_end += has(flags::MATE_END);
         self.book += has(flags::BOOK);
         self.chess960 += has(flags::CHESS960);
-        self.castling += u64::from(facts::castling(&record.board) != Facts::NONE);
+        self.castling += u64::from(capabilities::castling(&record.board) != Capabilities::NONE);
         self.en_passant += u64::from(record.ep != patzer_chess::packed::NO_EP);
     }
 

@@ -95,7 +95,7 @@ fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
         let movetext = game.find("\n\n").unwrap() + 2;
         let piece = patzer_pgn::GameSpan { start: 0, movetext, end: game.len(), line: 1 };
         let read = parser.parse(game.as_bytes(), &piece, number, &mut samples);
-        assert_eq!(read.fault, None);
+        assert_eq!(read.error, None);
     }
     let viri = AnyReader::open(&folder.path().join("a.vf"), None).unwrap().read_all().unwrap();
     assert_eq!((viri.len() as u64, samples.len() as u64), (counts.positions, counts.positions));

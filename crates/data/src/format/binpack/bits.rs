@@ -1,39 +1,37 @@
-//! Numbers of a few bits, one after another, highest bit first.
+//! Bit streams, highest bit first.
 
-/// Bytes that must follow those of a [`Taker`], so that eight can be read at once anywhere.
+/// Bytes after a [`BitReader`]'s data, so that eight can be read at once anywhere.
 pub const PADDING: usize = 8;
 
-/// Takes numbers from bytes.
-pub struct Taker<'a> {
+pub struct BitReader<'a> {
     bytes: &'a [u8],
     bit: usize,
-    /// Where the numbers end.
     end: usize,
 }
 
-impl<'a> Taker<'a> {
-    /// Takes from all bytes but the last [`PADDING`].
-    pub fn new(bytes: &'a [u8]) -> Taker<'a> {
-        Taker { bytes, bit: 0, end: 8 * bytes.len().saturating_sub(PADDING) }
+impl<'a> BitReader<'a> {
+    /// The last [`PADDING`] bytes are no data.
+    pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
+        BitReader { bytes, bit: 0, end: 8 * bytes.len().saturating_sub(PADDING) }
     }
 
-    /// The next bits at the top of a number, at least 57 of them.
+    /// At least 57 next bits, left-aligned.
     #[inline]
     fn window(&self) -> Option<u64> {
         let bytes = self.bytes.get(self.bit / 8..)?.first_chunk::<8>()?;
         Some(u64::from_be_bytes(*bytes) << (self.bit % 8))
     }
 
-    /// A number of up to 8 bits; `None` where the bytes end.
+    /// Reads up to 8 bits; `None` at the end.
     #[inline]
     pub fn take(&mut self, count: u32) -> Option<u8> {
         let window = self.window()?;
         self.bit += count as usize;
-        // In two steps, because a count of 0 shifts all 64 out.
+        // Two shifts, because a count of 0 would shift by 64.
         (self.bit <= self.end).then_some((window >> 1 >> (63 - count)) as u8)
     }
 
-    /// A number in blocks of 4 bits, the lowest first, each with a bit before it that says whether one more follows.
+    /// Reads a number in blocks of 4 bits, lowest first, each after a bit that announces another block.
     #[inline]
     pub fn take_blocks(&mut self) -> Option<u16> {
         let mut window = self.window()?;
@@ -50,21 +48,20 @@ impl<'a> Taker<'a> {
         None
     }
 
-    /// How many bytes have been begun.
+    /// Number of bytes read from, including a partial one.
     pub fn bytes(&self) -> usize {
         self.bit.div_ceil(8)
     }
 }
 
-/// Puts numbers into bytes.
 #[derive(Default)]
-pub struct Putter {
+pub struct BitWriter {
     pub bytes: Vec<u8>,
-    /// Bits that are free in the last byte.
+    /// Free bits of the last byte.
     free: u32,
 }
 
-impl Putter {
+impl BitWriter {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.free = 0;
@@ -86,7 +83,7 @@ impl Putter {
         }
     }
 
-    /// Appends a number in blocks of 4 bits.
+    /// Appends a number in blocks of 4 bits; see [`BitReader::take_blocks`].
     pub fn put_blocks(&mut self, mut value: u16) {
         loop {
             let more = value > 15;
@@ -99,20 +96,20 @@ impl Putter {
     }
 }
 
-/// A signed number as an unsigned one that is small where the number is small: the sign in the lowest bit.
+/// Zigzag-like code of a score: sign in the lowest bit.
 pub fn folded(value: i16) -> u16 {
     let bits = value as u16;
     (if bits & 0x8000 != 0 { bits ^ 0x7fff } else { bits }).rotate_left(1)
 }
 
-/// The way back from [`folded`].
+/// Inverse of [`folded`].
 #[inline]
 pub fn unfolded(value: u16) -> i16 {
     let bits = value.rotate_right(1);
     (if bits & 0x8000 != 0 { bits ^ 0x7fff } else { bits }) as i16
 }
 
-/// The bits that a number below `count` takes.
+/// Bits of a number below `count`.
 #[inline]
 pub fn width(count: u32) -> u32 {
     count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
@@ -123,25 +120,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_is_taken() {
-        let mut putter = Putter::default();
+    fn written_bits_are_read_back() {
+        let mut writer = BitWriter::default();
         for i in 0..200u16 {
-            putter.put((i % 8) as u8, 3);
-            putter.put(0, 0);
-            putter.put_blocks(i * 327);
-            putter.put((i % 256) as u8, 8);
+            writer.put((i % 8) as u8, 3);
+            writer.put(0, 0);
+            writer.put_blocks(i * 327);
+            writer.put((i % 256) as u8, 8);
         }
-        let length = putter.bytes.len();
-        putter.bytes.extend_from_slice(&[0xff; PADDING]);
-        let mut taker = Taker::new(&putter.bytes);
+        let length = writer.bytes.len();
+        writer.bytes.extend_from_slice(&[0xff; PADDING]);
+        let mut reader = BitReader::new(&writer.bytes);
         for i in 0..200u16 {
-            assert_eq!(taker.take(3), Some((i % 8) as u8));
-            assert_eq!(taker.take(0), Some(0));
-            assert_eq!(taker.take_blocks(), Some(i * 327));
-            assert_eq!(taker.take(8), Some((i % 256) as u8));
+            assert_eq!(reader.take(3), Some((i % 8) as u8));
+            assert_eq!(reader.take(0), Some(0));
+            assert_eq!(reader.take_blocks(), Some(i * 327));
+            assert_eq!(reader.take(8), Some((i % 256) as u8));
         }
-        assert_eq!(taker.bytes(), length);
-        assert_eq!(taker.take(8), None);
+        assert_eq!(reader.bytes(), length);
+        assert_eq!(reader.take(8), None);
     }
 
     /// Values from the tests of the crate `sfbinpack`.

@@ -1,13 +1,13 @@
-//! A move as which of the side's pieces moves, and which of that piece's moves it is.
+//! Move codes: index of the piece among the side's pieces, index of the move among the piece's moves.
 
 use shakmaty::{Bitboard, CastlingSide, Chess, EnPassantMode, Move, Position, Role, Square, attacks};
 
-use super::bits::{Putter, Taker, width};
+use super::bits::{BitReader, BitWriter, width};
 use crate::format::replay::pawn_pushes;
 
 const PROMOTIONS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
-/// Where a piece can go, castling apart.
+/// Destinations of a piece without castling.
 #[inline]
 fn destinations(position: &Chess, from: Square, role: Role) -> Bitboard {
     let (board, turn) = (position.board(), position.turn());
@@ -20,7 +20,7 @@ fn destinations(position: &Chess, from: Square, role: Role) -> Bitboard {
     attacks::pawn_attacks(turn, from) & targets | pawn_pushes(turn, from, occupied)
 }
 
-/// The sides on which the mover may still castle, in the order of their numbers.
+/// King and rook squares of the mover's castling rights in code order.
 fn castlings(position: &Chess) -> impl Iterator<Item = (Square, Square)> {
     let turn = position.turn();
     let rooks = [CastlingSide::QueenSide, CastlingSide::KingSide].map(|s| position.castles().rook(turn, s));
@@ -28,7 +28,6 @@ fn castlings(position: &Chess) -> impl Iterator<Item = (Square, Square)> {
     rooks.into_iter().filter_map(move |rook| Some((king?, rook?)))
 }
 
-/// The `n`-th of the squares.
 #[inline]
 fn nth(squares: Bitboard, n: u32) -> Option<Square> {
     let mut left = squares.0;
@@ -38,14 +37,14 @@ fn nth(squares: Bitboard, n: u32) -> Option<Square> {
     (left != 0).then(|| Square::new(left.trailing_zeros()))
 }
 
-/// The squares of a set that come before one.
+/// Number of squares in a set before `square`.
 fn before(squares: Bitboard, square: Square) -> u32 {
     (squares.0 & ((1 << square as u32) - 1)).count_ones()
 }
 
-/// Takes a move; it is pseudo-legal unless it castles. `None` if the bits name no move.
+/// Reads a move, pseudo-legal unless it castles; `None` if the bits encode no move.
 #[inline]
-pub fn take(bits: &mut Taker<'_>, position: &Chess) -> Option<Move> {
+pub fn take(bits: &mut BitReader<'_>, position: &Chess) -> Option<Move> {
     let (board, us) = (position.board(), position.us());
     let from = nth(us, bits.take(width(us.0.count_ones()))?.into())?;
     let role = board.role_at(from)?;
@@ -77,8 +76,8 @@ pub fn take(bits: &mut Taker<'_>, position: &Chess) -> Option<Move> {
     }
 }
 
-/// Puts a legal move.
-pub fn put(bits: &mut Putter, position: &Chess, m: Move) {
+/// Writes a legal move.
+pub fn put(bits: &mut BitWriter, position: &Chess, m: Move) {
     let us = position.us();
     let (from, role) = match m {
         Move::Castle { king, .. } => (king, Role::King),

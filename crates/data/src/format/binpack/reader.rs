@@ -1,6 +1,6 @@
-//! From blocks to records.
+//! Decodes blocks to records.
 
-use super::bits::{PADDING, Taker, unfolded};
+use super::bits::{BitReader, PADDING, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
 use crate::Record;
@@ -11,18 +11,16 @@ use patzer_chess::PackedMove;
 use patzer_io::error::Result;
 use shakmaty::Move;
 
-/// Reads chains.
 pub struct Reader {
     input: Input,
-    /// The block, and after it as many bytes as the bits need.
+    /// The block, followed by [`PADDING`].
     block: Vec<u8>,
-    /// How much of the block is used.
+    /// Decoded bytes of the block.
     used: usize,
     chains: u32,
 }
 
 impl Reader {
-    /// Reads from the start of a file.
     pub fn new(input: Input) -> Reader {
         Reader { input, block: Vec::new(), used: 0, chains: 0 }
     }
@@ -32,34 +30,34 @@ impl Reader {
         let start = self.input.offset;
         let mut header = [0; 8];
         let filled = self.input.fill(&mut header)?;
-        let fault = |reason: &str| Err(self.input.byte_fault(start, reason));
+        let error = |reason: &str| Err(self.input.byte_error(start, reason));
         match filled {
             0 => return Ok(false),
             8 => {}
-            _ => return fault("the file ends within the header of a block"),
+            _ => return error("the file ends within the header of a block"),
         }
         let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
         if &header[..4] != MAGIC {
-            return fault("no block starts here (it would with BINP)");
+            return error("no block starts here (it would with BINP)");
         }
         if length > LONGEST_BLOCK {
-            return fault("a block of more than 100 MiB");
+            return error("a block of more than 100 MiB");
         }
         self.block.clear();
         self.used = 0;
         if self.input.take(length.into(), &mut self.block)? < length.into() {
-            return Err(self.input.byte_fault(start, "the file ends within this block"));
+            return Err(self.input.byte_error(start, "the file ends within this block"));
         }
         self.block.extend_from_slice(&[0; PADDING]);
         Ok(true)
     }
 
-    /// Reads the chain that starts at `self.used`.
+    /// Reads the chain at `self.used`.
     fn chain(&mut self, records: &mut Vec<Record>) -> Result<()> {
         let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
         match decode(&self.block[self.used..], self.chains, records) {
             Ok(used) => self.used += used,
-            Err(reason) => return Err(self.input.byte_fault(start, format!("{reason} in this chain"))),
+            Err(reason) => return Err(self.input.byte_error(start, format!("{reason} in this chain"))),
         }
         self.chains = self.chains.wrapping_add(1);
         Ok(())
@@ -80,7 +78,7 @@ impl PositionReader for Reader {
     }
 }
 
-/// Reads one chain from the start of `bytes`, which ends with the padding; gives its length in bytes.
+/// Decodes the chain at the start of `bytes`, which end with the padding; returns its length in bytes.
 fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Result<usize, &'static str> {
     const ENDS: &str = "the block ends";
     let first = records.len();
@@ -103,7 +101,7 @@ fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Re
     let played = stem.played.unpack(&stem.position).ok_or("an illegal move")?;
     let mut game = Replay::new(stem.position, game, stem.result);
     records.push(game.play(played, score(stem.score)).ok_or("an illegal move")?);
-    let (mut bits, mut last) = (Taker::new(rest), stem.score);
+    let (mut bits, mut last) = (BitReader::new(rest), stem.score);
     for _ in 0..plies {
         let m = moves::take(&mut bits, game.position()).ok_or("bits that name no move")?;
         if matches!(m, Move::Castle { .. }) && !pseudo_legal(game.position(), m) {

@@ -1,4 +1,4 @@
-//! The first position of a chain, in 32 bytes.
+//! Stem: the first position of a chain in 32 bytes.
 
 use shakmaty::{Chess, Color, Move, Position, Role, Square};
 
@@ -8,19 +8,17 @@ use crate::format::nibbles;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 
-/// Bytes of a stem.
 pub const STEM: usize = 32;
 
-/// The highest ply that there is room for.
+/// Highest ply that fits.
 pub const LAST_PLY: u16 = (1 << 14) - 1;
 
-/// A pawn that can be taken en passant, rooks that may castle, Black's king where Black is to move.
+/// Extra piece codes: en passant target pawn, rooks that may castle, Black's king with Black to move.
 const EP_PAWN: u8 = 12;
 const WHITE_CASTLING: u8 = 13;
 const BLACK_CASTLING: u8 = 14;
 const BLACK_KING_TO_MOVE: u8 = 15;
 
-/// What a stem says.
 pub struct Stem {
     pub position: Chess,
     pub played: PackedMove,
@@ -29,10 +27,6 @@ pub struct Stem {
     pub result: i8,
 }
 
-/// Reads a stem.
-///
-/// # Errors
-/// What in it makes no sense.
 pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
     let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let mut occupied = [0; 8];
@@ -49,7 +43,7 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
         let code = match bytes[8 + index / 2] >> (4 * (index % 2)) & 15 {
             // Pieces alternate in colour: 0 white pawn, 1 black pawn, 2 white knight, …
             code @ 0..EP_PAWN => code >> 1 | (code & 1) << 3,
-            // The pawn stands before the square that it has passed, seen from its own side.
+            // The pawn is one rank in front of the en passant square.
             EP_PAWN if square >> 3 == 3 => {
                 ep = square - 8;
                 0
@@ -70,7 +64,7 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
     let ply_result = word(28);
     let ply = ply_result & LAST_PLY;
     let board = nibbles::board(occupied, codes);
-    // A square that nothing can pass is not worth the file: others note it without looking whether it is possible.
+    // Other writers note en passant squares without a legal capture: ignore those.
     let unpack = |ep| board.unpack(turn, ep, word(30).into(), u32::from(ply / 2 + 1));
     let position = unpack(ep).or_else(|| unpack(NO_EP)).ok_or("an illegal position")?;
     let result = match ply_result >> 14 {
@@ -87,7 +81,7 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
     })
 }
 
-/// Writes a stem. `ply` is at most [`LAST_PLY`].
+/// `ply` must be at most [`LAST_PLY`].
 pub fn encode(record: &Record, played: Move, score: i16, ply: u16) -> [u8; STEM] {
     let mut bytes = [0; STEM];
     bytes[..8].copy_from_slice(&record.board.occupied().0.to_be_bytes());
@@ -137,7 +131,7 @@ fn encode_move(m: Move) -> u16 {
     kind << 14 | (from as u16) << 8 | (m.to() as u16) << 2 | piece
 }
 
-/// A legal move, or none where the bits are 0.
+/// A legal move, or [`PackedMove::NONE`] for 0.
 fn decode_move(bits: u16, position: &Chess) -> Option<PackedMove> {
     if bits == 0 {
         return Some(PackedMove::NONE);
@@ -158,7 +152,7 @@ mod tests {
 
     /// Bytes and their meaning are those of the tests of the crate `sfbinpack`.
     #[test]
-    fn a_stem_of_stockfish_is_read_and_written() {
+    fn a_stem_from_stockfish_is_read_and_written() {
         let bytes = [
             98, 121, 192, 21, 24, 76, 241, 100, 100, 106, 0, 4, 8, 48, 2, 17, 17, 145, 19, 117, 247, 0, 0, 0,
             61, 232, 0, 253, 0, 39, 0, 2,

@@ -1,39 +1,37 @@
-//! From records to blocks.
+//! Encodes records to blocks.
 
-use super::bits::{Putter, folded};
+use super::bits::{BitWriter, folded};
 use super::stem::{self, LAST_PLY};
 use super::{MAGIC, NO_SCORE, moves};
 use crate::Record;
 use crate::format::any::PositionWriter;
 use crate::format::chain::Chain;
-use crate::format::stream::Packed;
+use crate::format::stream::CompressedOutput;
 use patzer_io::error::Result;
 
-/// A block ends after this many bytes, as Stockfish's do.
+/// Bytes after which a block ends, as in Stockfish.
 const BLOCK: usize = 1 << 20;
 
-/// A chain ends after this many bytes, because other programs reserve 10 KiB for it.
+/// Bytes after which a chain ends: other programs reserve 10 KiB.
 const LONGEST_CHAIN: usize = 8 << 10;
 
-/// Writes chains.
 pub struct Writer {
-    out: Packed,
+    out: CompressedOutput,
     chain: Chain,
     block: Vec<u8>,
-    bits: Putter,
+    bits: BitWriter,
     /// Plies after the stem; `None` before the first chain.
     plies: Option<u16>,
     score: i16,
 }
 
 impl Writer {
-    /// Writes into a new file.
-    pub fn new(out: Packed) -> Writer {
+    pub fn new(out: CompressedOutput) -> Writer {
         Writer {
             out,
             chain: Chain::default(),
             block: Vec::new(),
-            bits: Putter::default(),
+            bits: BitWriter::default(),
             plies: None,
             score: 0,
         }
@@ -65,7 +63,7 @@ impl PositionWriter for Writer {
         let mut illegal = 0;
         for record in records {
             if self.bits.bytes.len() > LONGEST_CHAIN || self.plies == Some(u16::MAX) {
-                self.chain.cut();
+                self.chain.split();
             }
             let Some(link) = self.chain.follow(record) else {
                 illegal += 1;
