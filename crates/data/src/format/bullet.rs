@@ -7,10 +7,10 @@
 use rayon::prelude::*;
 use shakmaty::{Bitboard, Color, Square, attacks};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{BATCH, PositionReader};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
-use super::stream::{CompressedOutput, Input};
+use super::stream::Input;
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;
@@ -141,32 +141,6 @@ impl Boards {
         let far = attacks::bishop_attacks(square, self.occupied) & (of(2) | queens)
             | attacks::rook_attacks(square, self.occupied) & (of(3) | queens);
         (near | far).any()
-    }
-}
-
-pub struct Writer {
-    out: CompressedOutput,
-    buffer: Vec<u8>,
-}
-
-impl Writer {
-    pub fn new(out: CompressedOutput) -> Writer {
-        Writer { out, buffer: Vec::with_capacity(BATCH * RECORD) }
-    }
-}
-
-impl PositionWriter for Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
-        for chunk in records.chunks(BATCH) {
-            self.buffer.clear();
-            chunk.iter().for_each(|record| self.buffer.extend_from_slice(&encode(record)));
-            self.out.put(&self.buffer)?;
-        }
-        Ok(0)
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.out.commit()
     }
 }
 

@@ -18,73 +18,43 @@ pub struct Capability {
     pub doc: &'static str,
 }
 
-/// Every property except pieces and result, which all formats carry.
-pub static CAPABILITIES: &[Capability] = &[
-    Capability {
-        set: Capabilities::TURN,
-        name: "side to move",
-        doc: "which colour moves, not only which pieces are its own",
-    },
-    Capability { set: Capabilities::CASTLING, name: "castling rights", doc: "those of standard chess" },
-    Capability {
-        set: Capabilities::CHESS960,
-        name: "Chess960 castling rights",
-        doc: "those of other rook and king squares",
-    },
-    Capability { set: Capabilities::EP, name: "en passant", doc: "the square, where the capture is legal" },
-    Capability {
-        set: Capabilities::HALFMOVE,
-        name: "halfmove clock",
-        doc: "plies since the last capture or pawn move",
-    },
-    Capability {
-        set: Capabilities::FULLMOVE,
-        name: "move number",
-        doc: "the number of the move, as in a FEN",
-    },
-    Capability {
-        set: Capabilities::PLY,
-        name: "ply",
-        doc: "plies since the first move of the record, where they do not follow from the move number",
-    },
-    Capability { set: Capabilities::GAME, name: "game", doc: "which positions are of the same game" },
-    Capability { set: Capabilities::SCORE, name: "score", doc: "the engine's score" },
-    Capability {
-        set: Capabilities::NO_SCORE,
-        name: "absence of a score",
-        doc: "that a position has no score",
-    },
-    Capability { set: Capabilities::DEPTH, name: "depth", doc: "the depth of the score" },
-    Capability { set: Capabilities::MOVE, name: "move played", doc: "the move, and what follows from it" },
-    Capability {
-        set: Capabilities::DISTANCES,
-        name: "distances",
-        doc: "plies to the next capture, check and the end of the game",
-    },
-    Capability { set: Capabilities::MARKS, name: "marks", doc: "moves from a book, games of Chess960" },
-    Capability { set: Capabilities::LEAF, name: "leaf", doc: "the quiet position that `label` resolved to" },
-    Capability { set: Capabilities::MEAN, name: "mean result", doc: "the results of all equal positions" },
-];
+/// Defines a constant and a row of [`CAPABILITIES`] for each property.
+macro_rules! capabilities {
+    ($($set:ident: $name:literal, $doc:literal;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Bit { $($set),* }
+
+        impl Capabilities {
+            $(#[doc = $doc] pub const $set: Capabilities = Capabilities(1 << Bit::$set as u16);)*
+        }
+
+        /// Every property except pieces and result, which all formats carry.
+        pub static CAPABILITIES: &[Capability] =
+            &[$(Capability { set: Capabilities::$set, name: $name, doc: $doc }),*];
+    };
+}
+
+capabilities! {
+    TURN: "side to move", "which colour moves, not only which pieces are its own";
+    CASTLING: "castling rights", "those of standard chess";
+    CHESS960: "Chess960 castling rights", "those of other rook and king squares";
+    EP: "en passant", "the square, where the capture is legal";
+    HALFMOVE: "halfmove clock", "plies since the last capture or pawn move";
+    FULLMOVE: "move number", "the number of the move, as in a FEN";
+    PLY: "ply", "plies since the first move of the record, where they do not follow from the move number";
+    GAME: "game", "which positions are of the same game";
+    SCORE: "score", "the engine's score";
+    NO_SCORE: "absence of a score", "that a position has no score";
+    DEPTH: "depth", "the depth of the score";
+    MOVE: "move played", "the move, and what follows from it";
+    DISTANCES: "distances", "plies to the next capture, check and the end of the game";
+    MARKS: "marks", "moves from a book, games of Chess960";
+    LEAF: "leaf", "the quiet position that `label` resolved to";
+    MEAN: "mean result", "the results of all equal positions";
+}
 
 impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
-    pub const TURN: Capabilities = Capabilities(1 << 0);
-    pub const CASTLING: Capabilities = Capabilities(1 << 1);
-    pub const CHESS960: Capabilities = Capabilities(1 << 2);
-    pub const EP: Capabilities = Capabilities(1 << 3);
-    pub const HALFMOVE: Capabilities = Capabilities(1 << 4);
-    pub const FULLMOVE: Capabilities = Capabilities(1 << 5);
-    pub const PLY: Capabilities = Capabilities(1 << 6);
-    pub const GAME: Capabilities = Capabilities(1 << 7);
-    pub const SCORE: Capabilities = Capabilities(1 << 8);
-    pub const NO_SCORE: Capabilities = Capabilities(1 << 9);
-    pub const DEPTH: Capabilities = Capabilities(1 << 10);
-    pub const MOVE: Capabilities = Capabilities(1 << 11);
-    pub const DISTANCES: Capabilities = Capabilities(1 << 12);
-    /// Flags that follow neither from the position nor from the move.
-    pub const MARKS: Capabilities = Capabilities(1 << 13);
-    pub const LEAF: Capabilities = Capabilities(1 << 14);
-    pub const MEAN: Capabilities = Capabilities(1 << 15);
     pub const ALL: Capabilities = Capabilities(u16::MAX);
 
     /// Union.

@@ -287,14 +287,14 @@ mod tests {
             ply: 600 + n as u16,
             game: u32::MAX - n as u32,
             result: -1,
-            score: (n % 3 > 0).then_some(-500 - n as i16),
-            depth: (n % 5 > 0).then_some(9),
+            score: (!n.is_multiple_of(3)).then_some(-500 - n as i16),
+            depth: (!n.is_multiple_of(5)).then_some(9),
             played: PackedMove(1 + n as u16),
             flags: 1 << (n % 16),
             to_capture: 3,
             to_check: 4,
             to_end: 5,
-            leaf: (n % 7 > 0).then_some(Leaf { board, turn: Color::Black, score: -31_999 }),
+            leaf: (!n.is_multiple_of(7)).then_some(Leaf { board, turn: Color::Black, score: -31_999 }),
             mean: Some(MeanResult { count: 2 + n as u32, sum: -1 - n as i32 }),
         };
         (0..count).map(record).collect()

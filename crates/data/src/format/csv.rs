@@ -8,10 +8,10 @@ use csv::ByteRecord;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{BATCH, PositionReader};
 use super::capabilities::{self, Capabilities};
 use super::fen::LineError;
-use super::stream::{CompressedOutput, Input};
+use super::stream::Input;
 use super::{fen, replay};
 use crate::{Leaf, Record};
 use patzer_chess::packed::NO_EP;
@@ -151,42 +151,35 @@ fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineE
     m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
 
-pub struct Writer {
-    out: CompressedOutput,
-    text: Vec<u8>,
-    resolved: bool,
+/// Returns the header line.
+pub fn header(resolved: bool) -> Vec<u8> {
+    let columns = if resolved { &COLUMNS[..] } else { &COLUMNS[..WITHOUT_LEAF] };
+    format!("{}\n", columns.join(",")).into_bytes()
 }
 
-impl Writer {
-    pub fn new(out: CompressedOutput, resolved: bool) -> Writer {
-        let columns = if resolved { &COLUMNS[..] } else { &COLUMNS[..WITHOUT_LEAF] };
-        Writer { out, text: format!("{}\n", columns.join(",")).into_bytes(), resolved }
-    }
-
-    fn line(&mut self, record: &Record) {
-        let text = &mut self.text;
-        fen::six(text, record);
-        // Writing to a vector cannot fail.
-        let _ = write!(text, ",{},{},{},", record.ply, record.game, record.result);
-        let mut optional = |number: Option<i32>| {
-            let _ = number.map(|number| write!(text, "{number}"));
+/// Appends the line of a record.
+pub fn encode(text: &mut Vec<u8>, record: &Record, resolved: bool) {
+    fen::six(text, record);
+    // Writing to a vector cannot fail.
+    let _ = write!(text, ",{},{},{},", record.ply, record.game, record.result);
+    let mut optional = |number: Option<i32>| {
+        let _ = number.map(|number| write!(text, "{number}"));
+        text.push(b',');
+    };
+    optional(record.score.map(i32::from));
+    optional(record.depth.map(i32::from));
+    uci(text, record);
+    let _ = write!(text, ",{},{},{},{}", record.flags, record.to_capture, record.to_check, record.to_end);
+    if resolved {
+        text.push(b',');
+        if let Some(leaf) = &record.leaf {
+            fen::four(text, &leaf.board, leaf.turn, NO_EP);
+            let _ = write!(text, ",{}", leaf.score);
+        } else {
             text.push(b',');
-        };
-        optional(record.score.map(i32::from));
-        optional(record.depth.map(i32::from));
-        uci(text, record);
-        let _ = write!(text, ",{},{},{},{}", record.flags, record.to_capture, record.to_check, record.to_end);
-        if self.resolved {
-            text.push(b',');
-            if let Some(leaf) = &record.leaf {
-                fen::four(text, &leaf.board, leaf.turn, NO_EP);
-                let _ = write!(text, ",{}", leaf.score);
-            } else {
-                text.push(b',');
-            }
         }
-        text.push(b'\n');
     }
+    text.push(b'\n');
 }
 
 /// Appends a move in UCI notation, with standard castling as the king's move.
@@ -205,23 +198,4 @@ fn uci(text: &mut Vec<u8>, record: &Record) {
     let promotion = m.promotion().map(|role| role.char());
     let _ = write!(text, "{from}{to}");
     text.extend(promotion.map(|letter| letter as u8));
-}
-
-impl PositionWriter for Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
-        for record in records {
-            self.line(record);
-            if self.text.len() > 1 << 20 {
-                self.out.put(&self.text)?;
-                self.text.clear();
-            }
-        }
-        Ok(0)
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<()> {
-        self.out.put(&self.text)?;
-        self.text.clear();
-        self.out.commit()
-    }
 }

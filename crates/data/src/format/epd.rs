@@ -4,9 +4,9 @@ use std::io::Write;
 
 use shakmaty::Color;
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{BATCH, PositionReader};
 use super::fen::LineError;
-use super::stream::{CompressedOutput, Input};
+use super::stream::Input;
 use super::{fen, replay};
 use crate::Record;
 use patzer_io::error::Result;
@@ -126,33 +126,6 @@ pub fn recognise(head: &[u8]) -> bool {
         words.next().is_some_and(|board| board.matches('/').count() == 7)
             && matches!(words.next(), Some("w" | "b"))
     })
-}
-
-pub struct Writer {
-    out: CompressedOutput,
-    dialect: Dialect,
-    text: Vec<u8>,
-}
-
-impl Writer {
-    pub fn new(out: CompressedOutput, dialect: Dialect) -> Writer {
-        Writer { out, dialect, text: Vec::new() }
-    }
-}
-
-impl PositionWriter for Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
-        for record in records {
-            encode(&mut self.text, record, self.dialect);
-        }
-        self.out.put(&self.text)?;
-        self.text.clear();
-        Ok(0)
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.out.commit()
-    }
 }
 
 /// Appends the line of a record; in [`Dialect::Pipe`] a missing score becomes 0.

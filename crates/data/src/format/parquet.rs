@@ -61,7 +61,7 @@ impl Dataset {
     }
 
     fn check_schema(&self) -> Result<()> {
-        let expected = parse_message_type(&self.layout.schema()).map_err(ours)?;
+        let expected = parse_message_type(&self.layout.schema()).map_err(internal)?;
         let actual = self.reader.metadata().file_metadata().schema();
         if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
             return Err(Error::data(
@@ -243,11 +243,11 @@ impl Rows<'_> {
     }
 }
 
-pub(super) fn ours(error: impl std::fmt::Display) -> Error {
+pub(super) fn internal(error: impl std::fmt::Display) -> Error {
     Error::internal(error.to_string())
 }
 
-pub(super) fn fault(path: &Path, error: ParquetError) -> Error {
+pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(e) => match e.downcast::<std::io::Error>() {
             Ok(e) => Error::io(path, *e),

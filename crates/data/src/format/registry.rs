@@ -6,8 +6,9 @@ use super::any::{PositionReader, PositionWriter, Target};
 use super::capabilities::{CAPABILITIES, Capabilities};
 use super::epd::Dialect;
 use super::metadata::Metadata;
-use super::stream::{CompressedOutput, Input};
+use super::stream::{CompressedOutput, Input, RecordWriter};
 use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
+use crate::Record;
 use patzer_io::error::{Error, Result};
 
 /// Reader of a format.
@@ -51,6 +52,18 @@ const POSITION: Capabilities =
 const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
+fn each_record(
+    path: &Path,
+    header: Vec<u8>,
+    encode: impl FnMut(&mut Vec<u8>, &Record) + Send + 'static,
+) -> Result<Box<dyn PositionWriter>> {
+    Ok(Box::new(RecordWriter::new(CompressedOutput::create(path)?, header, encode)))
+}
+
+fn write_epd(path: &Path, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
+    each_record(path, Vec::new(), move |text, record| epd::encode(text, record, dialect))
+}
+
 /// Every format. The native one is first.
 pub static FORMATS: &[Format] = &[
     Format {
@@ -78,7 +91,8 @@ pub static FORMATS: &[Format] = &[
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
         write: |path, _, metadata| {
-            Ok(Box::new(csv::Writer::new(CompressedOutput::create(path)?, metadata.resolved.is_some())))
+            let resolved = metadata.resolved.is_some();
+            each_record(path, csv::header(resolved), move |text, record| csv::encode(text, record, resolved))
         },
     },
     Format {
@@ -92,10 +106,7 @@ pub static FORMATS: &[Format] = &[
         dialect: Some(Dialect::C9),
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(Dialect::C9);
-            Ok(Box::new(epd::Writer::new(CompressedOutput::create(path)?, dialect)))
-        },
+        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::C9)),
     },
     Format {
         name: "fen",
@@ -108,10 +119,7 @@ pub static FORMATS: &[Format] = &[
         dialect: Some(Dialect::Bracket),
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(Dialect::Bracket);
-            Ok(Box::new(epd::Writer::new(CompressedOutput::create(path)?, dialect)))
-        },
+        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Bracket)),
     },
     Format {
         name: "text",
@@ -124,10 +132,7 @@ pub static FORMATS: &[Format] = &[
         dialect: Some(Dialect::Pipe),
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| {
-            let dialect = target.dialect.unwrap_or(Dialect::Pipe);
-            Ok(Box::new(epd::Writer::new(CompressedOutput::create(path)?, dialect)))
-        },
+        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Pipe)),
     },
     Format {
         name: "bullet",
@@ -140,7 +145,9 @@ pub static FORMATS: &[Format] = &[
         dialect: None,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(bullet::Writer::new(CompressedOutput::create(path)?))),
+        write: |path, _, _| {
+            each_record(path, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
+        },
     },
     Format {
         name: "viri",

@@ -3,6 +3,8 @@
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::any::PositionWriter;
+use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
@@ -169,5 +171,37 @@ impl CompressedOutput {
             Encoder::Bzip2(out) => out.finish(),
         };
         output.map_err(|e| Error::io(&self.path, e))?.commit()
+    }
+}
+
+/// Writer of a format that encodes each record by itself.
+pub struct RecordWriter<F> {
+    out: CompressedOutput,
+    buffer: Vec<u8>,
+    encode: F,
+}
+
+impl<F: FnMut(&mut Vec<u8>, &Record)> RecordWriter<F> {
+    /// Starts the file with a header; `encode` appends a record.
+    pub fn new(out: CompressedOutput, header: Vec<u8>, encode: F) -> RecordWriter<F> {
+        RecordWriter { out, buffer: header, encode }
+    }
+}
+
+impl<F: FnMut(&mut Vec<u8>, &Record) + Send> PositionWriter for RecordWriter<F> {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        for record in records {
+            (self.encode)(&mut self.buffer, record);
+            if self.buffer.len() > 1 << 20 {
+                self.out.put(&self.buffer)?;
+                self.buffer.clear();
+            }
+        }
+        Ok(0)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.out.put(&self.buffer)?;
+        self.out.commit()
     }
 }

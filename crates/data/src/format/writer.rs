@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::columns::Layout;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
 use super::metadata::Metadata;
-use super::parquet::{METADATA_KEY, fault, ours};
+use super::parquet::{METADATA_KEY, internal, parquet_error};
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
@@ -58,7 +58,7 @@ impl Writer {
     /// Creates a dataset compressed with a level of zstd, 1 to 22.
     pub fn with_level(path: &Path, metadata: Metadata, level: i32) -> Result<Writer> {
         let layout = metadata.layout();
-        let schema = parse_message_type(&layout.schema()).map_err(ours)?;
+        let schema = parse_message_type(&layout.schema()).map_err(internal)?;
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_created_by(format!("patzer {}", metadata.version))
@@ -68,7 +68,7 @@ impl Writer {
             .build();
         let output = Output::create(path)?;
         let file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))
-            .map_err(|e| fault(path, e))?;
+            .map_err(|e| parquet_error(path, e))?;
         Ok(Writer {
             path: path.to_path_buf(),
             file,
@@ -116,10 +116,10 @@ impl Writer {
         if !self.pages.is_empty() {
             self.write_group(self.pages.len())?;
         }
-        let json = serde_json::to_string(&self.metadata).map_err(ours)?;
+        let json = serde_json::to_string(&self.metadata).map_err(internal)?;
         self.file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
         let path = self.path;
-        self.file.into_inner().map_err(|e| fault(&path, e))?.commit()?;
+        self.file.into_inner().map_err(|e| parquet_error(&path, e))?.commit()?;
         Ok(self.rows)
     }
 
@@ -144,12 +144,12 @@ impl Writer {
         let chunks: Vec<_> = chunks
             .map(|(index, column)| encode::chunk(&pages, index, column))
             .collect::<parquet::errors::Result<_>>()
-            .map_err(|e| fault(path, e))?;
-        let mut group = self.file.next_row_group().map_err(|e| fault(path, e))?;
+            .map_err(|e| parquet_error(path, e))?;
+        let mut group = self.file.next_row_group().map_err(|e| parquet_error(path, e))?;
         for (bytes, close) in chunks {
-            group.append_column(&Bytes::from(bytes), close).map_err(|e| fault(path, e))?;
+            group.append_column(&Bytes::from(bytes), close).map_err(|e| parquet_error(path, e))?;
         }
-        group.close().map_err(|e| fault(path, e))?;
+        group.close().map_err(|e| parquet_error(path, e))?;
         self.rows += pages.iter().map(|page| page.rows() as u64).sum::<u64>();
         Ok(())
     }

@@ -13,9 +13,9 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use rayon::prelude::*;
 
 use super::chunk::{FeatureCounts, TraceInfo};
-use super::lines::{BadLine, LineCounts};
 use super::model::{EvalPart, Model};
 use super::text::{TraceError, TracePosition, checked, tidy};
+use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::labels::{Labels, Unlabelled};
-use super::lines::LineCounts;
 use super::model::Model;
 use super::terms::Terms;
 use super::text::TracePosition;
 use super::traces::{ExternalTracer, SplitTraces};
-use super::{columns, lines, text};
+use super::{columns, text};
 use patzer_chess::rng;
+use patzer_data::lines;
+use patzer_data::lines::LineCounts;
 use patzer_io::error::{Error, Result};
 
 pub struct TraceFiles<'a> {
