@@ -10,7 +10,7 @@ use patzer_io::error::{Error, Result};
 use patzer_match::record::{Entry, Options};
 use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
-use patzer_report::section::Section;
+use patzer_report::section::{Missing, Section};
 
 /// A match with its journal, and with its games if they are there.
 ///
@@ -52,7 +52,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         contest.games = Ok(games::read(pgn)?);
         contest.link = Some((pgn.display().to_string(), link(pgn, report)));
     } else {
-        contest.games = Err(format!("{} is not there", pgn.display()));
+        contest.games = Err(Missing(format!("{} is not there", pgn.display())));
     }
     // Hashes and the like are for resuming.
     let told = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
