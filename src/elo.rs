@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::sprt::HypothesisArgs;
 use crate::{Status, Ui};
 use patzer_io::error::{Error, Result};
+use patzer_io::number::grouped;
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
 use patzer_match::stats::{Adjusted, Counts, Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
-use patzer_io::number::grouped;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \

@@ -13,8 +13,8 @@ use patzer_data::stats::{Counts, Outcomes, Stats, stats};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_report as report;
 use patzer_io::number::grouped;
+use patzer_report as report;
 
 /// Count what is in datasets
 ///

@@ -17,8 +17,8 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
 use patzer_io::error::{Error, Result};
-use patzer_label::leaf::judged;
 use patzer_io::number::grouped;
+use patzer_label::leaf::judged;
 use patzer_report::wdl::draw_k;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {

@@ -106,10 +106,12 @@ fn reference_loss(shape: &Shape, parameters: &[f64], items: &[TrainItem], settin
                 parameters[shape.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
             };
             let sums: Vec<f64> = (0..architecture.hidden).map(sum).collect();
-            values.extend((0..architecture.outputs_per_perspective()).map(|n| match architecture.activation {
-                Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
-                _ => further(sums[n]),
-            }));
+            values.extend((0..architecture.outputs_per_perspective()).map(
+                |n| match architecture.activation {
+                    Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
+                    _ => further(sums[n]),
+                },
+            ));
             if architecture.psqt {
                 let value = |f: &usize| {
                     let own = parameters[shape.psqt_at(row(*f), bucket)];

@@ -92,8 +92,11 @@ impl Work {
     /// Makes the table that the forward pass reads from the weights at an address, in 16 bits or in floats.
     pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
-        let (rows, tiles, features) =
-            (self.plan.shape.rows, self.plan.shape.tiles, self.plan.shape.architecture.features.blocks().len());
+        let (rows, tiles, features) = (
+            self.plan.shape.rows,
+            self.plan.shape.tiles,
+            self.plan.shape.architecture.features.blocks().len(),
+        );
         if !shorts {
             let floats = self.plan.shape.bias;
             return match self.plan.shape.factor_rows {
