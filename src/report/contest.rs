@@ -10,7 +10,7 @@ use patzer_io::error::{Error, Result};
 use patzer_match::record::{Options, PairEntry};
 use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
-use patzer_report::section::Section;
+use patzer_report::section::{Missing, Section};
 
 /// A match by its journal, with its PGN if present.
 pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
@@ -49,7 +49,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         contest.games = Ok(games::read(pgn)?);
         contest.link = Some((pgn.display().to_string(), link(pgn, report)));
     } else {
-        contest.games = Err(format!("{} is not there", pgn.display()));
+        contest.games = Err(Missing(format!("{} is not there", pgn.display())));
     }
     // Long values are hashes, which only `--resume` needs.
     let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));

@@ -8,7 +8,7 @@ use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
 use patzer_io::error::Result;
 use patzer_report::dataset::{self, Dataset};
-use patzer_report::section::Section;
+use patzer_report::section::{Missing, Section};
 
 /// Material at which a and b are the sums of their coefficients.
 const TARGET: f64 = 58.0;
@@ -29,6 +29,7 @@ pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
         true => Err("no position has a score".to_string()),
         false => wdl::fit(&table, TARGET, None).map_err(|e| e.to_string()).map(|fitted| (fitted, table)),
     };
+    let (k, model) = (k.map_err(Missing), model.map_err(Missing));
     Ok(dataset::section(name, &Dataset { stats: counted?, metadata, k, model }))
 }
 

@@ -21,7 +21,7 @@ use patzer_match::participant::load_evaluation;
 use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
 use patzer_report::log;
 use patzer_report::network::{self, Quantisation, Trained};
-use patzer_report::section::Section;
+use patzer_report::section::{Missing, Section};
 use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::Settings;
 
@@ -60,7 +60,10 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     };
     let before =
         ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
-    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, evaluation: judged }))
+    Ok(weights::section(
+        name,
+        &Weights { weights: rows, k, epochs, before, evaluation: judged.map_err(Missing) },
+    ))
 }
 
 /// The bundled evaluation with a file's weights, if they equal the run's.
@@ -100,7 +103,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
             k: terms.k,
             epochs: Vec::new(),
             before: [None; 2],
-            evaluation: judged,
+            evaluation: judged.map_err(Missing),
         };
         return Ok(weights::section(name, &data));
     }
@@ -114,7 +117,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         k: Some(k),
         epochs: Vec::new(),
         before: [None; 2],
-        evaluation: judged,
+        evaluation: judged.map_err(Missing),
     };
     Ok(weights::section(name, &data))
 }
@@ -183,7 +186,14 @@ fn shown(
     let neurons = args.neurons.clone();
     Ok(network::section(
         name,
-        &Trained { network, epochs, quantisation, evaluation: judged, boards, neurons },
+        &Trained {
+            network: network.map_err(Missing),
+            epochs,
+            quantisation,
+            evaluation: judged.map_err(Missing),
+            boards,
+            neurons,
+        },
     ))
 }
 

@@ -4,7 +4,7 @@ use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
 use super::plot::{Axes, Curves};
-use super::section::{Kind, Part, Section};
+use super::section::{Kind, Known, Part, Section};
 use super::squares::Squares;
 use super::stats::histograms;
 use super::style::{BLUE, GREEN, ORANGE};
@@ -21,9 +21,9 @@ pub struct Dataset {
     pub stats: Stats,
     pub metadata: Metadata,
     /// K of the scores, or why it is missing.
-    pub k: std::result::Result<KFit, String>,
+    pub k: Known<KFit>,
     /// The win/draw/loss model of the scores, or why it is missing.
-    pub model: std::result::Result<(FittedModel, wdl::WdlTable), String>,
+    pub model: Known<(FittedModel, wdl::WdlTable)>,
 }
 
 pub fn section(name: &str, data: &Dataset) -> Section {
@@ -200,7 +200,7 @@ fn scores(data: &Dataset) -> Part {
 }
 
 /// Draws the mean result by score, and the sigmoid.
-fn agreement(buckets: &[Bucket], k: &std::result::Result<KFit, String>) -> Figure {
+fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
     let middle = |b: &Bucket| b.from.zip(b.to).map(|(from, to)| f64::from(from + to) / 2.0);

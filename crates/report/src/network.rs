@@ -7,7 +7,7 @@ use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
 use super::log::{self, Epoch};
 use super::plot::Curves;
-use super::section::{Kind, Part, Section};
+use super::section::{Kind, Known, Part, Section};
 use super::squares::BoardHeatmaps;
 use super::style::BLUE;
 use super::table::{Cell, Table};
@@ -26,12 +26,12 @@ pub struct Quantisation {
 /// Input of the section.
 pub struct Trained {
     /// The network, or why it is missing.
-    pub network: std::result::Result<std::sync::Arc<Network>, String>,
+    pub network: Known<std::sync::Arc<Network>>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     pub quantisation: Option<Quantisation>,
     /// The evaluation report, or why it is missing.
-    pub evaluation: std::result::Result<EvaluationReport, String>,
+    pub evaluation: Known<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
     pub boards: Vec<(Board, Color)>,
     /// Neurons to draw; those with the largest weights if empty.
@@ -239,6 +239,7 @@ fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::section::Missing;
     use patzer_eval::nnue::material;
 
     fn trained() -> Trained {
@@ -248,7 +249,7 @@ mod tests {
             network: Ok(network.into()),
             epochs: Vec::new(),
             quantisation: None,
-            evaluation: Err("none".into()),
+            evaluation: Err(Missing("none".into())),
             boards,
             neurons: vec![3, 99],
         }

@@ -3,6 +3,19 @@
 use super::figure::Figure;
 use super::table::{Cell, Table};
 
+/// Why something is missing from a report: a clause for its reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing(pub String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Something that a report shows, or why it is missing.
+pub type Known<T> = Result<T, Missing>;
+
 /// A number that comparisons of runs show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {

@@ -12,7 +12,7 @@ use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::log::{self, Epoch};
 use super::plot::{Band, Curves};
-use super::section::{Kind, Part, Section};
+use super::section::{Kind, Known, Part, Section};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
@@ -41,7 +41,7 @@ pub struct Weights {
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
     /// The evaluation report, or why it is missing.
-    pub evaluation: std::result::Result<EvaluationReport, String>,
+    pub evaluation: Known<EvaluationReport>,
 }
 
 /// Reads `weights.csv`.
@@ -103,7 +103,7 @@ pub fn section(name: &str, data: &Weights) -> Section {
 /// Adds the evaluation report, or why it is missing.
 pub(super) fn add_evaluation(
     section: &mut Section,
-    evaluation: &std::result::Result<EvaluationReport, String>,
+    evaluation: &Known<EvaluationReport>,
     more: impl FnOnce(&mut Part, &EvaluationReport),
 ) {
     let mut part = Part::new("Against positions");
@@ -313,6 +313,7 @@ fn other_tables(terms: &[Term<'_>]) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::section::Missing;
 
     #[test]
     fn names_split_into_term_entry_and_half() {
@@ -342,7 +343,7 @@ mod tests {
             k: Some(1.0),
             epochs: Vec::new(),
             before: [None; 2],
-            evaluation: Err("no data".into()),
+            evaluation: Err(Missing("no data".into())),
         };
         let section = section("x", &data);
         let titles: Vec<&str> = section.parts.iter().map(|part| part.title.as_str()).collect();

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::section::{Kind, Part, Section};
+use super::section::{Kind, Known, Missing, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
@@ -42,7 +42,7 @@ pub struct Contest {
     /// Names and values for people.
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
-    pub games: std::result::Result<Games, String>,
+    pub games: Known<Games>,
     /// Name and relative path of the PGN.
     pub link: Option<(String, String)>,
 }
@@ -55,7 +55,7 @@ impl Default for Contest {
             test: None,
             reasons: BTreeMap::new(),
             conditions: Vec::new(),
-            games: Err("there are no games".into()),
+            games: Err(Missing("there are no games".into())),
             link: None,
         }
     }
@@ -310,7 +310,7 @@ mod tests {
             players: vec!["A".into(), "B".into()],
             pairs: (0..1_000).map(pair).collect(),
             test: Some(test),
-            games: Err("none".into()),
+            games: Err(Missing("none".into())),
             ..Contest::default()
         };
         let section = section("x", &contest);

@@ -1,7 +1,7 @@
 //! The report section of a match result alone, without its games.
 
 use super::{Contest, colours, endings, measure_numbers, pentanomial};
-use crate::section::{Kind, Part, Section};
+use crate::section::{Kind, Missing, Part, Section};
 use crate::table::Cell;
 use patzer_match::stats::Trinomial;
 
@@ -32,8 +32,11 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     }
     section.part(part);
     let reasons = result.get("reasons").and_then(|reasons| serde_json::from_value(reasons.clone()).ok());
-    let contest =
-        Contest { reasons: reasons.unwrap_or_default(), games: Err(String::new()), ..Contest::default() };
+    let contest = Contest {
+        reasons: reasons.unwrap_or_default(),
+        games: Err(Missing(String::new())),
+        ..Contest::default()
+    };
     section.part(endings(&contest));
     Some(section)
 }

@@ -34,6 +34,21 @@ pub struct Avx512(());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
 
+/// Calls the version of a function for a kernel.
+macro_rules! dispatch {
+    ($kernel:expr, $function:ident($($argument:expr),*)) => {
+        match $kernel {
+            Kernel::Portable => $function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) => unsafe { avx2::$function($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { avx512::$function($($argument),*) },
+        }
+    };
+}
+
 impl Kernel {
     /// The fastest kernel of this processor.
     pub fn best() -> Kernel {
@@ -60,29 +75,13 @@ impl Kernel {
     /// Adds and removes features from an accumulator in place.
     #[inline]
     pub fn change(self, network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
-        match self {
-            Kernel::Portable => change(network, accumulator, added, removed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) => unsafe { avx2::change(network, accumulator, added, removed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) => unsafe { avx512::change(network, accumulator, added, removed) },
-        }
+        dispatch!(self, change(network, accumulator, added, removed))
     }
 
     /// Writes an accumulator that differs from another by some features.
     #[inline]
     pub fn carry(self, network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-        match self {
-            Kernel::Portable => carry(network, from, to, added, removed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) => unsafe { avx2::carry(network, from, to, added, removed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) => unsafe { avx512::carry(network, from, to, added, removed) },
-        }
+        dispatch!(self, carry(network, from, to, added, removed))
     }
 
     /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
@@ -120,15 +119,7 @@ impl Kernel {
     /// Computes activations in units of 1/QA, rounded; pairwise gives half as many.
     #[inline]
     pub fn activate(self, activation: Activation, accumulator: &[Block], active: &mut [Block]) {
-        match self {
-            Kernel::Portable => activate(activation, accumulator, active),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) => unsafe { avx2::activate(activation, accumulator, active) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) => unsafe { avx512::activate(activation, accumulator, active) },
-        }
+        dispatch!(self, activate(activation, accumulator, active))
     }
 
     /// Σ active × weight, in 1/(QA·QB).
