@@ -175,3 +175,29 @@ fn a_feature_block_is_a_function_and_a_row() {
     let printed = recipe("block", &["chess", "eval"], change, &program(start));
     assert_eq!(printed, evaluations(Nnue::new(network)));
 }
+
+#[test]
+fn a_uci_option_is_one_row() {
+    let change = |workspace: &Path| {
+        let row = "    UciOption::spin(\"Contempt\", 7, 0, 50, |_, _| Ok(()))
+        .in_process(50, |player, mb| player.hash_mb = mb as usize),\n";
+        insert(workspace.join("crates/engine/src/uci/options.rs"), "    UciOption::new(\"EvalFile\",", row);
+        // What `bench` searches is compiled in.
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/bench.epd");
+        fs::create_dir_all(workspace.join("fixtures")).unwrap();
+        fs::copy(bench, workspace.join("fixtures/bench.epd")).unwrap();
+    };
+    let program = r#"
+        use patzer_engine::{PlayerSettings, uci};
+        fn main() {
+            let mut player = PlayerSettings { hash_mb: 1, overhead: std::time::Duration::ZERO };
+            player.set("contempt", "9").unwrap();
+            assert_eq!(player.hash_mb, 9);
+            let commands = ["uci", "setoption name Contempt value 50", "setoption name Contempt value 51"];
+            uci::carry_out(&commands.map(String::from), patzer_eval::Evaluation::default());
+        }
+    "#;
+    let printed = recipe("option", &["chess", "eval", "engine"], change, program);
+    assert!(printed.contains("option name Contempt type spin default 7 min 0 max 50\n"), "{printed}");
+    assert!(printed.lines().last().unwrap().contains("a number from 0 to 50, not `51`"), "{printed}");
+}
