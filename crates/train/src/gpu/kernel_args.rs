@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(names, BLOCKS, "a new block needs its kernel in features.cuh");
         let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
         let counts: Vec<String> = FEATURE_BLOCKS.iter().map(|set| set.count.to_string()).collect();
-        assert!(source.contains(&format!("SET_COUNTS[FEATURE_BLOCKS] = {{{}}}", counts.join(", "))));
+        assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
         assert!(FEATURE_BLOCKS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }

@@ -29,7 +29,7 @@ struct Net {
     u32 inner;        // of further layers
     u32 buckets;      // output buckets
     u32 by_phase;     // 1: chosen by phase, 0: by pieces
-    u32 sets;         // feature blocks, a bit each, in the order of FEATURE_BLOCKS
+    u32 sets;         // feature blocks, a bit each, in the order of SETS
     u32 stride;       // capacity of a perspective's row list
     u32 bias;         // offset of the biases among the parameters
     u32 factor;       // offset of the factoriser

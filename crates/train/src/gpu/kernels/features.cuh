@@ -8,9 +8,9 @@ struct Board {
     u64 pieces[12];
 };
 
-/// Blocks in table order; the sizes are those of FEATURE_BLOCKS.
-enum Set { SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, FEATURE_BLOCKS };
-__constant__ u32 SET_COUNTS[FEATURE_BLOCKS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
+/// Blocks in table order; the sizes are those of SETS.
+enum Set { SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, SETS };
+__constant__ u32 SET_COUNTS[SETS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
 /// Per role: most squares counted, and offset of its counts.
 __constant__ u32 COUNTED[6] = {8, 15, 16, 25, 25, 8}, COUNTS_START[6] = {0, 9, 25, 42, 68, 94};
 /// Words of a bit set of all blocks.
@@ -137,7 +137,7 @@ __device__ inline u32 line_of(u32 which, u32 square) {
 /// Sets the features of the blocks; the lanes share the work.
 __device__ inline void write_sets(u32 sets, const Board& board, u32* set, u32 lane) {
     u32 base = 0;
-    for (u32 which = 0; which < FEATURE_BLOCKS; which++) {
+    for (u32 which = 0; which < SETS; which++) {
         if (!(sets >> which & 1)) {
             continue;
         }
