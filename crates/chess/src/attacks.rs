@@ -1,5 +1,4 @@
-//! Attack maps of a whole side by Kogge-Stone fills: sliders spread together, one direction at a time,
-//! without tables (Chess Programming Wiki, "Kogge-Stone Algorithm").
+//! Attack maps of a whole side, without tables (Chess Programming Wiki, "Kogge-Stone Algorithm").
 
 use shakmaty::{Bitboard, Board, Color, attacks};
 

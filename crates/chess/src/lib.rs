@@ -50,6 +50,5 @@ pub fn chess960(number: u32) -> Chess {
     let board = Board::chess960(number);
     let castling_rights = board.rooks();
     let setup = Setup { board, castling_rights, ..Setup::initial() };
-    // All 960 are legal.
     Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_default()
 }

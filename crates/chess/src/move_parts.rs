@@ -24,7 +24,6 @@ impl MoveParts {
         }
     }
 
-    /// Captures and promotions change material.
     #[inline]
     pub fn is_noisy(&self) -> bool {
         self.capture.is_some() || self.promotion.is_some()

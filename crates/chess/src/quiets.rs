@@ -98,8 +98,7 @@ mod tests {
         for text in [
             KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
-            // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king
-            // from a rook.
+            // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king.
             "1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1",
             "6kr/8/8/8/8/8/8/R5KR w HAh - 0 1",
             "k7/8/8/8/8/8/8/rRK5 w B - 0 1",
@@ -110,10 +109,6 @@ mod tests {
         ] {
             check(&fen::position(text, true).unwrap());
         }
-    }
-
-    #[test]
-    fn quiet_moves_are_right_all_along_random_games() {
         along_random_games(4, 60, 150, check);
     }
 }

@@ -3,24 +3,19 @@
 /// Centipawns from the point of view of the side to move, unless a name says otherwise.
 pub type Score = i32;
 
-/// The score of giving mate at once.
-pub const MATE: Score = 32_000;
-
 /// The longest line of the search, in plies.
 pub const MAX_PLY: usize = 128;
 
+/// The score of giving mate at once.
+pub const MATE: Score = 32_000;
 /// The lowest score that is a forced mate.
 pub const MATE_IN_MAX: Score = MATE - 1_000;
-
-/// Beyond every score.
 pub const INFINITE: Score = 32_500;
 
-/// The score of giving mate in this many plies.
 pub const fn mate_in(plies: i32) -> Score {
     MATE - plies
 }
 
-/// The score of being mated in this many plies.
 pub const fn mated_in(plies: i32) -> Score {
     plies - MATE
 }

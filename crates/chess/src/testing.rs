@@ -6,12 +6,10 @@ use crate::rng::Rng;
 /// The perft position of Peter McKenzie, full of captures, checks, castling and promotions.
 pub const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-/// Parses a FEN that is known to be sound.
 pub fn from_fen(text: &str) -> Chess {
     fen::position(text, false).expect("a legal position")
 }
 
-/// Moves as sorted text, to compare lists in any order.
 pub fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<String> {
     let mut texts: Vec<String> = moves.into_iter().map(|m| format!("{m:?}")).collect();
     texts.sort();
