@@ -1,5 +1,4 @@
-//! The UCI options, one row each. The table answers `uci`, carries out `setoption` and says which options players
-//! in this process take.
+//! The UCI options, one row each: for `uci`, `setoption` and the players in this process.
 
 use std::fmt;
 use std::path::Path;
@@ -22,13 +21,11 @@ enum Kind {
     Button { set: fn(&mut Session) },
 }
 
-/// A spin option of players in this process.
 struct InProcess {
     max: u64,
     set: fn(&mut PlayerSettings, u64),
 }
 
-/// The value of `EvalFile` that selects the embedded evaluation.
 const EMBEDDED: &str = "<embedded>";
 
 /// Default size of the transposition table, in MiB.
@@ -38,14 +35,14 @@ const MAX_HASH_MB: u64 = 65_536;
 pub const OVERHEAD_MS: u64 = 10;
 
 pub const OPTIONS: &[UciOption] = &[
-    UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| Ok(session.set_hash(mb as usize)?))
+    UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| session.set_hash(mb as usize))
         .in_process(MAX_HASH_MB, |player, mb| player.hash_mb = mb.max(1) as usize),
     UciOption::spin("Threads", 1, 1, 1024, |session, threads| {
         session.set_threads(threads as usize);
         Ok(())
     })
     .in_process(1, |_, _| ()),
-    UciOption::new("Clear Hash", Kind::Button { set: Session::clear_hash }),
+    UciOption::new("Clear Hash", Kind::Button { set: |session| session.engine().new_game() }),
     // The GUI decides whether to ponder; the declaration says that the engine can.
     UciOption::new("Ponder", Kind::Check { default: false, set: |_, _| () }),
     UciOption::spin("MultiPV", 1, 1, 256, |session, lines| {
@@ -70,7 +67,8 @@ fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
     for name in evaluation.missing() {
         session.out.explain(format_args!("{file} lacks {name}, which counts as 0"));
     }
-    session.set_evaluation(evaluation);
+    session.evaluation = evaluation;
+    session.engine = None;
     Ok(())
 }
 
@@ -93,17 +91,14 @@ impl UciOption {
         UciOption { in_process: Some(InProcess { max, set }), ..self }
     }
 
-    /// The line of the answer to `uci`.
     pub fn declaration(&self) -> String {
-        let name = self.name;
-        match self.kind {
-            Kind::Spin { default, min, max, .. } => {
-                format!("option name {name} type spin default {default} min {min} max {max}")
-            }
-            Kind::Check { default, .. } => format!("option name {name} type check default {default}"),
-            Kind::Text { default, .. } => format!("option name {name} type string default {default}"),
-            Kind::Button { .. } => format!("option name {name} type button"),
-        }
+        let kind = match self.kind {
+            Kind::Spin { default, min, max, .. } => format!("spin default {default} min {min} max {max}"),
+            Kind::Check { default, .. } => format!("check default {default}"),
+            Kind::Text { default, .. } => format!("string default {default}"),
+            Kind::Button { .. } => "button".to_owned(),
+        };
+        format!("option name {} type {kind}", self.name)
     }
 
     fn set(&self, session: &mut Session, value: &str) -> Result<(), OptionError> {
@@ -127,7 +122,7 @@ impl UciOption {
 /// The options of a player in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerSettings {
-    /// Transposition table in MiB.
+    /// In MiB.
     pub hash_mb: usize,
     /// Time reserved for each move.
     pub overhead: Duration,
@@ -140,13 +135,11 @@ impl PlayerSettings {
         let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
             return Err(OptionError::NotInProcess(name.to_owned()));
         };
-        match value.parse() {
-            Ok(number) if number <= *max => set(self, number),
-            _ => {
-                let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
-                return Err(OptionError::Value(name, takes, value.to_owned()));
-            }
-        }
+        let Some(number) = value.parse().ok().filter(|number| number <= max) else {
+            let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
+            return Err(OptionError::Value(name, takes, value.to_owned()));
+        };
+        set(self, number);
         Ok(())
     }
 }
@@ -154,24 +147,13 @@ impl PlayerSettings {
 /// Why an option was not set.
 #[derive(Debug)]
 pub enum OptionError {
-    /// Not `name NAME value VALUE`.
     Syntax,
-    /// No option of this name.
     Unknown(String),
     /// A value of the wrong type or out of range: the name, what the option takes, and the value.
     Value(String, String, String),
-    /// No memory for the transposition table.
     OutOfMemory(OutOfMemory),
-    /// The evaluation file cannot be loaded.
     EvalFile(String, EvalError),
-    /// Players in this process lack this option.
     NotInProcess(String),
-}
-
-impl From<OutOfMemory> for OptionError {
-    fn from(error: OutOfMemory) -> OptionError {
-        OptionError::OutOfMemory(error)
-    }
 }
 
 impl fmt::Display for OptionError {

@@ -17,31 +17,26 @@ use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
-use crate::{Engine, Limits, OptionError, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, bench, engine};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
 pub struct Session {
     pub(super) out: Out,
-    /// Receives the end of each job.
     events: Sender<Event>,
-    evaluation: Evaluation,
+    pub(super) evaluation: Evaluation,
     /// `None` while a job runs; created again if needed.
-    engine: Option<Box<dyn Engine>>,
+    pub(super) engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
-    /// Jobs started so far.
     begun: u64,
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
     threads: usize,
     params: Params,
-    /// Declares the search parameters as options.
     tunable: bool,
-    /// Writes castling as king takes rook.
     pub chess960: bool,
     pub overhead: Duration,
-    /// UCI `MultiPV`.
     pub lines: usize,
 }
 
@@ -99,8 +94,19 @@ impl Session {
             "quit" => return false,
             "uci" => self.introduce(),
             "tunable" => self.tunable = true,
-            "isready" => self.answer_ready(),
-            "ponderhit" => self.ponderhit(),
+            "isready" => {
+                // Allocate a large table now, not in the first move's time.
+                if self.running.is_none() {
+                    self.engine();
+                }
+                self.out.say("readyok");
+            }
+            "ponderhit" => {
+                if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
+                    ponder.hit();
+                    work.thread().unpark();
+                }
+            }
             "stop" => {
                 self.halt();
                 // Applies to everything queued so far.
@@ -121,7 +127,6 @@ impl Session {
         true
     }
 
-    /// Handles the end of a job: runs what waited for it.
     pub fn finished(&mut self, number: u64) {
         if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
@@ -129,7 +134,7 @@ impl Session {
         self.proceed();
     }
 
-    /// Handles the end of the input: runs what is queued, without waiting for `stop`.
+    /// Runs what is queued at the end of the input, without waiting for `stop`.
     pub fn finish(&mut self) {
         self.settle();
         while !self.waiting.is_empty() {
@@ -159,9 +164,17 @@ impl Session {
                     self.out.explain(reason);
                 }
             }
-            "position" => self.set_position(arguments),
+            "position" => {
+                let (line, error) = notation::line(arguments, self.chess960);
+                line.into_iter().for_each(|line| self.line = line);
+                error.into_iter().for_each(|error| self.out.explain(error));
+            }
             "go" => self.go(arguments),
-            "d" => self.describe(),
+            "d" => {
+                let fen = Fen::from_position(self.line.position(), EnPassantMode::Legal);
+                self.out.explain(format_args!("fen {fen}"));
+                self.out.explain(format_args!("key {:016x}", self.line.key()));
+            }
             "eval" => {
                 let position = self.line.position().clone();
                 let score = self.engine().evaluate(&position);
@@ -186,31 +199,6 @@ impl Session {
         self.out.say("uciok");
     }
 
-    fn answer_ready(&mut self) {
-        // Allocate a large table now, not in the first move's time.
-        if self.running.is_none() {
-            self.engine();
-        }
-        self.out.say("readyok");
-    }
-
-    fn ponderhit(&mut self) {
-        if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
-            ponder.hit();
-            work.thread().unpark();
-        }
-    }
-
-    fn set_position(&mut self, arguments: &str) {
-        let (line, error) = notation::line(arguments, self.chess960);
-        if let Some(line) = line {
-            self.line = line;
-        }
-        if let Some(error) = error {
-            self.out.explain(error);
-        }
-    }
-
     fn go(&mut self, arguments: &str) {
         let (go, warnings) = go::parse(arguments, self.line.position(), self.overhead);
         warnings.into_iter().for_each(|error| self.out.explain(error));
@@ -218,7 +206,7 @@ impl Session {
             Go::Search(limits) => self.search(limits, Hold::No),
             Go::Endless(limits) => self.search(limits, Hold::Endless),
             Go::Ponder(limits) => {
-                let ponder = Ponder::new();
+                let ponder = Ponder::default();
                 self.search(Limits { ponder: Some(ponder.clone()), ..limits }, Hold::Ponder(ponder));
             }
             Go::Perft(depth) => self.perft(depth),
@@ -285,7 +273,6 @@ impl Session {
         });
     }
 
-    /// Starts a job on a new thread and lends it the engine.
     fn start(&mut self, hold: Hold, work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static) {
         let stop = Arc::new(AtomicBool::new(false));
         let mut engine = self.take_engine();
@@ -294,7 +281,6 @@ impl Session {
         let number = self.begun;
         let job = move || {
             work(engine.as_mut(), &stopped);
-            // The session may be gone.
             let _ = events.send(Event::Done(number));
             engine
         };
@@ -332,13 +318,13 @@ impl Session {
         })
     }
 
-    fn engine(&mut self) -> &mut dyn Engine {
+    pub(super) fn engine(&mut self) -> &mut dyn Engine {
         let engine = self.take_engine();
         &mut **self.engine.insert(engine)
     }
 
-    pub fn set_hash(&mut self, mb: usize) -> Result<(), OutOfMemory> {
-        self.engine().resize(mb)?;
+    pub fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
+        self.engine().resize(mb).map_err(OptionError::OutOfMemory)?;
         self.hash_mb = mb;
         Ok(())
     }
@@ -353,21 +339,6 @@ impl Session {
         let params = self.params.clone();
         self.engine().set_params(&params);
         Ok(())
-    }
-
-    pub fn set_evaluation(&mut self, evaluation: Evaluation) {
-        self.evaluation = evaluation;
-        self.engine = None;
-    }
-
-    pub fn clear_hash(&mut self) {
-        self.engine().new_game();
-    }
-
-    fn describe(&mut self) {
-        let fen = Fen::from_position(self.line.position(), EnPassantMode::Legal);
-        self.out.explain(format_args!("fen {fen}"));
-        self.out.explain(format_args!("key {:016x}", self.line.key()));
     }
 }
 
