@@ -11,11 +11,8 @@ use patzer_eval::Evaluator;
 /// Bounds double extensions on one line, or the line could grow without end.
 const MAX_DOUBLE_EXTENSIONS: u8 = 6;
 
-/// The outcome of a singular search.
 pub(super) enum Extension {
-    /// Extends the move by this many plies, possibly negative.
     Plies(i32),
-    /// Multi-cut: several moves fail high; the node's score.
     Cut(Score),
 }
 

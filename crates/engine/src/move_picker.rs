@@ -1,7 +1,6 @@
 //! Staged move ordering of the main search: hash move, captures that do not lose material by victim and
 //! history, killers and counter move, quiets by history and check, bad captures; evasions in check. Most
-//! nodes fail high on the first move or a capture, so the other moves are never generated. Quiescence orders fewer
-//! kinds of moves, in its own picker, [`QuiescencePicker`].
+//! nodes fail high on the first move or a capture, so the other moves are never generated.
 
 mod quiescence;
 
@@ -40,7 +39,6 @@ enum Stage {
     Evasions,
 }
 
-/// Everything beyond history that orders the moves of a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     pub tt_move: Option<Move>,
@@ -50,12 +48,9 @@ pub struct Hints {
     pub continuation: ContinuationContext,
     pub attacked: Bitboard,
     pub checks: CheckInfo,
-    /// Added to the score of a quiet check.
     check_bonus: i32,
     packed_tt_move: PackedMove,
-    /// Killers and counter move.
     packed_refutations: [PackedMove; 3],
-    /// Target squares of the killers and the counter move.
     refutation_targets: Bitboard,
 }
 
@@ -139,10 +134,8 @@ impl Hints {
 pub struct MovePicker<'a> {
     hints: &'a Hints,
     stage: Stage,
-    /// The moves of this stage are generated.
     filled: bool,
     moves: MoveList,
-    /// Sort keys, see [`INDEX_RANGE`].
     scores: Scores,
     next: usize,
     /// Losing captures at the beginning of the list; the quiet moves follow them.
@@ -326,18 +319,11 @@ mod tests {
     use patzer_chess::key;
     use patzer_chess::rng::Rng;
     use patzer_chess::see::see_ge;
-    use patzer_chess::testing::{KIWIPETE, from_fen};
+    use patzer_chess::testing::{KIWIPETE, from_fen, sorted};
 
     fn hints(position: &Chess, first: Option<Move>) -> Hints {
-        Hints::new(
-            first,
-            [None; 2],
-            PackedMove::NONE,
-            NO_CONTEXT,
-            attacked(position.board(), !position.turn()),
-            CheckInfo::new(position),
-            8000,
-        )
+        let (attacked, checks) = (attacked(position.board(), !position.turn()), CheckInfo::new(position));
+        Hints::new(first, [None; 2], PackedMove::NONE, NO_CONTEXT, attacked, checks, 8000)
     }
 
     fn order(node: &Node, hints: &Hints, history: &History) -> Vec<(Move, bool)> {
@@ -396,20 +382,15 @@ mod tests {
             for _ in 0..20 {
                 let mut position = from_fen(start);
                 for _ in 0..80 {
-                    let mut legal: Vec<String> =
-                        position.legal_moves().iter().map(|m| format!("{m:?}")).collect();
-                    if legal.is_empty() {
+                    let moves = position.legal_moves();
+                    if moves.is_empty() {
                         break;
                     }
-                    let moves = position.legal_moves();
                     let first = (rng.below(3) > 0).then(|| moves[rng.below(moves.len())]);
-                    let hints = hints(&position, first);
-                    let order = order(&node(&position), &hints, &history);
-                    let mut given: Vec<String> = order.iter().map(|(m, _)| format!("{m:?}")).collect();
+                    let order = order(&node(&position), &hints(&position, first), &history);
                     assert!(first.is_none() || order[0].0 == first.unwrap());
-                    legal.sort();
-                    given.sort();
-                    assert_eq!(given, legal, "{position:?}");
+                    let given = sorted(order.iter().map(|&(m, _)| m));
+                    assert_eq!(given, sorted(moves.clone()), "{position:?}");
                     position.play_unchecked(moves[rng.below(moves.len())]);
                 }
             }
@@ -423,8 +404,7 @@ mod tests {
         let hints = hints(&position, None);
         let mut picker = MovePicker::new(&node, &hints);
         let history = History::new();
-        let given: Vec<Move> =
-            std::iter::from_fn(|| picker.next(&node, &history, true)).map(|(m, _)| m).collect();
-        assert!(given.len() >= 5 && given.iter().all(|&m| is_noisy(m)));
+        let given: Vec<_> = std::iter::from_fn(|| picker.next(&node, &history, true)).collect();
+        assert!(given.len() >= 5 && given.iter().all(|&(m, _)| is_noisy(m)));
     }
 }

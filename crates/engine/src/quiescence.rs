@@ -14,7 +14,7 @@ use patzer_chess::see::{see_ge, value};
 use patzer_chess::{PackedMove, copy_position, key};
 use patzer_eval::Evaluator;
 
-/// The depth at which the main search hands over, with quiet checks. Deeper plies use [`DEPTH_QS_NO_CHECKS`].
+/// The depth at which the main search hands over; deeper plies use [`DEPTH_QS_NO_CHECKS`].
 pub(super) const DEPTH_QS_CHECKS: i32 = 0;
 
 impl<E: Evaluator> Search<'_, E> {

@@ -1,6 +1,5 @@
-//! Quiescence cache: evaluations and score bounds of the positions of a small tree. Different capture orders
-//! transpose, and successive zero-window searches ask about the same positions. Entries compare everything
-//! that decides a quiescence score, so there are no collisions.
+//! Quiescence cache: evaluations and score bounds of a small tree, whose capture orders transpose and whose
+//! zero-window searches repeat. Entries compare all that decides a quiescence score: there are no collisions.
 
 use shakmaty::{Chess, Position};
 
@@ -9,10 +8,7 @@ use patzer_chess::score::{INFINITE, Score};
 /// More than nearly any tree has, and small enough for the processor's cache.
 const SLOTS: usize = 1024;
 
-/// Pieces, side to move and en passant square. Castling rights matter neither for captures and evasions nor
-/// for any evaluation.
-///
-/// Three planes hold the roles in binary, with 7 on the empty en passant square; the fourth holds Black's
+/// Pieces, side to move and en passant square; castling rights decide no quiescence score. Three planes hold the roles in binary, with 7 on the empty en passant square; the fourth holds Black's
 /// pieces, or their complement if Black is to move.
 type Planes = [u64; 4];
 
@@ -32,11 +28,9 @@ impl CacheKey {
 #[derive(Debug, Clone, Copy)]
 pub struct CacheEntry {
     planes: Planes,
-    /// The static evaluation in centipawns from the side to move.
     pub eval: Option<Score>,
-    /// Lower bound of the score.
+    /// Bounds of the score.
     pub low: Score,
-    /// Upper bound of the score.
     pub high: Score,
 }
 

@@ -18,7 +18,6 @@ use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
 use patzer_eval::Evaluator;
 
-/// The state of one search thread.
 struct Worker<E> {
     evaluator: E,
     history: History,
@@ -28,12 +27,8 @@ struct Worker<E> {
 
 impl<E: Evaluator> Worker<E> {
     fn new(evaluator: E) -> Worker<E> {
-        Worker {
-            evaluator,
-            history: History::new(),
-            correction: CorrectionHistory::new(),
-            stack: Stack::new(),
-        }
+        let (history, correction) = (History::new(), CorrectionHistory::new());
+        Worker { evaluator, history, correction, stack: Stack::new() }
     }
 
     fn clear(&mut self) {
@@ -69,7 +64,6 @@ struct Shared {
     selective: bool,
 }
 
-/// A transposition table with the main thread and its helpers.
 pub struct Searcher<E: Evaluator> {
     shared: Shared,
     main: Worker<E>,
@@ -217,7 +211,6 @@ mod tests {
         }
     }
 
-    /// The table entry after a zero-window search of a position.
     fn found(text: &str, alpha: Score, depth: i32) -> Entry {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let position = from_fen(text);
