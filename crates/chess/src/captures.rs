@@ -5,8 +5,7 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Ro
 use super::attacks::pawn_attacks as all_pawn_attacks;
 use super::sliders;
 
-/// Appends the legal captures and queen promotions of a side that is not in check; quiescence never gains
-/// from an under-promotion.
+/// For a side not in check. Quiescence never gains from an under-promotion.
 pub fn generate(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -17,7 +16,6 @@ pub fn generate(position: &Chess, moves: &mut MoveList) {
     king_moves(position, king, them, moves);
 }
 
-/// A pinned piece may only move along the line of its pin.
 #[inline]
 pub(super) fn pin_allows(from: Square, to: Square, king: Square, pinned: Bitboard) -> bool {
     !pinned.contains(from) || attacks::aligned(from, to, king)
@@ -42,7 +40,6 @@ pub(super) fn blockers(board: &Board, king: Square, of: Bitboard) -> Bitboard {
     blockers
 }
 
-/// Legal moves of knights, bishops, rooks and queens to the target squares of each piece.
 #[inline]
 pub(super) fn pieces(
     position: &Chess,

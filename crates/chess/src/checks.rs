@@ -1,5 +1,3 @@
-//! Detects checking moves without making them.
-
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
 use super::captures::blockers;

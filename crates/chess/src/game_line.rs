@@ -50,7 +50,6 @@ impl Line {
         let now = self.moves.len();
         let reversible = (self.position.halfmoves() as usize).min(now);
         let key = self.key();
-        // Only every second ply has the same side to move.
         (2..=reversible).step_by(2).filter(|back| self.keys[now - back] == key).count()
     }
 }
@@ -58,15 +57,9 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::uci::UciMove;
+    use crate::testing::line;
 
-    fn played(moves: &str) -> Line {
-        let mut line = Line::new(Chess::default());
-        for text in moves.split_whitespace() {
-            line.play(text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap());
-        }
-        line
-    }
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     #[test]
     fn repetitions_count_earlier_occurrences() {
@@ -80,13 +73,13 @@ mod tests {
             ("e2e4 e7e5 e1e2 e8e7 e2e1 e7e8", 0),
             ("e2e4 e7e5 e1e2 e8e7 e2e1 e7e8 e1e2 e8e7 e2e1 e7e8", 1),
         ] {
-            assert_eq!(played(moves).repetitions(), repetitions, "{moves}");
+            assert_eq!(line(START, moves).repetitions(), repetitions, "{moves}");
         }
     }
 
     #[test]
     fn the_key_is_that_of_the_position() {
-        let line = played("e2e4 c7c5 g1f3 d7d6 f1b5 c8d7 e1g1");
+        let line = line(START, "e2e4 c7c5 g1f3 d7d6 f1b5 c8d7 e1g1");
         assert_eq!(line.key(), key::of(line.position()));
         assert_eq!(line.moves().len(), 7);
         assert_eq!(line.start(), &Chess::default());

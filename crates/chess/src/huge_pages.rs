@@ -3,7 +3,6 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-/// A huge page, in bytes.
 const PAGE: usize = 2 << 20;
 
 /// Advises 2 MiB pages for a vector's reserved, unwritten capacity, so that random access seldom misses the

@@ -44,7 +44,6 @@ pub fn of(position: &Chess) -> u64 {
     key ^ castling(position.castles().castling_rights()) ^ en_passant(position)
 }
 
-/// Updates a key by a legal move; `after` is `before` with `m` played.
 #[inline]
 pub fn after(before: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
     complete_after(approximate_after(before, key, m), before, after)
@@ -57,8 +56,7 @@ pub fn complete_after(approximate: u64, before: &Chess, after: &Chess) -> u64 {
     approximate ^ castling(lost) ^ en_passant(after)
 }
 
-/// Updates a key by a legal move without lost castling rights or a new en passant square: nearly always
-/// exact, and known before the move is made, early enough to prefetch.
+/// Without lost castling rights or a new en passant square: nearly always exact, and known early enough to prefetch.
 #[inline]
 pub fn approximate_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
@@ -92,7 +90,6 @@ fn rarely_moved(us: Color, m: Move) -> u64 {
     }
 }
 
-/// Updates a key by a null move (see [`super::null_move`]).
 #[inline]
 pub fn after_null(before: &Chess, key: u64) -> u64 {
     key ^ en_passant(before) ^ BLACK

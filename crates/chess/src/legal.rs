@@ -43,7 +43,6 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
         && pin_allows(from, to, king, pinned(position, king))
 }
 
-/// Pushes and captures of a pawn, without en passant.
 #[inline]
 fn pawn_targets(position: &Chess, from: Square) -> Bitboard {
     let turn = position.turn();

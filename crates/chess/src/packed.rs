@@ -91,7 +91,6 @@ impl PackedBoard {
         }
         let (mut mirrored, mut from) = (0u128, 0);
         for rank in occupied.to_le_bytes() {
-            // Reverse the order of a rank's pieces.
             let count = rank.count_ones();
             for index in 0..count {
                 let code = codes >> (4 * (from + index)) & 15;
@@ -111,7 +110,6 @@ impl PackedBoard {
         self.occupied().0.count_ones()
     }
 
-    /// The pieces without castling rights; `None` if a code is invalid.
     pub fn board(&self) -> Option<Board> {
         let occupied = self.occupied();
         let (mut by_role, mut black) = ([0u64; 8], 0);
@@ -190,7 +188,6 @@ pub fn ep_code(position: &Chess) -> u8 {
 }
 
 /// A move in 16 bits: from, to (6 bits each), promotion (0 none, 1 knight … 4 queen; 3 bits), castling (1 bit).
-///
 /// Castling is the king taking its own rook, in standard chess too. 0 is no move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
@@ -211,7 +208,6 @@ impl PackedMove {
         Square::new(u32::from(self.0 & 63))
     }
 
-    /// The target; the rook's square for castling.
     #[inline]
     pub fn to(self) -> Square {
         Square::new(u32::from(self.0 >> 6 & 63))
@@ -225,8 +221,7 @@ impl PackedMove {
         }
     }
 
-    /// Restores the move, reading the captured piece off the board; `None` if the mover has no piece on the
-    /// from-square. Only as legal as the packed move was: check with `is_legal` if unsure.
+    /// Restores the move, only as legal as the packed one was; `None` if the mover has no piece on `from`.
     #[inline]
     pub fn unpack(self, position: &Chess) -> Option<Move> {
         if self == PackedMove::NONE {

@@ -21,7 +21,6 @@ pub fn divide(position: &Chess, depth: u32, threads: usize, stop: &AtomicBool) -
         if depth < 4 {
             jobs.push((index, child, depth.saturating_sub(1)));
         } else {
-            // Splitting at two plies gives enough jobs to keep all threads busy.
             jobs.extend(child.legal_moves().iter().map(|&reply| (index, played(&child, reply), depth - 2)));
         }
     }

@@ -5,8 +5,7 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, R
 use super::captures::{king_moves, pieces, pin_allows, pinned};
 use super::checks::CheckInfo;
 
-/// Appends the legal quiet moves of a side that is not in check. `attacked`: the enemy's
-/// [`attacked`](super::attacks::attacked) squares.
+/// For a side not in check, given the enemy's [`attacked`](super::attacks::attacked) squares.
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -39,7 +38,6 @@ pub fn checking(position: &Chess, moves: &mut MoveList) {
     king_moves(position, king, targets(Role::King, king), moves);
 }
 
-/// Targets of single and double pawn pushes.
 #[inline]
 pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
     let forward = turn.fold_wb(8, -8);

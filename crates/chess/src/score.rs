@@ -35,16 +35,14 @@ pub const fn mate_moves(score: Score) -> Option<i32> {
     }
 }
 
-/// The logistic function σ(x) = 1 / (1 + e^−x).
 #[inline]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// Expected result, 0 to 1, of the side with a score of `centipawns`: σ(K · centipawns / 400).
-///
-/// K scales an evaluation to results and is fitted to games; at K = ln 10 it is the Elo curve, 400 centipawns for odds
-/// of 10 to 1. Source: Österlund, "Texel's Tuning Method" (2014), with base e in place of 10.
+/// At K = ln 10 it is the Elo curve, 400 centipawns for odds of 10 to 1. Source: Österlund, "Texel's Tuning
+/// Method" (2014), with base e in place of 10.
 #[inline]
 pub fn expected_score(centipawns: f64, k: f64) -> f64 {
     logistic(k * centipawns / 400.0)

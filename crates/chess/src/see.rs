@@ -1,5 +1,4 @@
-//! Static exchange evaluation, threshold form of the swap algorithm; ignores pins (Chess Programming Wiki,
-//! "SEE - The Swap Algorithm").
+//! Static exchange evaluation by thresholds, ignoring pins (Chess Programming Wiki, "SEE - The Swap Algorithm").
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 
@@ -20,8 +19,7 @@ pub fn value_or_zero(role: Option<Role>) -> Score {
     VALUES[role.map_or(0, |role| role as usize)]
 }
 
-/// Tests whether the exchange on the target square wins at least `threshold` centipawns for the mover, if
-/// both sides capture with their least valuable piece and may stop.
+/// Tests whether the exchange on the target square wins at least `threshold` centipawns for the mover.
 pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     let (from, to, gain, mut next_victim) = match m {
         Move::Normal { role, from, capture, to, promotion } => {
@@ -59,7 +57,6 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
         let ours = attackers & board.by_color(side);
         let Some((square, role)) = least_valuable(board, ours) else { break };
         if role == Role::King && (attackers & board.by_color(!side)).any() {
-            // The king may not capture a defended piece.
             break;
         }
         occupied = occupied.without(square);
@@ -125,7 +122,6 @@ mod tests {
     use crate::testing::{KIWIPETE, along_random_games, from_fen};
     use shakmaty::san::San;
 
-    /// The exact value, by testing every threshold.
     fn see(position: &Chess, m: Move) -> Score {
         (-25..=25).rev().map(|pawns| 100 * pawns).find(|&threshold| see_ge(position, m, threshold)).unwrap()
     }

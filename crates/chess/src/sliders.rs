@@ -4,7 +4,6 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
-/// Rays through a square, without the square itself.
 struct Lines {
     file: u64,
     rank: u64,
@@ -84,7 +83,6 @@ pub fn straight(square: Square, occupied: Bitboard) -> Bitboard {
     Bitboard(line_attacks(occupied, LINES[square as usize].file, square) | u64::from(rank) << first)
 }
 
-/// Attacks of a knight, bishop, rook or queen.
 #[inline(always)]
 pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
     match role {

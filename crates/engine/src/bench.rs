@@ -8,7 +8,6 @@ use shakmaty::Chess;
 use super::{Engine, Limits};
 use patzer_chess::{Line, fen};
 
-/// Default depth of `bench`, in plies.
 pub const DEPTH: i32 = 12;
 
 /// Openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings, Chess960.

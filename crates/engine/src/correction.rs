@@ -8,7 +8,7 @@ use super::params::Params;
 use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
-/// Entries count in 1/GRAIN centipawn.
+/// Units of an entry to a centipawn.
 const GRAIN: i32 = 256;
 const MAX_ENTRY: i32 = 96 * GRAIN;
 /// In centipawns.
@@ -64,7 +64,6 @@ impl CorrectionHistory {
         (sum / (128 * GRAIN)).clamp(-MAX_CORRECTION, MAX_CORRECTION)
     }
 
-    /// Learns that a search of this depth scored `difference` centipawns above the evaluation.
     pub fn update(&mut self, index: CorrectionIndex, difference: Score, depth: i32) {
         let bonus = (difference * depth * 3).clamp(-MAX_ENTRY / 4, MAX_ENTRY / 4);
         for (table, at) in self.tables.iter_mut().zip(index.0) {

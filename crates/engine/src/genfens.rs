@@ -11,17 +11,13 @@ use super::{Engine, Limits};
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::{Line, chess960, fen};
 
-/// Random plies from the start position. Half of the openings get one more, so that both sides move first
-/// equally often.
+/// Random plies; half of the openings get one more, so that both sides move first equally often.
 const PLIES: usize = 8;
-/// Random plies from a book position, likewise.
 const BOOK_PLIES: usize = 2;
 /// Rejects openings beyond this many centipawns for either side.
 const BALANCE: i32 = 600;
-/// Nodes of the search that judges the balance.
 const NODES: u64 = 2_000;
 
-/// Why no openings were generated.
 #[derive(Debug)]
 pub struct GenfensError(String);
 
@@ -66,7 +62,6 @@ impl Request {
     }
 }
 
-/// Generates the openings and hands each to `found` as a FEN.
 pub fn generate(
     request: &Request,
     engine: &mut dyn Engine,
@@ -108,7 +103,6 @@ fn starts(request: &Request) -> Result<Vec<Chess>, GenfensError> {
     if starts.is_empty() { Err(refused("holds no position".to_owned())) } else { Ok(starts) }
 }
 
-/// Plays random legal moves; `None` if they end the game.
 fn opening(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let moves = position.legal_moves();
@@ -156,7 +150,6 @@ mod tests {
         }
     }
 
-    /// Every position that legal moves reach from one in exactly this many plies.
     fn reached(start: &Chess, plies: u32) -> HashSet<u64> {
         let mut reached = HashSet::from([start.clone()]);
         for _ in 0..plies {
@@ -166,7 +159,6 @@ mod tests {
         reached.iter().map(key::of).collect()
     }
 
-    /// Checks that every FEN is a legal, balanced position that goes on, and returns the positions.
     fn openings(fens: &[String], engine: &mut dyn Engine) -> Vec<Chess> {
         let parse = |text: &String| {
             let setup = text.parse::<Fen>().unwrap().into_setup();

@@ -11,13 +11,11 @@ use patzer_chess::{MoveParts, PackedMove};
 const MAX: i32 = 16_384;
 const PIECE_SQUARES: usize = 12 * 64;
 const SIDE_PIECE_SQUARES: usize = PIECE_SQUARES / 2;
-/// From and to squares of one side, each attacked or not.
 const FROM_TOS: usize = 4 * 64 * 64;
 
-/// A piece with its target square as an index, or [`NO_MOVE`].
+/// A piece with its target square as an index; [`NO_MOVE`] for none or a null move.
 pub type PieceTo = u16;
 
-/// Also for a null move.
 pub const NO_MOVE: PieceTo = PIECE_SQUARES as PieceTo;
 
 #[inline]
@@ -26,11 +24,9 @@ pub fn piece_to(turn: Color, MoveParts { role, to, .. }: MoveParts) -> PieceTo {
     (piece * 64 + to.to_usize()) as PieceTo
 }
 
-/// Continuation-history context: the moves 1, 2 and 4 plies ago.
 #[derive(Debug, Clone, Copy)]
 pub struct ContinuationContext {
     pub moves: [PieceTo; 3],
-    /// By the enemy.
     pub attacked: Bitboard,
 }
 

@@ -52,7 +52,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Rewards the previous quiet move after a fail-low.
     pub(super) fn update_previous_move(&mut self, node: &Node, depth: i32) {
         let Some(above) = node.ply.checked_sub(1) else { return };
         if let Some(m) = self.stack.frame(above).quiet

@@ -47,7 +47,6 @@ pub use uci::{OptionError, PlayerSettings};
 /// Stack size of a search thread, several times what the deepest line needs.
 const STACK_BYTES: usize = 32 << 20;
 
-/// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     pub time: Duration,
@@ -61,9 +60,8 @@ pub struct Clock {
 pub struct Limits {
     /// In plies.
     pub depth: Option<i32>,
-    /// Hard node limit, never exceeded.
+    /// Never exceeded; no iteration begins beyond the soft limit.
     pub nodes: Option<u64>,
-    /// Soft node limit: no further iteration begins beyond it.
     pub soft_nodes: Option<u64>,
     /// Ends the search once a mate in this many moves is proven for either side.
     pub mate: Option<u32>,
@@ -123,14 +121,10 @@ pub struct Report {
     pub pv: Vec<Move>,
 }
 
-/// A chess engine, independent of its evaluation.
 pub trait Engine: Send {
-    /// Clears transposition table and histories.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line until a limit or `stop` ends it, and calls `info` after each
-    /// iteration for each of the best lines.
-    ///
+    /// Searches the last position of a line, and calls `info` after each iteration for each of the best lines.
     /// Deterministic with one thread, a node or depth limit and a preceding [`Engine::new_game`]. Returns a
     /// legal move under any limits, if there is one.
     fn search(
@@ -144,16 +138,14 @@ pub trait Engine: Send {
     /// The static evaluation in centipawns from the side to move.
     fn evaluate(&mut self, position: &Chess) -> Score;
 
-    /// The position at the end of the quiescence search's principal variation, with its static evaluation in
-    /// centipawns from its side to move; `None` if it is a stalemate.
+    /// See [`LeafSearch`], with the search that plays.
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
-    /// Resizes and clears the transposition table. On an error the table has the minimum size.
+    /// Clears the table too. On an error it has the minimum size.
     fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
     fn set_params(&mut self, params: &Params);
 
-    /// Sets the number of search threads, at least one. Only one thread gives reproducible results.
     fn set_threads(&mut self, threads: usize);
 }
 

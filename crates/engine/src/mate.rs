@@ -16,22 +16,19 @@ use patzer_eval::Evaluator;
 const MAX_NO_MATE: usize = 1 << 20;
 
 struct Proof {
-    /// By position key, the number of moves within which there is no mate.
     no_mate: HashMap<u64, u32>,
     /// Killer replies by moves left: the reply that last refuted an attempt.
     refutations: Vec<Option<Move>>,
 }
 
-/// The mate length to try before an iteration, if any: one move more every four plies, so that excluding a
-/// long mate, which takes long, does not keep the normal search from finding it.
+/// The mate length to try before an iteration: one move more every four plies, since excluding long mates is slow.
 pub(super) fn length_to_try(depth: i32, most: u32) -> Option<u32> {
     let moves = (depth + 3) as u32 / 4;
     (depth % 4 == 1 && moves <= most).then_some(moves)
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Proves a mate in exactly this many moves, given that there is no shorter one, and puts it first among
-    /// the root moves. An aborted search proves nothing.
+    /// Proves a mate in this many moves, given that there is no shorter one, and puts it first at the root.
     pub(super) fn prove_mate(&mut self, root: &Node, moves: u32) -> bool {
         let mut proof = Proof { no_mate: HashMap::new(), refutations: vec![None; moves as usize + 1] };
         let moves_to_try: MoveList = self.moves.iter().map(|root_move| root_move.m).collect();
@@ -59,7 +56,6 @@ impl<E: Evaluator> Search<'_, E> {
         moves: u32,
         proof: &mut Proof,
     ) -> Option<Move> {
-        // The fifty-move rule has already drawn.
         if self.visit() || node.position.halfmoves() >= 100 {
             return None;
         }
@@ -137,7 +133,6 @@ impl<E: Evaluator> Search<'_, E> {
         found
     }
 
-    /// Counts a node; true if the search must stop.
     fn visit(&mut self) -> bool {
         let spent = self.time.should_stop(self.nodes);
         self.nodes += u64::from(!spent);

@@ -16,18 +16,15 @@ use patzer_chess::{MoveParts, PackedMove, captures, quiets};
 
 pub use quiescence::{CAPACITY, QuiescencePicker, is_noisy};
 
-/// Above any history.
 const KILLER: i32 = 1 << 17;
 /// Sorts captures among evasions before all quiet moves.
 const NOISY: i32 = 1 << 18;
 /// Material that a checking move may lose, in centipawns.
 const CHECK_RISK: Score = -75;
-/// A move's sort key is score × INDEX_RANGE + index from the end: one maximum finds the best move, the first
-/// among equals, without branches.
+/// Sort keys are score × INDEX_RANGE + index from the end: one maximum finds the first of the best, branchless.
 const INDEX_RANGE: i32 = 1 << 9;
 /// The sort key of moves already picked, and of padding.
 const PICKED: i32 = i32::MIN;
-/// Sort keys compared at once.
 const LANES: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +80,7 @@ impl Hints {
         }
     }
 
-    /// Compares packed moves: distinct legal moves of a position pack differently, and one number compares
-    /// faster than all fields.
+    /// Distinct legal moves of a position pack differently, and one number compares faster than all fields.
     #[inline]
     pub fn is_tt_move(&self, m: Move) -> bool {
         PackedMove::pack(m) == self.packed_tt_move
@@ -114,8 +110,7 @@ impl Hints {
         if self.refutation_targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
     }
 
-    /// Compares packed moves first; a killer from another position may match with a different piece, so
-    /// confirm on the full move.
+    /// A killer from another position may match with a different piece, so confirm on the full move.
     fn refutation_rank_at_target(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
         if self.packed_refutations.iter().all(|&other| other != packed) {
@@ -130,7 +125,6 @@ impl Hints {
     }
 }
 
-/// Picks the moves of a node best first.
 pub struct MovePicker<'a> {
     hints: &'a Hints,
     stage: Stage,
@@ -160,8 +154,7 @@ impl<'a> MovePicker<'a> {
         }
     }
 
-    /// The next move, and whether it is a capture or promotion that loses material. `skip_quiets` drops quiet
-    /// moves and under-promotions from now on, except in check.
+    /// The next move, and whether it is noisy and loses material. `skip_quiets` drops quiets, except in check.
     #[inline]
     pub fn next(&mut self, node: &Node, history: &History, skip_quiets: bool) -> Option<(Move, bool)> {
         loop {
@@ -247,7 +240,6 @@ impl<'a> MovePicker<'a> {
             return;
         }
         self.moves.truncate(self.bad_captures);
-        // Under-promotions hardly ever matter, and come last.
         if may_promote(position) {
             let promotions = position.promotion_moves().into_iter();
             self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_tt_move(m)));
@@ -279,10 +271,8 @@ impl<'a> MovePicker<'a> {
     }
 }
 
-/// Sort keys, padded to whole blocks of [`LANES`].
 type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
 
-/// Scores the moves from `next` on, and pads the last block.
 #[inline(always)]
 fn score_moves(scores: &mut Scores, moves: &MoveList, next: usize, score: impl Fn(Move) -> i32) {
     scores.clear();

@@ -1,8 +1,5 @@
-//! Search parameters, one row each: name, default, range, and the value that switches the technique off, so that its
-//! worth can be measured. The rows are UCI options of `patzer-uci tunable` and the input of an SPSA tuner (Spall,
-//! "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient Approximation", 1992), whose step
-//! is a twentieth of the range.
-//!
+//! Search parameters, one row each: UCI options of `patzer-uci tunable` and the input of an SPSA tuner (Spall,
+//! "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient Approximation", 1992).
 //! Depths are in plies, scores and margins in centipawns, reductions in 1/1024 ply.
 
 use crate::OptionError;
@@ -13,14 +10,13 @@ pub struct Row {
     pub default: i32,
     pub min: i32,
     pub max: i32,
-    /// A value outside the range that switches the technique off.
+    /// Switches the technique off, to measure its worth.
     pub off: Option<i32>,
     field: fn(&mut Params) -> &mut i32,
 }
 
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal to $max:literal $(, off $off:literal)?;)+) => {
-        /// The values of all search parameters.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Params {
             $(pub $name: i32,)+
@@ -134,7 +130,6 @@ parameters! {
 }
 
 impl Params {
-    /// Sets a parameter by name, ignoring case.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
@@ -157,8 +152,7 @@ impl Row {
         format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
-    /// The tuner's input, as OpenBench takes it: name, type, value, bounds, final step and learning rate. Switches
-    /// are not tuned.
+    /// The tuner's input for OpenBench: name, type, value, bounds, final step and rate. Switches are not tuned.
     pub fn spsa(&self) -> Option<String> {
         let Row { name, default, min, max, .. } = self;
         let step = (f64::from(max - min) / 20.0).max(0.5);

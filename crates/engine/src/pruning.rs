@@ -12,7 +12,6 @@ use patzer_chess::see::{see_ge, see_ge_with_attacks, value_or_zero};
 use patzer_chess::{MoveParts, PackedMove, captures, key, null_move, played};
 use patzer_eval::Evaluator;
 
-/// Reductions by depth and move count, in 1/1024 ply.
 pub(super) struct LmrTable([[i32; 64]; 64]);
 
 impl LmrTable {
@@ -166,7 +165,6 @@ impl<E: Evaluator> Search<'_, E> {
         self.fails_exchange(node, ctx, mv, attacked).then(|| mv.quiet && self.late_move_pruning(ctx, mv))
     }
 
-    /// Prunes quiet moves that do not give check: late move pruning, futility, history pruning.
     fn prunes_quiet(&self, node: &Node, ctx: &NodeContext, mv: &MoveContext) -> bool {
         let (depth, params) = (ctx.depth, self.params);
         if !mv.quiet || mv.gives_check {
@@ -194,7 +192,7 @@ impl<E: Evaluator> Search<'_, E> {
         depth <= params.see_depth && !see_ge_with_attacks(node.position, mv.m, -most, attacked)
     }
 
-    /// The base reduction by depth, move count and history, in 1/1024 ply.
+    /// In 1/1024 ply.
     pub(super) fn reduction(&self, ctx: &NodeContext, move_count: usize, history: i32) -> i32 {
         let (depth, params) = (ctx.depth, self.params);
         self.lmr.0[depth.clamp(0, 63) as usize][move_count.min(63)]

@@ -21,7 +21,6 @@ pub trait LeafSearch: Send {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 }
 
-/// Creates a leaf search with this evaluation.
 pub fn leaf_search(evaluation: &Evaluation) -> Box<dyn LeafSearch> {
     let cache = QuiescenceCache::new();
     match evaluation {
@@ -82,7 +81,6 @@ impl<E: Evaluator> LeafSearcher<E> {
         best
     }
 
-    /// Tests whether the score of a node is at least `bound`.
     fn reaches(&mut self, node: &Node, bound: Score) -> bool {
         // Mate scores count from the root, so cached bounds hold for one ply only.
         let key = CacheKey::new(node.position);

@@ -29,8 +29,7 @@ impl RootMove {
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Searches the last position of a line within limits. `helper` numbers the threads from 0: all but the
-    /// first only fill the table, every second one a ply ahead, and report nothing.
+    /// `helper` numbers the threads from 0: all but the first only fill the table, every second one a ply ahead.
     pub fn run(
         &mut self,
         line: &Line,
@@ -141,10 +140,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// The stability of the best move; `scores` are the results of earlier iterations.
     fn stability(&self, depth: i32, iterations: usize, scores: &[Score]) -> BestMoveStability {
         let neutral = BestMoveStability { iterations, ..BestMoveStability::default() };
-        // The first iterations are too short to tell.
         let Some(last) = scores.last_chunk::<4>().filter(|_| depth >= 6) else { return neutral };
         let best = &self.moves[0];
         let node_share = best.nodes as f64 / self.nodes.max(1) as f64;
@@ -156,7 +153,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// The report before the first iteration: some legal move, or the end of the game.
     fn first_report(&mut self, root: &Node) -> Report {
         let best = self.moves.first().map(|root_move| root_move.m);
         Report {
@@ -169,8 +165,7 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Updates the report and passes it on for each line of a complete iteration. An aborted iteration still
-    /// counts as far as it improved on the best move.
+    /// Reports each line of a complete iteration. An aborted one counts as far as it improved on the best move.
     fn report(&mut self, report: &mut Report, lines: usize, complete: bool, info: &mut dyn FnMut(&Report)) {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();

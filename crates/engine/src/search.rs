@@ -36,9 +36,7 @@ pub struct Search<'a, E> {
     pub(super) nodes: u64,
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
-    /// Root moves, best first.
     pub(super) moves: Vec<RootMove>,
-    /// The current MultiPV line, from 0.
     pub(super) rank: usize,
     /// `searchmoves` excludes some legal moves.
     pub(super) restricted: bool,
@@ -53,7 +51,6 @@ pub(super) struct MoveContext {
     pub losing: bool,
     pub gives_check: bool,
     pub move_count: usize,
-    /// A killer or the counter move.
     pub refutation: bool,
     pub history: i32,
     /// The base reduction in 1/1024 ply.
@@ -66,7 +63,6 @@ pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
     pub depth: i32,
-    /// The static evaluation, refined by the table's score.
     pub eval: Score,
     /// Is or has been part of a principal variation.
     pub pv: bool,
@@ -163,7 +159,6 @@ impl<E: Evaluator> Search<'_, E> {
         entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
 
-    /// The corrected static evaluation, meaningless in check.
     fn static_eval(&mut self, node: &Node, entry: Option<Entry>, correction: Score) -> Score {
         if self.stack.frame(node.ply).excluded.is_some() {
             return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
@@ -176,7 +171,6 @@ impl<E: Evaluator> Search<'_, E> {
         eval.unwrap_or(-INFINITE)
     }
 
-    /// The raw and the corrected evaluation.
     #[inline]
     pub(super) fn evaluate(
         &mut self,
@@ -275,7 +269,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
         if move_count == 0 {
             return match excluded {
-                // Only the excluded move is legal.
                 Some(_) => start,
                 None if node.in_check => mated_in(node.ply as i32),
                 None => 0,

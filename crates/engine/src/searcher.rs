@@ -77,7 +77,6 @@ impl<E: Evaluator> Searcher<E> {
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
-    /// An engine without pruning, reductions and table cut-offs.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
         let mut searcher = Searcher::new(evaluator, TranspositionTable::smallest());
@@ -118,7 +117,6 @@ impl<E: Evaluator> Engine for Searcher<E> {
                     helper.new_search(shared, TimeManager::new(&endless, number, &done, &shared_nodes));
                 let (endless, mut ignore) = (&endless, |_: &Report| {});
                 let work = move || search.run(line, endless, index + 1, &mut ignore);
-                // If a helper cannot be started, the others still search.
                 let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             }
             let report = search.run(line, limits, 0, info);

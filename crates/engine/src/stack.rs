@@ -31,7 +31,6 @@ pub struct Frame {
     /// The static evaluation before correction, `None` in check.
     pub raw_eval: Option<Score>,
     pub eval: Option<Score>,
-    /// The move that a singular search excludes.
     pub excluded: Option<Move>,
     /// Double extensions on the path from the root.
     pub double_extensions: u8,
@@ -110,7 +109,6 @@ impl Stack {
             }
     }
 
-    /// Descends a ply by a move, or by a null move as [`NO_MOVE`].
     #[inline]
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
@@ -127,8 +125,7 @@ impl Stack {
         self.keys.pop();
     }
 
-    /// Draw by repetition: once before within the search, where whoever can repeat once can repeat again, or
-    /// twice before in all.
+    /// Once before within the search, where whoever can repeat once can do so again, or twice before in all.
     pub fn is_repetition(&self, node: &Node) -> bool {
         let plies_since_null =
             (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);

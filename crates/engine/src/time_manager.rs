@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Limits, Ponder};
 
-/// The stability of the best move over the iterations; the default is neutral.
 #[derive(Debug, Clone, Copy)]
 pub struct BestMoveStability {
     /// Iterations since the best move last changed.
@@ -103,7 +102,6 @@ impl<'a> TimeManager<'a> {
             || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
     }
 
-    /// Publishes this thread's node count and returns the total of all threads.
     pub fn total_nodes(&mut self, nodes: u64) -> u64 {
         let new = nodes - self.published;
         self.published = nodes;
@@ -134,8 +132,7 @@ fn after_overhead(time: Duration, overhead: Duration) -> Duration {
     time.saturating_sub(overhead).max(Duration::from_millis(1))
 }
 
-/// The number of moves that the time must last for: fewer than will come, since later moves are cheaper.
-/// Tuned by games.
+/// Fewer moves than will come, since later ones are cheaper. Tuned by games.
 fn expected_moves(number: u32) -> u32 {
     (77_u32.saturating_sub(number) / 2).clamp(18, 34)
 }
@@ -143,8 +140,7 @@ fn expected_moves(number: u32) -> u32 {
 /// The soft limit, for new iterations, and the hard limit.
 fn allocate(clock: Clock, number: u32, overhead: Duration) -> (Duration, Duration) {
     let moves = clock.moves_to_go.map_or_else(|| expected_moves(number), |moves| moves.clamp(1, 40));
-    // Each of these moves brings its increment and costs its overhead, so that a low clock is never run down
-    // to where one late answer loses.
+    // Each move brings its increment and costs its overhead: no clock runs down to where a late answer loses.
     let soft = after_overhead(clock.time + clock.increment * (moves - 1), overhead * (moves + 2)) / moves;
     let time = after_overhead(clock.time, overhead);
     // The last move before the time control may use nearly everything.
@@ -168,7 +164,6 @@ mod tests {
             for increment in [0, 80, 1000, 30_000] {
                 for moves in [None, Some(0), Some(1), Some(2), Some(40), Some(200)] {
                     let left = Duration::from_millis(ms).saturating_sub(overhead);
-                    // At the beginning of a game, and where the share of the time is greatest.
                     for number in [1, 300] {
                         let (soft, hard) = allocate(clock(ms, increment, moves), number, overhead);
                         assert!(soft <= hard);

@@ -8,7 +8,6 @@ use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
-/// How a stored score bounds the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bound {
@@ -29,7 +28,6 @@ pub struct Entry {
     pub score: Score,
     /// The static evaluation, `None` in check.
     pub eval: Option<Score>,
-    /// Search depth in plies, or one of the quiescence depths.
     pub depth: i32,
     pub bound: Bound,
     /// Has been part of a principal variation.
@@ -51,7 +49,6 @@ impl Entry {
         }
     }
 
-    /// Improves a static evaluation by the stored score, where the bound allows it.
     pub fn refine(&self, eval: Score) -> Score {
         match self.bound {
             Bound::Exact => self.score,
@@ -160,13 +157,10 @@ impl Slot {
 struct Cluster([Slot; 4]);
 
 const CLUSTERS_PER_MIB: usize = (1 << 20) / size_of::<Cluster>();
-/// Clusters that one thread clears at a time.
 const CLUSTERS_PER_THREAD: usize = 1 << 16;
 
-/// The memory for a transposition table is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// The requested size in MiB.
     pub mb: usize,
 }
 
@@ -185,7 +179,6 @@ pub struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// Allocates a table of this many MiB, at least one.
     pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
@@ -199,8 +192,7 @@ impl TranspositionTable {
         TranspositionTable::of(CLUSTERS_PER_MIB)
     }
 
-    /// A table for one search of at most this many nodes: sixteen slots for each, up to a MiB, so that hardly
-    /// anything is replaced.
+    /// Sixteen slots for each node, up to a MiB, so that hardly anything is replaced.
     pub fn for_nodes(nodes: u64) -> TranspositionTable {
         TranspositionTable::of(nodes.saturating_mul(4).clamp(256, CLUSTERS_PER_MIB as u64) as usize)
     }
@@ -210,7 +202,6 @@ impl TranspositionTable {
         TranspositionTable { clusters, age: AtomicU8::new(0) }
     }
 
-    /// Clears the table, with all cores if it is large.
     pub fn clear(&mut self) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = self.clusters.len();
@@ -275,8 +266,7 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores an entry in the least valuable slot of its cluster. A shallower result of this search for the
-    /// same position does not replace a deeper one unless it is exact.
+    /// Replaces the least valuable slot; a shallower result of this search replaces a deeper one only if exact.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age();
         let slots = &self.clusters[self.index(key)].0;

@@ -32,8 +32,7 @@ impl QuiescencePicker {
         QuiescencePicker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0, checks: false }
     }
 
-    /// Generates the moves of a quiescence node: all evasions in check, else captures and queen promotions,
-    /// later followed by quiet checks if `checks`.
+    /// Generates all evasions in check, else captures and queen promotions, and later quiet checks if `checks`.
     pub fn fill(&mut self, node: &Node, best: PackedMove, checks: bool) {
         if node.in_check {
             self.moves = node.position.legal_moves();
@@ -58,7 +57,6 @@ impl QuiescencePicker {
         }
     }
 
-    /// The moves not yet picked; all moves before the first call of `next`.
     #[inline]
     pub fn remaining(&self) -> &[Move] {
         &self.moves[self.next..]

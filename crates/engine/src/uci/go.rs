@@ -1,5 +1,4 @@
-//! The `go` command. A GUI waits for a move, so nothing is refused: unknown words are skipped, and a limit
-//! without a number becomes the least one.
+//! The `go` command. A GUI waits for a move: unknown words are skipped, a limit without a number is the least.
 
 use std::str::SplitWhitespace;
 use std::time::Duration;
@@ -81,7 +80,6 @@ impl<'a> Reader<'a> {
             return 0;
         };
         match text.parse::<i128>() {
-            // Clamp, since durations are added up later.
             Ok(number) => number.clamp(0, i128::from(u32::MAX) * 1000) as u64,
             Err(_) => {
                 self.warnings.push(format!("go {word} {text}: not a number, taken as the least"));
@@ -90,7 +88,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `searchmoves` up to the first word that is not a move.
     fn moves(&mut self, position: &Chess, limits: &mut Limits) {
         while let Some(text) = self.next() {
             match text.parse::<UciMove>().map(|uci| uci.to_move(position)) {

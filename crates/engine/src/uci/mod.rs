@@ -1,6 +1,5 @@
 //! The Universal Chess Interface (Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface",
-//! 2006). Searches run beside the reading of commands, so `stop`, `isready` and `quit` take effect at any
-//! time. Invalid input is answered by an `info string` and changes nothing.
+//! 2006). Searches run beside the reading of commands. An `info string` answers invalid input.
 
 mod go;
 mod notation;
@@ -94,7 +93,6 @@ fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io
     Ok(())
 }
 
-/// The output, shared by the session and its searches.
 #[derive(Clone)]
 struct Out(Arc<Mutex<Sink>>);
 
@@ -108,7 +106,6 @@ impl Out {
         Out(Arc::new(Mutex::new(Sink { to: Box::new(to), closed: false })))
     }
 
-    /// A broken pipe is only recorded.
     fn say(&self, line: impl std::fmt::Display) {
         let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = writeln!(sink.to, "{line}").and_then(|()| sink.to.flush()).is_err();

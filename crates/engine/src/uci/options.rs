@@ -28,7 +28,6 @@ struct InProcess {
 
 const EMBEDDED: &str = "<embedded>";
 
-/// Default size of the transposition table, in MiB.
 pub const HASH_MB: usize = 16;
 const MAX_HASH_MB: u64 = 65_536;
 /// Default time reserved for each move, in milliseconds.
@@ -119,7 +118,6 @@ impl UciOption {
     }
 }
 
-/// The options of a player in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerSettings {
     /// In MiB.
@@ -129,7 +127,6 @@ pub struct PlayerSettings {
 }
 
 impl PlayerSettings {
-    /// Sets one of the UCI options that players in this process take.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
         let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
@@ -144,7 +141,6 @@ impl PlayerSettings {
     }
 }
 
-/// Why an option was not set.
 #[derive(Debug)]
 pub enum OptionError {
     Syntax,

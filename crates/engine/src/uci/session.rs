@@ -1,6 +1,5 @@
-//! The state of a UCI session and its commands. At most one job runs at a time, on a separate thread that
-//! borrows the engine. Commands that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit`
-//! are handled at once.
+//! The state of a UCI session. At most one job runs at a time, on a thread that borrows the engine, and commands
+//! that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit` are handled at once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -143,7 +142,6 @@ impl Session {
         }
     }
 
-    /// Runs queued commands up to the next job.
     fn proceed(&mut self) {
         while let Some(text) = self.waiting.front() {
             let stop = split(text).0 == "stop";
@@ -290,7 +288,6 @@ impl Session {
         }
     }
 
-    /// Stops the running job; its answer is printed before this returns.
     pub fn halt(&mut self) {
         if let Some(running) = &self.running {
             running.stop.store(true, Ordering::Relaxed);
@@ -298,7 +295,6 @@ impl Session {
         self.settle();
     }
 
-    /// Joins the running job, stopping it if it is endless.
     fn settle(&mut self) {
         let Some(running) = self.running.take() else { return };
         if running.hold.holds() {
