@@ -56,7 +56,7 @@ pub fn complete_after(approximate: u64, before: &Chess, after: &Chess) -> u64 {
     approximate ^ castling(lost) ^ en_passant(after)
 }
 
-/// Without lost castling rights or a new en passant square: nearly always exact, and known early enough to prefetch.
+/// Ignores lost castling rights and a new en passant square: nearly always exact, and early enough to prefetch.
 #[inline]
 pub fn approximate_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();

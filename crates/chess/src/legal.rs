@@ -1,6 +1,6 @@
 //! Legality of hash moves and killers, and check detection, without generating moves.
 
-use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Chess, Move, Position, Role, attacks};
 
 use super::captures::{attackers, pin_allows, pinned};
 use super::{quiets, sliders};
@@ -23,7 +23,11 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let Some(king) = board.king_of(position.turn()) else { return false };
     let occupied = board.occupied();
     let targets = match role {
-        Role::Pawn => pawn_targets(position, from),
+        Role::Pawn => {
+            let turn = position.turn();
+            let (single, double) = quiets::pushes(turn, from.into(), !occupied);
+            single | double | (attacks::pawn_attacks(turn, from) & position.them())
+        }
         // Not in check, so no slider attacks through the king's square.
         Role::King => {
             return promotion.is_none()
@@ -41,13 +45,6 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
         && targets.contains(to)
         && capture == board.role_at(to)
         && pin_allows(from, to, king, pinned(position, king))
-}
-
-#[inline]
-fn pawn_targets(position: &Chess, from: Square) -> Bitboard {
-    let turn = position.turn();
-    let (single, double) = quiets::pushes(turn, from.into(), !position.board().occupied());
-    single | double | (attacks::pawn_attacks(turn, from) & position.them())
 }
 
 #[cfg(test)]

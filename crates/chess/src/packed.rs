@@ -252,10 +252,9 @@ pub fn castling_side(king: Square, rook: Square) -> CastlingSide {
 mod tests {
     use super::*;
     use crate::testing::KIWIPETE;
-    use shakmaty::fen::Fen;
 
-    fn position(fen: &str) -> Chess {
-        fen.parse::<Fen>().unwrap().into_position(CastlingMode::Chess960).unwrap()
+    fn position(text: &str) -> Chess {
+        crate::fen::position(text, true).unwrap()
     }
 
     #[test]
@@ -294,9 +293,10 @@ mod tests {
 
     #[test]
     fn junk_does_not_unpack() {
-        let mut bytes = [0xff; 24];
-        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
-        bytes[..8].copy_from_slice(&3u64.to_le_bytes());
-        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+        for occupied in [u64::MAX, 3] {
+            let mut bytes = [0xff; 24];
+            bytes[..8].copy_from_slice(&occupied.to_le_bytes());
+            assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+        }
     }
 }

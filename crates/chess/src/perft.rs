@@ -1,5 +1,3 @@
-//! Perft: counts leaf nodes of the legal move tree.
-
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 

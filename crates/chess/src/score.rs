@@ -26,12 +26,10 @@ pub const fn is_mate(score: Score) -> bool {
 
 /// Mate distance in moves as UCI counts them: positive for giving, negative for receiving mate.
 pub const fn mate_moves(score: Score) -> Option<i32> {
-    if score >= MATE_IN_MAX {
-        Some((MATE - score + 1) / 2)
-    } else if score <= -MATE_IN_MAX {
-        Some(-(MATE + score) / 2)
-    } else {
-        None
+    match score {
+        _ if score >= MATE_IN_MAX => Some((MATE - score + 1) / 2),
+        _ if score <= -MATE_IN_MAX => Some(-(MATE + score) / 2),
+        _ => None,
     }
 }
 

@@ -1,5 +1,3 @@
-//! Singular extensions and multi-cut.
-
 use shakmaty::Move;
 
 use super::search::{NodeContext, Search};

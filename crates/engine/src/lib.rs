@@ -86,7 +86,6 @@ impl Ponder {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Reports whether the opponent is still to move.
     pub fn holds(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }

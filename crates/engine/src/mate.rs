@@ -21,7 +21,7 @@ struct Proof {
     refutations: Vec<Option<Move>>,
 }
 
-/// The mate length to try before an iteration: one move more every four plies, since excluding long mates is slow.
+/// The mate length to try before an iteration, growing slowly, since excluding a long mate takes long.
 pub(super) fn length_to_try(depth: i32, most: u32) -> Option<u32> {
     let moves = (depth + 3) as u32 / 4;
     (depth % 4 == 1 && moves <= most).then_some(moves)
@@ -180,7 +180,6 @@ mod tests {
             assert_eq!(report.score, mate_in(2 * moves as i32 - 1), "{text}");
             let key = key.parse::<UciMove>().unwrap().to_move(&position).unwrap();
             assert_eq!(report.best, Some(key), "{text}");
-            // The line is legal, of full length, and ends in mate.
             assert_eq!(report.pv.len(), 2 * moves as usize - 1, "{text}");
             let end = report.pv.iter().fold(position, |position, &m| position.play(m).unwrap());
             assert!(end.is_checkmate(), "{text}");

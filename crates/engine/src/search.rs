@@ -31,7 +31,7 @@ pub struct Search<'a, E> {
     pub(super) params: &'a Params,
     pub(super) lmr: &'a LmrTable,
     pub(super) time: TimeManager<'a>,
-    /// Enables pruning, reductions and table cut-offs; plain alpha-beta without, which tests compare with negamax.
+    /// Prunes, reduces and cuts off by the table; else plain alpha-beta, which tests compare with negamax.
     pub(super) selective: bool,
     pub(super) nodes: u64,
     pub(super) seldepth: usize,

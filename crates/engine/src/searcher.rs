@@ -14,8 +14,8 @@ use super::stack::{Node, Stack};
 use super::time_manager::TimeManager;
 use super::transposition_table::{DEPTH_QS_NO_CHECKS, OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Report, STACK_BYTES};
-use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
+use patzer_chess::{Line, played};
 use patzer_eval::Evaluator;
 
 struct Worker<E> {
@@ -138,10 +138,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         search.selective = false;
         let value = search.quiesce::<true>(&root, -INFINITE, INFINITE, DEPTH_QS_NO_CHECKS);
         let line = self.main.stack.line(0);
-        let mut leaf = position.clone();
-        for &m in line {
-            leaf.play_unchecked(m);
-        }
+        let leaf = line.iter().fold(position.clone(), |position, &m| played(&position, m));
         if has_no_moves(&leaf) {
             return leaf.is_check().then(|| (leaf, mated_in(0)));
         }

@@ -60,12 +60,10 @@ impl Entry {
 
 /// Mate scores count from the root in the search, but from the position in the table.
 fn shift_mate(score: Score, plies: Score) -> Score {
-    if score >= MATE_IN_MAX {
-        score + plies
-    } else if score <= -MATE_IN_MAX {
-        score - plies
-    } else {
-        score
+    match score {
+        _ if score >= MATE_IN_MAX => score + plies,
+        _ if score <= -MATE_IN_MAX => score - plies,
+        _ => score,
     }
 }
 

@@ -45,8 +45,7 @@ impl Gui {
 
     fn quit(mut self) {
         self.say("quit\n");
-        let mut rest = String::new();
-        while self.from.read_line(&mut rest).unwrap() > 0 {}
+        std::io::copy(&mut self.from, &mut std::io::sink()).unwrap();
         assert!(self.child.lock().unwrap().wait().unwrap().success());
     }
 }

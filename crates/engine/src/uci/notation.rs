@@ -23,14 +23,12 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
         return (None, Some("position needs: startpos or fen FEN, then moves MOVE...".to_owned()));
     };
     for &text in words.iter().skip(end + 1) {
-        match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
-            Some(m) => line.play(m),
-            None => {
-                let number = line.moves().len() + 1;
-                let error = format!("move {number} `{text}` is not legal; it and what follows is left out");
-                return (Some(line), Some(error));
-            }
-        }
+        let Some(m) = text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) else {
+            let number = line.moves().len() + 1;
+            let error = format!("move {number} `{text}` is not legal; it and what follows is left out");
+            return (Some(line), Some(error));
+        };
+        line.play(m);
     }
     (Some(line), None)
 }

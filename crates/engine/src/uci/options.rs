@@ -14,16 +14,14 @@ pub struct UciOption {
     in_process: Option<InProcess>,
 }
 
+/// The maximum and the setter for players in this process.
+type InProcess = (u64, fn(&mut PlayerSettings, u64));
+
 enum Kind {
     Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), OptionError> },
     Check { default: bool, set: fn(&mut Session, bool) },
     Text { default: &'static str, set: fn(&mut Session, &str) -> Result<(), OptionError> },
     Button { set: fn(&mut Session) },
-}
-
-struct InProcess {
-    max: u64,
-    set: fn(&mut PlayerSettings, u64),
 }
 
 const EMBEDDED: &str = "<embedded>";
@@ -87,7 +85,7 @@ impl UciOption {
     }
 
     const fn in_process(self, max: u64, set: fn(&mut PlayerSettings, u64)) -> UciOption {
-        UciOption { in_process: Some(InProcess { max, set }), ..self }
+        UciOption { in_process: Some((max, set)), ..self }
     }
 
     pub fn declaration(&self) -> String {
@@ -129,10 +127,10 @@ pub struct PlayerSettings {
 impl PlayerSettings {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
-        let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
+        let Some((max, set)) = option.and_then(|option| option.in_process) else {
             return Err(OptionError::NotInProcess(name.to_owned()));
         };
-        let Some(number) = value.parse().ok().filter(|number| number <= max) else {
+        let Some(number) = value.parse().ok().filter(|&number| number <= max) else {
             let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
             return Err(OptionError::Value(name, takes, value.to_owned()));
         };

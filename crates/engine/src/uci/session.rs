@@ -56,11 +56,7 @@ enum Hold {
 
 impl Hold {
     fn holds(&self) -> bool {
-        match self {
-            Hold::No => false,
-            Hold::Endless => true,
-            Hold::Ponder(ponder) => ponder.holds(),
-        }
+        matches!(self, Hold::Endless) || matches!(self, Hold::Ponder(ponder) if ponder.holds())
     }
 }
 
@@ -158,9 +154,7 @@ impl Session {
         match command {
             "ucinewgame" => self.engine().new_game(),
             "setoption" => {
-                if let Err(reason) = options::set(self, arguments) {
-                    self.out.explain(reason);
-                }
+                options::set(self, arguments).unwrap_or_else(|reason| self.out.explain(reason));
             }
             "position" => {
                 let (line, error) = notation::line(arguments, self.chess960);
@@ -178,7 +172,13 @@ impl Session {
                 let score = self.engine().evaluate(&position);
                 self.out.explain(format_args!("evaluation {score} cp from the side to move"));
             }
-            "bench" => self.bench(arguments),
+            "bench" => {
+                let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
+                let out = self.out.clone();
+                self.start(Hold::No, move |engine, stop| {
+                    out.say(bench::run(engine, depth, stop, &mut |_| {}))
+                });
+            }
             "genfens" => self.genfens(arguments),
             "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
             _ => self.out.explain(format_args!("unknown command `{command}`")),
@@ -249,12 +249,6 @@ impl Session {
         });
     }
 
-    fn bench(&mut self, arguments: &str) {
-        let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
-        let out = self.out.clone();
-        self.start(Hold::No, move |engine, stop| out.say(bench::run(engine, depth, stop, &mut |_| {})));
-    }
-
     fn genfens(&mut self, arguments: &str) {
         let out = self.out.clone();
         let request = match Request::parse(arguments) {
@@ -262,12 +256,9 @@ impl Session {
             Err(reason) => return self.out.explain(reason),
         };
         self.start(Hold::No, move |engine, stop| {
-            let made = genfens::generate(&request, engine, stop, &mut |fen| {
-                out.explain(format_args!("genfens {fen}"));
-            });
-            if let Err(reason) = made {
-                out.explain(reason);
-            }
+            let mut found = |fen: &str| out.explain(format_args!("genfens {fen}"));
+            let made = genfens::generate(&request, engine, stop, &mut found);
+            made.unwrap_or_else(|reason| out.explain(reason));
         });
     }
 
