@@ -1,5 +1,4 @@
-//! Attack maps of a whole side by Kogge-Stone fills: sliders spread together, one direction at a time,
-//! without tables (Chess Programming Wiki, "Kogge-Stone Algorithm").
+//! Attack maps of a whole side, without tables (Chess Programming Wiki, "Kogge-Stone Algorithm").
 
 use shakmaty::{Bitboard, Board, Color, attacks};
 
@@ -8,7 +7,6 @@ const ALL: Bitboard = Bitboard::FULL;
 const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
 const NOT_H: Bitboard = Bitboard(!0x8080_8080_8080_8080);
 
-/// The squares that the pieces of one side attack, ignoring pins.
 pub fn attacked(board: &Board, by: Color) -> Bitboard {
     let ours = board.by_color(by);
     let empty = !board.occupied();
@@ -36,7 +34,6 @@ pub(super) fn pawn_attacks(pawns: Bitboard, side: Color) -> Bitboard {
     forward.shift(1) & NOT_A | forward.shift(-1) & NOT_H
 }
 
-/// Attacks of sliders in one direction; `within` masks out steps that wrap around the board edge.
 #[inline(always)]
 fn fill(mut sliders: Bitboard, empty: Bitboard, step: i32, within: Bitboard) -> Bitboard {
     let mut free = empty & within;

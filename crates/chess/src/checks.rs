@@ -1,5 +1,3 @@
-//! Detects checking moves without making them.
-
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
 use super::captures::blockers;
@@ -16,11 +14,9 @@ pub struct CheckInfo {
 }
 
 impl CheckInfo {
-    /// Computes the check squares of a position.
     #[inline]
     pub fn new(position: &Chess) -> CheckInfo {
         let board = position.board();
-        // Every legal position has one.
         let king = board.king_of(!position.turn()).unwrap_or(Square::A1);
         let occupied = board.occupied();
         let pawn = attacks::pawn_attacks(!position.turn(), king);

@@ -1,27 +1,16 @@
-//! Lenient FEN parsing. GUIs and old collections write castling rights and en passant squares that the board
-//! does not support; these are dropped. A board without legal sense (no king, side not to move in check) is
-//! an error.
+//! Lenient FEN parsing: drops castling rights and en passant squares that the board does not support, which
+//! GUIs and old collections write. A board without legal sense (no king, side not to move in check) is an error.
 
-use std::fmt;
-
-use shakmaty::fen::{Fen, ParseFenError};
+use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, FromSetup, PositionError};
 
-/// Why a text is not a position.
+/// Why a text is not a position, and the text.
 #[derive(Debug)]
-pub enum FenError {
-    /// Not a FEN; holds the text.
-    Syntax(ParseFenError, String),
-    /// A board without legal sense; holds the text.
-    Position(Box<PositionError<Chess>>, String),
-}
+pub struct FenError(String);
 
-impl fmt::Display for FenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FenError::Syntax(error, text) => write!(f, "{error}: `{text}`"),
-            FenError::Position(error, text) => write!(f, "{error}: `{text}`"),
-        }
+impl std::fmt::Display for FenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -29,22 +18,22 @@ impl std::error::Error for FenError {}
 
 impl From<FenError> for String {
     fn from(error: FenError) -> String {
-        error.to_string()
+        error.0
     }
 }
 
 /// Parses a FEN. `chess960` forces Chess960 castling; otherwise it is used only if standard castling cannot
 /// express the rights.
 pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {
-    let fen: Fen = text.trim().parse().map_err(|error| FenError::Syntax(error, text.to_owned()))?;
-    let setup = fen.into_setup();
+    let setup =
+        text.trim().parse::<Fen>().map_err(|error| FenError(format!("{error}: `{text}`")))?.into_setup();
     let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::detect(&setup) };
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
-        .map_err(|error| FenError::Position(Box::new(error), text.to_owned()))
+        .map_err(|error| FenError(format!("{error}: `{text}`")))
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ impl Line {
         Line { position: start.clone(), start, moves: Vec::new(), keys }
     }
 
-    /// Plays a move, which must be legal.
     pub fn play(&mut self, m: Move) {
         let after = played(&self.position, m);
         self.keys.push(key::after(&self.position, self.key(), m, &after));
@@ -51,7 +50,6 @@ impl Line {
         let now = self.moves.len();
         let reversible = (self.position.halfmoves() as usize).min(now);
         let key = self.key();
-        // Only every second ply has the same side to move.
         (2..=reversible).step_by(2).filter(|back| self.keys[now - back] == key).count()
     }
 }
@@ -59,41 +57,29 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::uci::UciMove;
+    use crate::testing::line;
 
-    fn played(start: Chess, moves: &str) -> Line {
-        let mut line = Line::new(start);
-        for text in moves.split_whitespace() {
-            let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
-            line.play(m);
-        }
-        line
-    }
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     #[test]
     fn repetitions_count_earlier_occurrences() {
         let shuffle = "g1f3 g8f6 f3g1 f6g8";
-        assert_eq!(played(Chess::default(), "").repetitions(), 0);
-        assert_eq!(played(Chess::default(), "g1f3 g8f6").repetitions(), 0);
-        assert_eq!(played(Chess::default(), shuffle).repetitions(), 1);
-        assert_eq!(
-            played(Chess::default(), &shuffle.repeat(2).replace("f6g8g1f3", "f6g8 g1f3")).repetitions(),
-            2
-        );
-    }
-
-    #[test]
-    fn lost_castling_rights_make_another_position() {
-        // Both kings step out and back: same board, same side to move, no castling rights.
-        let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8");
-        assert_eq!(line.repetitions(), 0);
-        let line = played(Chess::default(), "e2e4 e7e5 e1e2 e8e7 e2e1 e7e8 e1e2 e8e7 e2e1 e7e8");
-        assert_eq!(line.repetitions(), 1);
+        for (moves, repetitions) in [
+            ("", 0),
+            ("g1f3 g8f6", 0),
+            (shuffle, 1),
+            (&format!("{shuffle} {shuffle}"), 2),
+            // Both kings step out and back: same board, same side to move, no castling rights.
+            ("e2e4 e7e5 e1e2 e8e7 e2e1 e7e8", 0),
+            ("e2e4 e7e5 e1e2 e8e7 e2e1 e7e8 e1e2 e8e7 e2e1 e7e8", 1),
+        ] {
+            assert_eq!(line(START, moves).repetitions(), repetitions, "{moves}");
+        }
     }
 
     #[test]
     fn the_key_is_that_of_the_position() {
-        let line = played(Chess::default(), "e2e4 c7c5 g1f3 d7d6 f1b5 c8d7 e1g1");
+        let line = line(START, "e2e4 c7c5 g1f3 d7d6 f1b5 c8d7 e1g1");
         assert_eq!(line.key(), key::of(line.position()));
         assert_eq!(line.moves().len(), 7);
         assert_eq!(line.start(), &Chess::default());

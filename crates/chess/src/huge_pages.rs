@@ -3,7 +3,6 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-/// A huge page, in bytes.
 const PAGE: usize = 2 << 20;
 
 /// Advises 2 MiB pages for a vector's reserved, unwritten capacity, so that random access seldom misses the
@@ -13,7 +12,6 @@ pub fn advise_huge_pages<T>(spare: &mut Vec<T>) {
     advise(start.cast()..end.cast());
 }
 
-/// Advises huge pages for an unwritten range that belongs to the caller.
 fn advise(range: Range<*mut u8>) {
     #[cfg(target_os = "linux")]
     {
@@ -41,14 +39,12 @@ pub fn zeroed(count: usize) -> (Vec<i16>, usize) {
     let first = ((start as usize).next_multiple_of(PAGE) - start as usize) / size_of::<i16>();
     advise(start.cast()..end.cast());
     values.truncate(first + count);
-    // Write each page first: a page that is read first maps the shared zero page, and the later write faults
-    // again.
+    // Write each page: one that is read first maps the shared zero page, and the later write faults again.
     values[first..].chunks_mut(page).for_each(|page| *black_box(&mut page[0]) = 0);
     (values, first)
 }
 
-/// A vector written value by value: lazily zeroed memory maps a page twice if it is read before it is
-/// written, and the second mapping interrupts all cores.
+/// A vector written value by value: zeroed memory that is read first maps a page twice, interrupting all cores.
 pub fn prefaulted<T: Clone>(count: usize, value: T) -> Vec<T> {
     let mut values = Vec::with_capacity(count);
     values.resize(count, value);

@@ -1,6 +1,6 @@
 //! Legality of hash moves and killers, and check detection, without generating moves.
 
-use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Chess, Move, Position, Role, attacks};
 
 use super::captures::{attackers, pin_allows, pinned};
 use super::{quiets, sliders};
@@ -23,7 +23,11 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let Some(king) = board.king_of(position.turn()) else { return false };
     let occupied = board.occupied();
     let targets = match role {
-        Role::Pawn => pawn_targets(position, from),
+        Role::Pawn => {
+            let turn = position.turn();
+            let (single, double) = quiets::pushes(turn, from.into(), !occupied);
+            single | double | (attacks::pawn_attacks(turn, from) & position.them())
+        }
         // Not in check, so no slider attacks through the king's square.
         Role::King => {
             return promotion.is_none()
@@ -43,24 +47,11 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
         && pin_allows(from, to, king, pinned(position, king))
 }
 
-/// Pushes and captures of a pawn, without en passant.
-#[inline]
-fn pawn_targets(position: &Chess, from: Square) -> Bitboard {
-    let turn = position.turn();
-    let (single, double) = quiets::pushes(turn, from.into(), !position.board().occupied());
-    single | double | (attacks::pawn_attacks(turn, from) & position.them())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{KIWIPETE, along_random_games};
     use crate::{PackedMove, fen};
-
-    #[test]
-    fn checks_are_those_of_the_rules() {
-        along_random_games(7, 40, 150, |position| assert_eq!(in_check(position), position.is_check()));
-    }
 
     fn check(position: &Chess) {
         let in_check = position.is_check();
@@ -72,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_is_legal_if_the_rules_say_so() {
+    fn moves_are_legal_and_kings_in_check_if_the_rules_say_so() {
         for text in [
             KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
@@ -83,6 +74,7 @@ mod tests {
         ] {
             check(&fen::position(text, true).unwrap());
         }
+        along_random_games(7, 40, 150, |position| assert_eq!(in_check(position), position.is_check()));
         let mut seen = 0;
         along_random_games(6, 6, 100, |position| {
             // Each takes a while: one of ten is enough.

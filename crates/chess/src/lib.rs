@@ -27,7 +27,6 @@ pub use packed::{PackedBoard, PackedMove};
 
 use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
 
-/// The position after a legal move.
 #[inline]
 pub fn played(position: &Chess, m: Move) -> Chess {
     let mut after = copy_position(position);
@@ -35,9 +34,8 @@ pub fn played(position: &Chess, m: Move) -> Chess {
     after
 }
 
-/// Copies a position for copy-make. `clone` copies field by field and stalls on store forwarding when it
-/// reassembles the castling rights it has just written; so does returning a position by value, as [`played`]
-/// does.
+/// Copies a position for copy-make. `clone` stalls on store forwarding when it reassembles the castling rights
+/// it has just written; so does returning a position by value, as [`played`] does.
 #[inline(always)]
 pub fn copy_position(position: &Chess) -> Chess {
     const { assert!(!std::mem::needs_drop::<Chess>(), "plain numbers, of which a copy is a copy") };
@@ -45,11 +43,9 @@ pub fn copy_position(position: &Chess) -> Chess {
     unsafe { std::ptr::read(position) }
 }
 
-/// The Chess960 start position of a number from 0 to 959.
 pub fn chess960(number: u32) -> Chess {
     let board = Board::chess960(number);
     let castling_rights = board.rooks();
     let setup = Setup { board, castling_rights, ..Setup::initial() };
-    // All 960 are legal.
     Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_default()
 }

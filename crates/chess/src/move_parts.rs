@@ -1,7 +1,6 @@
 use shakmaty::{Move, Role, Square};
 
-/// The parts of a move for the search's hot paths. Nearly every move is `Normal`, which costs one comparison;
-/// shakmaty's accessors each choose between all kinds.
+/// The parts of a move. Nearly all are `Normal`, one comparison; shakmaty's accessors choose between all kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveParts {
     /// The moving piece; the king for castling.
@@ -24,7 +23,6 @@ impl MoveParts {
         }
     }
 
-    /// Captures and promotions change material.
     #[inline]
     pub fn is_noisy(&self) -> bool {
         self.capture.is_some() || self.promotion.is_some()

@@ -2,12 +2,10 @@ use shakmaty::{Chess, Move, Position, Role};
 
 use super::copy_position;
 
-/// Passes the turn of a side that is not in check, keeping castling rights and dropping the en passant
-/// square; `None` without a king.
+/// Passes the turn of a side that is not in check; `None` without a king.
 ///
 /// shakmaty's `swap_turn` validates a whole set-up, which costs more than a node of search. A knight that
-/// "moves" on the king's square and "promotes" to a king leaves board and castling rights as they are and
-/// updates everything else as a move does.
+/// "promotes" to a king on the king's square leaves board and castling rights alone and updates all else.
 #[inline]
 pub fn null_move(position: &Chess) -> Option<Chess> {
     let king = position.board().king_of(position.turn())?;

@@ -1,5 +1,4 @@
-//! Boards in 24 bytes and moves in 16 bits. The encoding is part of the dataset format, so it never changes
-//! meaning.
+//! Boards in 24 bytes and moves in 16 bits, as in the dataset format: the encoding never changes meaning.
 
 use std::num::NonZeroU32;
 
@@ -21,7 +20,7 @@ pub struct PackedBoard(pub [u8; 24]);
 
 const CASTLING_ROOK: u8 = 6;
 
-/// The en passant code of a record without an en passant square.
+/// The en passant code without an en passant square.
 pub const NO_EP: u8 = 255;
 
 impl PackedBoard {
@@ -58,18 +57,14 @@ impl PackedBoard {
 
     #[inline]
     pub fn occupied(&self) -> Bitboard {
-        Bitboard(u64::from_le_bytes([
-            self.0[0], self.0[1], self.0[2], self.0[3], self.0[4], self.0[5], self.0[6], self.0[7],
-        ]))
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        Bitboard(u64::from_le_bytes([a, b, c, d, e, f, g, h]))
     }
 
     /// Every piece with its square, in square order; invalid codes are skipped.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> + '_ {
-        // All codes as one number: each step is a shift and a lookup.
-        let mut codes = [0; 16];
-        codes.copy_from_slice(&self.0[8..]);
-        let mut codes = u128::from_le_bytes(codes);
+        let mut codes = self.codes();
         self.occupied().into_iter().take(32).filter_map(move |square| {
             let piece = PIECES[codes as usize & 15];
             codes >>= 4;
@@ -77,17 +72,18 @@ impl PackedBoard {
         })
     }
 
-    #[inline]
-    fn code(&self, index: usize) -> u8 {
-        (self.0[8 + index / 2] >> (4 * (index % 2))) & 15
+    /// All codes as one number: each step over the pieces is a shift.
+    #[inline(always)]
+    fn codes(&self) -> u128 {
+        let mut codes = [0; 16];
+        codes.copy_from_slice(&self.0[8..]);
+        u128::from_le_bytes(codes)
     }
 
     /// The horizontal mirror image; `None` with castling rights, whose mirror image has other moves.
     pub fn mirrored(&self) -> Option<PackedBoard> {
         let occupied = self.occupied().0;
-        let mut codes = [0; 16];
-        codes.copy_from_slice(&self.0[8..]);
-        let codes = u128::from_le_bytes(codes);
+        let codes = self.codes();
         // Bit 0 of every code that is role 6: bits 2 and 1, but not 0.
         let unmoved = (codes >> 2) & (codes >> 1) & !codes & (u128::MAX / 15);
         if unmoved != 0 || occupied.count_ones() > 32 {
@@ -95,7 +91,6 @@ impl PackedBoard {
         }
         let (mut mirrored, mut from) = (0u128, 0);
         for rank in occupied.to_le_bytes() {
-            // Reverse the order of a rank's pieces.
             let count = rank.count_ones();
             for index in 0..count {
                 let code = codes >> (4 * (from + index)) & 15;
@@ -115,7 +110,6 @@ impl PackedBoard {
         self.occupied().0.count_ones()
     }
 
-    /// The pieces without castling rights; `None` if a code is invalid.
     pub fn board(&self) -> Option<Board> {
         let occupied = self.occupied();
         let (mut by_role, mut black) = ([0u64; 8], 0);
@@ -148,16 +142,15 @@ impl PackedBoard {
         setup.board = self.board()?;
         setup.turn = turn;
         for (index, square) in self.occupied().into_iter().enumerate() {
-            if self.code(index) & 7 == CASTLING_ROOK {
+            if (self.0[8 + index / 2] >> (4 * (index % 2))) & 7 == CASTLING_ROOK {
                 setup.castling_rights.add(square);
             }
         }
         setup.ep_square = (ep != NO_EP).then(|| Square::try_from(ep)).transpose().ok()?;
         setup.halfmoves = halfmoves;
         setup.fullmoves = NonZeroU32::new(fullmoves)?;
+        // Accept positions that no game reaches: data generators make them, and they can be played.
         let mode = castling_mode(&setup);
-        // Accept positions that no game reaches: data generators make them, and they can be evaluated and
-        // played.
         Chess::from_setup(setup, mode)
             .or_else(PositionError::ignore_impossible_check)
             .or_else(PositionError::ignore_too_much_material)
@@ -195,7 +188,6 @@ pub fn ep_code(position: &Chess) -> u8 {
 }
 
 /// A move in 16 bits: from, to (6 bits each), promotion (0 none, 1 knight … 4 queen; 3 bits), castling (1 bit).
-///
 /// Castling is the king taking its own rook, in standard chess too. 0 is no move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
@@ -216,7 +208,6 @@ impl PackedMove {
         Square::new(u32::from(self.0 & 63))
     }
 
-    /// The target; the rook's square for castling.
     #[inline]
     pub fn to(self) -> Square {
         Square::new(u32::from(self.0 >> 6 & 63))
@@ -230,8 +221,7 @@ impl PackedMove {
         }
     }
 
-    /// Restores the move, reading the captured piece off the board; `None` if the mover has no piece on the
-    /// from-square. Only as legal as the packed move was: check with `is_legal` if unsure.
+    /// Restores the move, only as legal as the packed one was; `None` if the mover has no piece on `from`.
     #[inline]
     pub fn unpack(self, position: &Chess) -> Option<Move> {
         if self == PackedMove::NONE {
@@ -262,41 +252,29 @@ pub fn castling_side(king: Square, rook: Square) -> CastlingSide {
 mod tests {
     use super::*;
     use crate::testing::KIWIPETE;
-    use shakmaty::fen::Fen;
 
-    fn position(fen: &str) -> Chess {
-        fen.parse::<Fen>().unwrap().into_position(CastlingMode::Chess960).unwrap()
+    fn position(text: &str) -> Chess {
+        crate::fen::position(text, true).unwrap()
     }
 
     #[test]
-    fn positions_survive_packing() {
+    fn positions_and_their_moves_survive_packing() {
         for fen in [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             KIWIPETE,
             "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b BGbg - 5 40",
             "4k2r/8/8/8/8/8/8/4K3 b k - 12 77",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
         ] {
             let before = position(fen);
             let after = PackedBoard::pack(&before)
                 .unpack(before.turn(), ep_code(&before), before.halfmoves(), before.fullmoves().get())
                 .unwrap();
             assert_eq!(before, after, "{fen}");
-            assert_eq!(before.halfmoves(), after.halfmoves());
-            assert_eq!(before.fullmoves(), after.fullmoves());
-        }
-    }
-
-    #[test]
-    fn every_legal_move_survives_packing() {
-        for fen in [
-            KIWIPETE,
-            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
-            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 0 1",
-        ] {
-            let position = position(fen);
-            for m in position.legal_moves() {
-                assert_eq!(PackedMove::pack(m).unpack(&position), Some(m), "{fen} {m:?}");
+            assert_eq!((before.halfmoves(), before.fullmoves()), (after.halfmoves(), after.fullmoves()));
+            for m in before.legal_moves() {
+                assert_eq!(PackedMove::pack(m).unpack(&before), Some(m), "{fen} {m:?}");
             }
         }
     }
@@ -315,9 +293,10 @@ mod tests {
 
     #[test]
     fn junk_does_not_unpack() {
-        let mut bytes = [0xff; 24];
-        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
-        bytes[..8].copy_from_slice(&3u64.to_le_bytes());
-        assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+        for occupied in [u64::MAX, 3] {
+            let mut bytes = [0xff; 24];
+            bytes[..8].copy_from_slice(&occupied.to_le_bytes());
+            assert!(PackedBoard(bytes).unpack(Color::White, NO_EP, 0, 1).is_none());
+        }
     }
 }

@@ -4,8 +4,7 @@ pub fn prefetch<T>(at: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and the address is that of a live reference; a prefetch reads
-        // nothing.
+        // SAFETY: SSE is part of x86-64, and the address is that of a live reference.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

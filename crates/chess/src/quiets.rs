@@ -5,8 +5,7 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, R
 use super::captures::{king_moves, pieces, pin_allows, pinned};
 use super::checks::CheckInfo;
 
-/// Appends the legal quiet moves of a side that is not in check. `attacked`: the enemy's
-/// [`attacked`](super::attacks::attacked) squares.
+/// For a side not in check, given the enemy's [`attacked`](super::attacks::attacked) squares.
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -39,7 +38,6 @@ pub fn checking(position: &Chess, moves: &mut MoveList) {
     king_moves(position, king, targets(Role::King, king), moves);
 }
 
-/// Targets of single and double pawn pushes.
 #[inline]
 pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
     let forward = turn.fold_wb(8, -8);
@@ -98,8 +96,7 @@ mod tests {
         for text in [
             KIWIPETE,
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
-            // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king
-            // from a rook.
+            // Chess960: inner rooks, a king that castles onto its own square, a rook that shields the king.
             "1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1",
             "6kr/8/8/8/8/8/8/R5KR w HAh - 0 1",
             "k7/8/8/8/8/8/8/rRK5 w B - 0 1",
@@ -110,10 +107,6 @@ mod tests {
         ] {
             check(&fen::position(text, true).unwrap());
         }
-    }
-
-    #[test]
-    fn quiet_moves_are_right_all_along_random_games() {
         along_random_games(4, 60, 150, check);
     }
 }

@@ -10,7 +10,6 @@ pub const fn mix(seed: u64, counter: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Counter-based generator over [`mix`].
 #[derive(Debug, Clone)]
 pub struct Rng {
     seed: u64,
@@ -51,7 +50,6 @@ impl Rng {
     }
 }
 
-/// Maps 64 random bits to `[0, 1)`.
 #[inline]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64

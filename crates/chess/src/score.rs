@@ -3,24 +3,19 @@
 /// Centipawns from the point of view of the side to move, unless a name says otherwise.
 pub type Score = i32;
 
-/// The score of giving mate at once.
-pub const MATE: Score = 32_000;
-
 /// The longest line of the search, in plies.
 pub const MAX_PLY: usize = 128;
 
+/// The score of giving mate at once.
+pub const MATE: Score = 32_000;
 /// The lowest score that is a forced mate.
 pub const MATE_IN_MAX: Score = MATE - 1_000;
-
-/// Beyond every score.
 pub const INFINITE: Score = 32_500;
 
-/// The score of giving mate in this many plies.
 pub const fn mate_in(plies: i32) -> Score {
     MATE - plies
 }
 
-/// The score of being mated in this many plies.
 pub const fn mated_in(plies: i32) -> Score {
     plies - MATE
 }
@@ -31,25 +26,21 @@ pub const fn is_mate(score: Score) -> bool {
 
 /// Mate distance in moves as UCI counts them: positive for giving, negative for receiving mate.
 pub const fn mate_moves(score: Score) -> Option<i32> {
-    if score >= MATE_IN_MAX {
-        Some((MATE - score + 1) / 2)
-    } else if score <= -MATE_IN_MAX {
-        Some(-(MATE + score) / 2)
-    } else {
-        None
+    match score {
+        _ if score >= MATE_IN_MAX => Some((MATE - score + 1) / 2),
+        _ if score <= -MATE_IN_MAX => Some(-(MATE + score) / 2),
+        _ => None,
     }
 }
 
-/// The logistic function σ(x) = 1 / (1 + e^−x).
 #[inline]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// Expected result, 0 to 1, of the side with a score of `centipawns`: σ(K · centipawns / 400).
-///
-/// K scales an evaluation to results and is fitted to games; at K = ln 10 it is the Elo curve, 400 centipawns for odds
-/// of 10 to 1. Source: Österlund, "Texel's Tuning Method" (2014), with base e in place of 10.
+/// At K = ln 10 it is the Elo curve, 400 centipawns for odds of 10 to 1. Source: Österlund, "Texel's Tuning
+/// Method" (2014), with base e in place of 10.
 #[inline]
 pub fn expected_score(centipawns: f64, k: f64) -> f64 {
     logistic(k * centipawns / 400.0)

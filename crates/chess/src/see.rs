@@ -1,5 +1,4 @@
-//! Static exchange evaluation, threshold form of the swap algorithm; ignores pins (Chess Programming Wiki,
-//! "SEE - The Swap Algorithm").
+//! Static exchange evaluation by thresholds, ignoring pins (Chess Programming Wiki, "SEE - The Swap Algorithm").
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 
@@ -20,8 +19,7 @@ pub fn value_or_zero(role: Option<Role>) -> Score {
     VALUES[role.map_or(0, |role| role as usize)]
 }
 
-/// Tests whether the exchange on the target square wins at least `threshold` centipawns for the mover, if
-/// both sides capture with their least valuable piece and may stop.
+/// Tests whether the exchange on the target square wins at least `threshold` centipawns for the mover.
 pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
     let (from, to, gain, mut next_victim) = match m {
         Move::Normal { role, from, capture, to, promotion } => {
@@ -59,7 +57,6 @@ pub fn see_ge(position: &Chess, m: Move, threshold: Score) -> bool {
         let ours = attackers & board.by_color(side);
         let Some((square, role)) = least_valuable(board, ours) else { break };
         if role == Role::King && (attackers & board.by_color(!side)).any() {
-            // The king may not capture a defended piece.
             break;
         }
         occupied = occupied.without(square);
@@ -125,26 +122,36 @@ mod tests {
     use crate::testing::{KIWIPETE, along_random_games, from_fen};
     use shakmaty::san::San;
 
-    /// The exact value, by testing every threshold.
     fn see(position: &Chess, m: Move) -> Score {
         (-25..=25).rev().map(|pawns| 100 * pawns).find(|&threshold| see_ge(position, m, threshold)).unwrap()
     }
 
-    fn exchange(text: &str, san: &str) -> Score {
-        let position = from_fen(text);
-        let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
-        see(&position, m)
-    }
-
     #[test]
     fn known_exchanges_have_their_known_value() {
-        // Both examples of the Chess Programming Wiki's page on the swap algorithm.
-        assert_eq!(exchange("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "Rxe5"), 100);
-        assert_eq!(exchange("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -", "Nxe5"), -200);
-        // A hanging knight; a defended pawn taken by a queen; an even trade.
-        assert_eq!(exchange("4k3/8/8/3n4/8/8/8/3RK3 w - -", "Rxd5"), 300);
-        assert_eq!(exchange("4k3/8/2p5/3p4/8/8/8/3QK3 w - -", "Qxd5"), -800);
-        assert_eq!(exchange("4k3/8/2p5/3n4/8/2N5/8/4K3 w - -", "Nxd5"), 0);
+        for (text, san, expected) in [
+            // Both examples of the Chess Programming Wiki's page on the swap algorithm.
+            ("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "Rxe5", 100),
+            ("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -", "Nxe5", -200),
+            // A hanging knight; a defended pawn taken by a queen; an even trade.
+            ("4k3/8/8/3n4/8/8/8/3RK3 w - -", "Rxd5", 300),
+            ("4k3/8/2p5/3p4/8/8/8/3QK3 w - -", "Qxd5", -800),
+            ("4k3/8/2p5/3n4/8/2N5/8/4K3 w - -", "Nxd5", 0),
+            // Rook behind rook: the second recaptures for the first.
+            ("3r3k/8/8/3p4/8/8/3R4/3R3K w - -", "Rxd5", 100),
+            ("3r3k/8/8/3p4/8/8/8/3R3K w - -", "Rxd5", -400),
+            // A king takes only what is not defended.
+            ("8/8/4k3/3p4/8/8/8/3RK3 w - -", "Rxd5", -400),
+            ("8/8/4k3/3p4/4P3/8/8/3RK3 w - -", "Rxd5", 100),
+            // Promotions, en passant and castling.
+            ("7k/3P4/8/8/8/8/8/4K3 w - -", "d8=Q", 800),
+            ("r6k/3P4/8/8/8/8/8/4K3 w - -", "d8=Q", -100),
+            ("3q2nk/pb1r1p2/np6/3P2Pp/2p1P3/2R4B/PQ3P1P/3R2K1 w - h6", "gxh6", 0),
+            ("r1bqk1nr/pppp1ppp/2n5/1B2p3/1b2P3/5N2/PPPP1PPP/RNBQK2R w KQkq -", "O-O", 0),
+        ] {
+            let position = from_fen(text);
+            let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
+            assert_eq!(see(&position, m), expected, "{text} {san}");
+        }
     }
 
     #[test]
@@ -155,11 +162,8 @@ mod tests {
             for m in position.legal_moves() {
                 for threshold in [-900, -500, -75, 0, 1, 100, 300] {
                     let expected = see_ge(position, m, threshold);
-                    assert_eq!(
-                        see_ge_with_attacks(position, m, threshold, attacked),
-                        expected,
-                        "{position:?} {m:?}"
-                    );
+                    let found = see_ge_with_attacks(position, m, threshold, attacked);
+                    assert_eq!(found, expected, "{position:?} {m:?}");
                     kinds[usize::from(expected)] += usize::from(!attacked.contains(m.to()));
                 }
             }
@@ -170,27 +174,6 @@ mod tests {
         let m = "Qd2".parse::<San>().unwrap().to_move(&position).unwrap();
         let attacked = attacked(position.board(), !position.turn());
         assert!(!attacked.contains(m.to()) && !see_ge_with_attacks(&position, m, 0, attacked));
-    }
-
-    #[test]
-    fn batteries_join_the_exchange_when_they_are_uncovered() {
-        // Rook behind rook: the second recaptures for the first.
-        assert_eq!(exchange("3r3k/8/8/3p4/8/8/3R4/3R3K w - -", "Rxd5"), 100);
-        assert_eq!(exchange("3r3k/8/8/3p4/8/8/8/3R3K w - -", "Rxd5"), -400);
-    }
-
-    #[test]
-    fn kings_take_only_what_is_not_defended() {
-        assert_eq!(exchange("8/8/4k3/3p4/8/8/8/3RK3 w - -", "Rxd5"), -400);
-        assert_eq!(exchange("8/8/4k3/3p4/4P3/8/8/3RK3 w - -", "Rxd5"), 100);
-    }
-
-    #[test]
-    fn promotions_and_en_passant_count_what_they_change() {
-        assert_eq!(exchange("7k/3P4/8/8/8/8/8/4K3 w - -", "d8=Q"), 800);
-        assert_eq!(exchange("r6k/3P4/8/8/8/8/8/4K3 w - -", "d8=Q"), -100);
-        assert_eq!(exchange("3q2nk/pb1r1p2/np6/3P2Pp/2p1P3/2R4B/PQ3P1P/3R2K1 w - h6", "gxh6"), 0);
-        assert_eq!(exchange("r1bqk1nr/pppp1ppp/2n5/1B2p3/1b2P3/5N2/PPPP1PPP/RNBQK2R w KQkq -", "O-O"), 0);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
-/// Rays through a square, without the square itself.
 struct Lines {
     file: u64,
     rank: u64,
@@ -45,19 +44,13 @@ static RANKS: [[u8; 64]; 8] = {
     while index < 8 * 64 {
         let (file, occupied) = (index / 64, 2 * (index % 64));
         let (mut left, mut right) = (file, file);
-        while left > 0 {
+        while left > 0 && (left == file || occupied >> left & 1 == 0) {
             left -= 1;
             ranks[file][index % 64] |= 1 << left;
-            if occupied >> left & 1 == 1 {
-                break;
-            }
         }
-        while right < 7 {
+        while right < 7 && (right == file || occupied >> right & 1 == 0) {
             right += 1;
             ranks[file][index % 64] |= 1 << right;
-            if occupied >> right & 1 == 1 {
-                break;
-            }
         }
         index += 1;
     }
@@ -75,7 +68,6 @@ fn line_attacks(occupied: Bitboard, line: u64, square: Square) -> u64 {
     (up ^ down.swap_bytes()) & line
 }
 
-/// Bishop attacks.
 #[inline(always)]
 pub fn diagonal(square: Square, occupied: Bitboard) -> Bitboard {
     let lines = &LINES[square as usize];
@@ -84,7 +76,6 @@ pub fn diagonal(square: Square, occupied: Bitboard) -> Bitboard {
     )
 }
 
-/// Rook attacks.
 #[inline(always)]
 pub fn straight(square: Square, occupied: Bitboard) -> Bitboard {
     let (file, first) = (square as usize & 7, square as u32 & 56);
@@ -92,7 +83,6 @@ pub fn straight(square: Square, occupied: Bitboard) -> Bitboard {
     Bitboard(line_attacks(occupied, LINES[square as usize].file, square) | u64::from(rank) << first)
 }
 
-/// Attacks of a knight, bishop, rook or queen.
 #[inline(always)]
 pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
     match role {
@@ -103,14 +93,12 @@ pub fn reach(role: Role, square: Square, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// Bishop attacks on an empty board.
 #[inline(always)]
 pub fn diagonals(square: Square) -> Bitboard {
     let lines = &LINES[square as usize];
     Bitboard(lines.diagonal | lines.anti_diagonal)
 }
 
-/// Rook attacks on an empty board.
 #[inline(always)]
 pub fn file_and_rank(square: Square) -> Bitboard {
     let lines = &LINES[square as usize];
@@ -135,7 +123,7 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn lines_are_those_of_the_rules() {
+    fn attacks_are_those_of_the_rules() {
         let mut rng = Rng::new(4);
         for square in Square::ALL {
             assert_eq!(diagonals(square), attacks::bishop_attacks(square, Bitboard::EMPTY));
@@ -149,10 +137,7 @@ mod tests {
                 }
             }
         }
-    }
 
-    #[test]
-    fn attackers_are_those_of_the_rules() {
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R";
         let board = Board::from_ascii_board_fen(fen.as_bytes()).unwrap();
         let through = board.occupied().without(Square::E2).without(Square::D7);

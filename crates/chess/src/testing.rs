@@ -1,24 +1,31 @@
+use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use crate::fen;
 use crate::rng::Rng;
+use crate::{Line, fen};
 
 /// The perft position of Peter McKenzie, full of captures, checks, castling and promotions.
 pub const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-/// Parses a FEN that is known to be sound.
 pub fn from_fen(text: &str) -> Chess {
     fen::position(text, false).expect("a legal position")
 }
 
-/// Moves as sorted text, to compare lists in any order.
+/// A game line from UCI moves.
+pub fn line(start: &str, moves: &str) -> Line {
+    let mut line = Line::new(from_fen(start));
+    for text in moves.split_whitespace() {
+        line.play(text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap());
+    }
+    line
+}
+
 pub fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<String> {
     let mut texts: Vec<String> = moves.into_iter().map(|m| format!("{m:?}")).collect();
     texts.sort();
     texts
 }
 
-/// Visits every position of random games, where pieces hang and kings stand in check as in no other games.
 pub fn along_random_games(seed: u64, games: usize, plies: usize, mut look: impl FnMut(&Chess)) {
     let mut rng = Rng::new(seed);
     for _ in 0..games {

@@ -1,5 +1,4 @@
-//! `bench`: node count and speed over fixed positions. The node count is a fingerprint of the search that
-//! OpenBench compares.
+//! `bench`: node count, a fingerprint of the search that OpenBench compares, and speed over fixed positions.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,11 +8,9 @@ use shakmaty::Chess;
 use super::{Engine, Limits};
 use patzer_chess::{Line, fen};
 
-/// Default depth of `bench`, in plies.
 pub const DEPTH: i32 = 12;
 
-/// One FEN a line: openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings,
-/// Chess960.
+/// Openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings, Chess960.
 const POSITIONS: &str = include_str!("../../../fixtures/bench.epd");
 
 /// The result of a run; its `Display` is the line that OpenBench reads.

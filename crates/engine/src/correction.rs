@@ -1,6 +1,5 @@
-//! Correction history: corrects the static evaluation by the average error that searches found in positions
-//! with the same pawns, or with the same pieces of one side. Source: Caissa (W. Waltos, 2023), then
-//! Stockfish.
+//! Correction history: corrects the static evaluation by the average error that searches found with the same
+//! pawns, or the same pieces of one side. Source: Caissa (W. Waltos, 2023), then Stockfish.
 
 use shakmaty::{Bitboard, Chess, Color, Position};
 
@@ -9,7 +8,7 @@ use super::params::Params;
 use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
-/// Entries count in 1/GRAIN centipawn.
+/// Units of an entry to a centipawn.
 const GRAIN: i32 = 256;
 const MAX_ENTRY: i32 = 96 * GRAIN;
 /// In centipawns.
@@ -21,7 +20,6 @@ pub struct CorrectionHistory {
     tables: [HistoryTable; 3],
 }
 
-/// The table entries of a position.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CorrectionIndex([usize; 3]);
 
@@ -42,8 +40,7 @@ impl CorrectionIndex {
     }
 }
 
-/// Multiplicative hash with a rotated constant for each kind of piece. Folds both halves of the product: the
-/// low bits of each half depend on few squares, the high bits on all.
+/// Multiplicative hash. Folds both halves of the product: their low bits depend on few squares, the high on all.
 #[inline(always)]
 fn hash(squares: Bitboard, salt: u32) -> u64 {
     let product = u128::from(squares.0) * u128::from(0x9e37_79b9_7f4a_7c15_u64.rotate_left(7 * salt));
@@ -59,7 +56,7 @@ impl CorrectionHistory {
         self.tables.iter_mut().for_each(HistoryTable::clear);
     }
 
-    /// The correction in centipawns, to be added to the evaluation.
+    /// In centipawns, to be added to the evaluation.
     #[inline]
     pub fn get(&self, index: CorrectionIndex, params: &Params) -> Score {
         let of = |i: usize| i32::from(self.tables[i][index.0[i]]);
@@ -67,7 +64,6 @@ impl CorrectionHistory {
         (sum / (128 * GRAIN)).clamp(-MAX_CORRECTION, MAX_CORRECTION)
     }
 
-    /// Learns that a search of this depth scored `difference` centipawns above the evaluation.
     pub fn update(&mut self, index: CorrectionIndex, difference: Score, depth: i32) {
         let bonus = (difference * depth * 3).clamp(-MAX_ENTRY / 4, MAX_ENTRY / 4);
         for (table, at) in self.tables.iter_mut().zip(index.0) {

@@ -1,5 +1,3 @@
-//! Singular extensions and multi-cut.
-
 use shakmaty::Move;
 
 use super::search::{NodeContext, Search};
@@ -11,11 +9,8 @@ use patzer_eval::Evaluator;
 /// Bounds double extensions on one line, or the line could grow without end.
 const MAX_DOUBLE_EXTENSIONS: u8 = 6;
 
-/// The outcome of a singular search.
 pub(super) enum Extension {
-    /// Extends the move by this many plies, possibly negative.
     Plies(i32),
-    /// Multi-cut: several moves fail high; the node's score.
     Cut(Score),
 }
 

@@ -1,7 +1,6 @@
-//! `genfens`: random balanced openings for OpenBench's data generation workloads. The same seed gives the
-//! same positions. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
+//! `genfens`: random balanced openings, the same for the same seed. Source: AndyGrant, OpenBench wiki, "Data
+//! generation workloads".
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -12,49 +11,29 @@ use super::{Engine, Limits};
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::{Line, chess960, fen};
 
-/// Random plies from the start position. Half of the openings get one more, so that both sides move first
-/// equally often.
+/// Random plies; half of the openings get one more, so that both sides move first equally often.
 const PLIES: usize = 8;
-/// Random plies from a book position, likewise.
 const BOOK_PLIES: usize = 2;
 /// Rejects openings beyond this many centipawns for either side.
 const BALANCE: i32 = 600;
-/// Nodes of the search that judges the balance.
 const NODES: u64 = 2_000;
 
-/// Why no openings were generated.
 #[derive(Debug)]
-pub enum GenfensError {
-    Usage,
-    NotANumber(&'static str),
-    Book(PathBuf, std::io::Error),
-    EmptyBook(PathBuf),
-    /// No balanced opening was found; holds its index.
-    NoOpening(usize),
-}
+pub struct GenfensError(String);
 
-impl fmt::Display for GenfensError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GenfensError::Usage => f.write_str("genfens needs: N seed S book <None|FILE> [plies N] [frc]"),
-            GenfensError::NotANumber(word) => write!(f, "genfens {word}: not a number"),
-            GenfensError::Book(path, error) => write!(f, "{}: {error}", path.display()),
-            GenfensError::EmptyBook(path) => write!(f, "{}: holds no position", path.display()),
-            GenfensError::NoOpening(index) => write!(f, "genfens: no opening {index} could be found"),
-        }
+impl std::fmt::Display for GenfensError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-/// The arguments of `genfens`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
     pub count: usize,
     pub seed: u64,
     /// A file of FEN or EPD lines to start from; the start position without one.
     pub book: Option<PathBuf>,
-    /// Random plies, in place of the default.
     pub plies: Option<usize>,
-    /// Start from Chess960 start positions.
     pub chess960: bool,
 }
 
@@ -63,12 +42,13 @@ impl Request {
     pub fn parse(arguments: &str) -> Result<Request, GenfensError> {
         let mut words = arguments.split_whitespace();
         let count = words.next().and_then(|word| word.parse().ok());
-        let count = count.ok_or(GenfensError::Usage)?;
+        let usage = || GenfensError("genfens needs: N seed S book <None|FILE> [plies N] [frc]".to_owned());
+        let count = count.ok_or_else(usage)?;
         let mut request = Request { count, seed: 0, book: None, plies: None, chess960: false };
         while let Some(word) = words.next() {
             let mut number = |word| {
                 let number = words.next().and_then(|text| text.parse::<u64>().ok());
-                number.ok_or(GenfensError::NotANumber(word))
+                number.ok_or_else(|| GenfensError(format!("genfens {word}: not a number")))
             };
             match word {
                 "seed" => request.seed = number("seed")?,
@@ -82,7 +62,6 @@ impl Request {
     }
 }
 
-/// Generates the openings and hands each to `found` as a FEN.
 pub fn generate(
     request: &Request,
     engine: &mut dyn Engine,
@@ -95,10 +74,15 @@ pub fn generate(
         // A separate stream for each opening, independent of rejected attempts.
         let mut rng = Rng::new(mix(request.seed, index as u64));
         let opening = (0..10_000).find_map(|_| {
-            let start = start(&starts, request.chess960, &mut rng)?;
+            let start = match starts.len() {
+                0 if request.chess960 => chess960(rng.below(960) as u32),
+                0 => Chess::default(),
+                count => starts[rng.below(count)].clone(),
+            };
             opening(start, plies + rng.below(2), &mut rng).filter(|position| balanced(position, engine, stop))
         });
-        let opening = opening.ok_or(GenfensError::NoOpening(index))?;
+        let none = || GenfensError(format!("genfens: no opening {index} could be found"));
+        let opening = opening.ok_or_else(none)?;
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Ok(());
         }
@@ -109,29 +93,16 @@ pub fn generate(
 
 fn starts(request: &Request) -> Result<Vec<Chess>, GenfensError> {
     let Some(path) = &request.book else { return Ok(Vec::new()) };
-    let bytes = std::fs::read(path).map_err(|error| GenfensError::Book(path.clone(), error))?;
+    let refused = |reason: String| GenfensError(format!("{}: {reason}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let starts: Vec<Chess> = lines.filter_map(|line| fen::position(&four_fields(line), false).ok()).collect();
-    if starts.is_empty() { Err(GenfensError::EmptyBook(path.clone())) } else { Ok(starts) }
+    // Without the operations of EPD and the counters of FEN.
+    let fields = lines.map(|line| line.split_whitespace().take(4).collect::<Vec<_>>().join(" "));
+    let starts: Vec<Chess> = fields.filter_map(|text| fen::position(&text, false).ok()).collect();
+    if starts.is_empty() { Err(refused("holds no position".to_owned())) } else { Ok(starts) }
 }
 
-/// Keeps the position of an EPD or FEN line, without operations and counters.
-fn four_fields(line: &str) -> String {
-    line.split_whitespace().take(4).collect::<Vec<_>>().join(" ")
-}
-
-fn start(starts: &[Chess], frc: bool, rng: &mut Rng) -> Option<Chess> {
-    if !starts.is_empty() {
-        return Some(starts[rng.below(starts.len())].clone());
-    }
-    if !frc {
-        return Some(Chess::default());
-    }
-    Some(chess960(rng.below(960) as u32))
-}
-
-/// Plays random legal moves; `None` if they end the game.
 fn opening(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let moves = position.legal_moves();
@@ -179,7 +150,6 @@ mod tests {
         }
     }
 
-    /// Every position that legal moves reach from one in exactly this many plies.
     fn reached(start: &Chess, plies: u32) -> HashSet<u64> {
         let mut reached = HashSet::from([start.clone()]);
         for _ in 0..plies {
@@ -189,7 +159,6 @@ mod tests {
         reached.iter().map(key::of).collect()
     }
 
-    /// Checks that every FEN is a legal, balanced position that goes on, and returns the positions.
     fn openings(fens: &[String], engine: &mut dyn Engine) -> Vec<Chess> {
         let parse = |text: &String| {
             let setup = text.parse::<Fen>().unwrap().into_setup();
@@ -214,13 +183,18 @@ mod tests {
         assert_eq!(plies, HashSet::from([8, 9]));
     }
 
+    fn check_reached(openings: &[Chess], start: &Chess, plies: u32) {
+        let within = [reached(start, plies), reached(start, plies + 1)];
+        for opening in openings {
+            let odd = usize::from(opening.turn().is_black());
+            assert!(within[odd].contains(&key::of(opening)), "{opening:?}");
+        }
+    }
+
     #[test]
     fn two_random_plies_are_legal_moves_from_the_start() {
-        let within = [reached(&Chess::default(), 2), reached(&Chess::default(), 3)];
-        for opening in openings(&fens("20 seed 3 book None plies 2"), &mut engine()) {
-            let odd = usize::from(opening.turn().is_black());
-            assert!(within[odd].contains(&key::of(&opening)), "{opening:?}");
-        }
+        let openings = openings(&fens("20 seed 3 book None plies 2"), &mut engine());
+        check_reached(&openings, &Chess::default(), 2);
     }
 
     #[test]
@@ -234,8 +208,7 @@ mod tests {
 
     #[test]
     fn a_lopsided_position_is_no_opening() {
-        let position = |text: &str| from_fen(text);
-        let balanced = |text: &str| balanced(&position(text), &mut engine(), &AtomicBool::new(false));
+        let balanced = |text: &str| balanced(&from_fen(text), &mut engine(), &AtomicBool::new(false));
         assert!(balanced("4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1"));
         assert!(!balanced("4k3/4p3/8/8/8/8/4P3/3QK3 w - - 0 1"));
         assert!(!balanced("4k3/4p3/8/8/8/8/4P3/3QK3 b - - 0 1"));
@@ -247,12 +220,9 @@ mod tests {
         let book = folder.path().join("book.epd");
         std::fs::write(&book, "# a comment\n4k3/8/8/8/8/8/4P3/4K3 w - - id \"pawn\";\n").unwrap();
         let start = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
-        let within = [reached(&start, 0), reached(&start, 1)];
         let openings = openings(&fens(&format!("6 seed 1 book {} plies 0", book.display())), &mut engine());
         assert_eq!(openings.len(), 6);
-        for opening in openings {
-            assert!(within[usize::from(opening.turn().is_black())].contains(&key::of(&opening)));
-        }
+        check_reached(&openings, &start, 0);
         std::fs::write(&book, "junk\n").unwrap();
         for (file, reason) in
             [(book.to_str().unwrap(), "holds no position"), ("no-such.epd", "no-such.epd: ")]

@@ -4,13 +4,12 @@ use std::ops::Index;
 
 use patzer_chess::huge_pages::zeroed;
 
-/// Numbers in a block: two cache lines.
+/// Two cache lines.
 const BLOCK: usize = 64;
 
 #[derive(Debug)]
 pub struct HistoryTable {
     values: Vec<i16>,
-    /// Index of the first number, see [`zeroed`].
     start: usize,
     /// A bit for each block written since the last `clear`.
     dirty: Box<[u64]>,

@@ -1,5 +1,3 @@
-//! History updates after a node.
-
 use shakmaty::{Move, Position};
 
 use super::move_picker::is_noisy;
@@ -9,8 +7,7 @@ use patzer_chess::score::Score;
 use patzer_eval::Evaluator;
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Rewards the best move, which also becomes killer and counter move if it is quiet, and penalises the
-    /// moves that failed.
+    /// Rewards the best move, if quiet also as killer and counter move, and penalises the moves that failed.
     pub(super) fn update_histories(
         &mut self,
         node: &Node,
@@ -42,8 +39,7 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Updates the quiet move that led to a node by the change of static evaluation, before its search
-    /// (Stockfish's "static evaluation difference").
+    /// Updates the previous quiet move by Stockfish's "static evaluation difference".
     pub(super) fn update_by_evaluation_gain(&mut self, node: &Node, eval: Option<Score>) {
         let Some(above) = node.ply.checked_sub(1) else { return };
         let above = self.stack.frame(above);
@@ -56,7 +52,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Rewards the previous quiet move after a fail-low.
     pub(super) fn update_previous_move(&mut self, node: &Node, depth: i32) {
         let Some(above) = node.ply.checked_sub(1) else { return };
         if let Some(m) = self.stack.frame(above).quiet

@@ -47,12 +47,9 @@ pub use uci::{OptionError, PlayerSettings};
 /// Stack size of a search thread, several times what the deepest line needs.
 const STACK_BYTES: usize = 32 << 20;
 
-/// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// Time left up to the next time control.
     pub time: Duration,
-    /// Time added after each move.
     pub increment: Duration,
     /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u32>,
@@ -61,53 +58,36 @@ pub struct Clock {
 /// Search limits. The default sets none: the search runs to the maximum depth or until it is stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Iterations of iterative deepening, in plies.
+    /// In plies.
     pub depth: Option<i32>,
-    /// Hard node limit, never exceeded.
+    /// Never exceeded; no iteration begins beyond the soft limit.
     pub nodes: Option<u64>,
-    /// Soft node limit: no further iteration begins beyond it.
     pub soft_nodes: Option<u64>,
-    /// Ends the search once a mate in this many moves is proven for either side. A mate by the side to move
-    /// is also searched for without pruning, the shortest first.
+    /// Ends the search once a mate in this many moves is proven for either side.
     pub mate: Option<u32>,
-    /// UCI `searchmoves`: root moves to choose from, empty for all; illegal ones are ignored.
+    /// UCI `searchmoves`: root moves to choose from, empty for all.
     pub only: Vec<Move>,
     /// UCI `MultiPV`: the number of best lines to report; 0 counts as 1.
     pub lines: usize,
-    /// Suspends all time limits during the opponent's turn.
     pub ponder: Option<Ponder>,
-    /// Time for this move, to be used up.
     pub movetime: Option<Duration>,
-    /// The clock from which the search allots time to this move.
     pub clock: Option<Clock>,
-    /// Time reserved for communication, of [`Limits::movetime`] and [`Limits::clock`] alike.
+    /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
 }
 
-/// Ponder flag: true until the opponent plays the expected move. Equal to its clones.
-#[derive(Debug, Clone)]
+/// Ponder flag: holds until the opponent plays the expected move. Equal to its clones.
+#[derive(Debug, Clone, Default)]
 pub struct Ponder(Arc<AtomicBool>);
 
 impl Ponder {
-    /// A flag that is set.
-    pub fn new() -> Ponder {
-        Ponder(Arc::new(AtomicBool::new(true)))
-    }
-
     /// `ponderhit`: the engine's own time begins.
     pub fn hit(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Reports whether the opponent is still to move.
     pub fn holds(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Default for Ponder {
-    fn default() -> Ponder {
-        Ponder::new()
+        !self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -122,7 +102,7 @@ impl Eq for Ponder {}
 /// The result of a search, reported after each iteration and at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The best move; `None` without a legal move.
+    /// `None` without a legal move.
     pub best: Option<Move>,
     /// Centipawns from the side to move, or a mate score.
     pub score: Score,
@@ -136,20 +116,14 @@ pub struct Report {
     pub hashfull: u32,
     /// Nodes of all threads.
     pub nodes: u64,
-    /// Time since the search began.
     pub time: Duration,
-    /// The principal variation, beginning with the best move.
     pub pv: Vec<Move>,
 }
 
-/// A chess engine, independent of its evaluation.
 pub trait Engine: Send {
-    /// Clears transposition table and histories.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line until a limit or `stop` ends it, and calls `info` after each
-    /// iteration for each of the best lines.
-    ///
+    /// Searches the last position of a line, and calls `info` after each iteration for each of the best lines.
     /// Deterministic with one thread, a node or depth limit and a preceding [`Engine::new_game`]. Returns a
     /// legal move under any limits, if there is one.
     fn search(
@@ -163,30 +137,24 @@ pub trait Engine: Send {
     /// The static evaluation in centipawns from the side to move.
     fn evaluate(&mut self, position: &Chess) -> Score;
 
-    /// The position at the end of the quiescence search's principal variation, with its static evaluation in
-    /// centipawns from its side to move; `None` if it is a stalemate.
+    /// See [`LeafSearch`], with the search that plays.
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
-    /// Resizes and clears the transposition table. On an error the table has the minimum size.
+    /// Clears the table too. On an error it has the minimum size.
     fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
-    /// Replaces the search parameters.
     fn set_params(&mut self, params: &Params);
 
-    /// Sets the number of search threads, at least one. Only one thread gives reproducible results.
     fn set_threads(&mut self, threads: usize);
 }
 
 /// Creates an engine with a transposition table in MiB, or of minimum size if memory does not suffice.
 pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
-    with_table(
-        evaluation,
-        TranspositionTable::new(hash_mb).unwrap_or_else(|_| TranspositionTable::smallest()),
-    )
+    let table = TranspositionTable::new(hash_mb).unwrap_or_else(|_| TranspositionTable::smallest());
+    with_table(evaluation, table)
 }
 
-/// Creates an engine for independent searches of at most this many nodes: its table holds all their results,
-/// up to a MiB, and is cheap to clear.
+/// Creates an engine for searches of at most this many nodes, whose table is cheap to clear.
 pub fn engine_for(evaluation: &Evaluation, nodes: u64) -> Box<dyn Engine> {
     with_table(evaluation, TranspositionTable::for_nodes(nodes))
 }

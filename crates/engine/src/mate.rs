@@ -15,32 +15,22 @@ use patzer_eval::Evaluator;
 /// Beyond this many remembered positions, proofs only take longer.
 const MAX_NO_MATE: usize = 1 << 20;
 
-#[derive(Default)]
-pub(super) struct Proof {
-    /// By position key, the number of moves within which there is no mate.
+struct Proof {
     no_mate: HashMap<u64, u32>,
     /// Killer replies by moves left: the reply that last refuted an attempt.
     refutations: Vec<Option<Move>>,
 }
 
-impl Proof {
-    fn new(moves: u32) -> Proof {
-        Proof { no_mate: HashMap::new(), refutations: vec![None; moves as usize + 1] }
-    }
-}
-
-/// The mate length to try before an iteration, if any: one move more every four plies, so that excluding a
-/// long mate, which takes long, does not keep the normal search from finding it.
+/// The mate length to try before an iteration, growing slowly, since excluding a long mate takes long.
 pub(super) fn length_to_try(depth: i32, most: u32) -> Option<u32> {
     let moves = (depth + 3) as u32 / 4;
     (depth % 4 == 1 && moves <= most).then_some(moves)
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Proves a mate in exactly this many moves, given that there is no shorter one, and puts it first among
-    /// the root moves. An aborted search proves nothing.
+    /// Proves a mate in this many moves, given that there is no shorter one, and puts it first at the root.
     pub(super) fn prove_mate(&mut self, root: &Node, moves: u32) -> bool {
-        let mut proof = Proof::new(moves);
+        let mut proof = Proof { no_mate: HashMap::new(), refutations: vec![None; moves as usize + 1] };
         let moves_to_try: MoveList = self.moves.iter().map(|root_move| root_move.m).collect();
         let Some(m) = self.mating_move(root, &moves_to_try, moves, &mut proof) else { return false };
         let mut line = vec![m];
@@ -59,7 +49,6 @@ impl<E: Evaluator> Search<'_, E> {
         !self.time.stopped()
     }
 
-    /// Finds a move that forces mate in this many moves, at least one.
     fn mating_move(
         &mut self,
         node: &Node,
@@ -67,11 +56,10 @@ impl<E: Evaluator> Search<'_, E> {
         moves: u32,
         proof: &mut Proof,
     ) -> Option<Move> {
-        // The fifty-move rule has already drawn.
         if self.visit() || node.position.halfmoves() >= 100 {
             return None;
         }
-        if proof.no_mate.get(&node.key).is_some_and(|&root_move| root_move >= moves) {
+        if proof.no_mate.get(&node.key).is_some_and(|&longest| longest >= moves) {
             return None;
         }
         // Checks leave the fewest replies, and only a check can be the last move.
@@ -97,8 +85,7 @@ impl<E: Evaluator> Search<'_, E> {
         None
     }
 
-    /// Tests whether every reply to the attacker's move ends in mate within this many moves, that move
-    /// included.
+    /// Tests whether every reply ends in mate within this many moves, counting the attacker's last one.
     fn all_replies_mated(&mut self, node: &Node, moves: u32, proof: &mut Proof) -> bool {
         if self.visit() {
             return false;
@@ -146,7 +133,6 @@ impl<E: Evaluator> Search<'_, E> {
         found
     }
 
-    /// Counts a node; true if the search must stop.
     fn visit(&mut self) -> bool {
         let spent = self.time.should_stop(self.nodes);
         self.nodes += u64::from(!spent);
@@ -194,7 +180,6 @@ mod tests {
             assert_eq!(report.score, mate_in(2 * moves as i32 - 1), "{text}");
             let key = key.parse::<UciMove>().unwrap().to_move(&position).unwrap();
             assert_eq!(report.best, Some(key), "{text}");
-            // The line is legal, of full length, and ends in mate.
             assert_eq!(report.pv.len(), 2 * moves as usize - 1, "{text}");
             let end = report.pv.iter().fold(position, |position, &m| position.play(m).unwrap());
             assert!(end.is_checkmate(), "{text}");
@@ -224,11 +209,8 @@ mod tests {
 
     #[test]
     fn the_fifty_move_rule_comes_before_a_later_mate() {
-        let at = |halfmoves: u32| {
-            let text = format!("7k/8/8/8/8/8/R7/1R4K1 w - - {halfmoves} 90");
-            go_mate(&from_fen(&text), 2).score
-        };
-        assert_eq!(at(97), mate_in(3));
-        assert!(at(98) < mate_in(3));
+        let at = |text: &str| go_mate(&from_fen(text), 2).score;
+        assert_eq!(at("7k/8/8/8/8/8/R7/1R4K1 w - - 97 90"), mate_in(3));
+        assert!(at("7k/8/8/8/8/8/R7/1R4K1 w - - 98 90") < mate_in(3));
     }
 }

@@ -1,7 +1,6 @@
 //! Staged move ordering of the main search: hash move, captures that do not lose material by victim and
 //! history, killers and counter move, quiets by history and check, bad captures; evasions in check. Most
-//! nodes fail high on the first move or a capture, so the other moves are never generated. Quiescence orders fewer
-//! kinds of moves, in its own picker, [`QuiescencePicker`].
+//! nodes fail high on the first move or a capture, so the other moves are never generated.
 
 mod quiescence;
 
@@ -17,18 +16,15 @@ use patzer_chess::{MoveParts, PackedMove, captures, quiets};
 
 pub use quiescence::{CAPACITY, QuiescencePicker, is_noisy};
 
-/// Above any history.
 const KILLER: i32 = 1 << 17;
 /// Sorts captures among evasions before all quiet moves.
 const NOISY: i32 = 1 << 18;
 /// Material that a checking move may lose, in centipawns.
 const CHECK_RISK: Score = -75;
-/// A move's sort key is score × INDEX_RANGE + index from the end: one maximum finds the best move, the first
-/// among equals, without branches.
+/// Sort keys are score × INDEX_RANGE + index from the end: one maximum finds the first of the best, branchless.
 const INDEX_RANGE: i32 = 1 << 9;
 /// The sort key of moves already picked, and of padding.
 const PICKED: i32 = i32::MIN;
-/// Sort keys compared at once.
 const LANES: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +36,6 @@ enum Stage {
     Evasions,
 }
 
-/// Everything beyond history that orders the moves of a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     pub tt_move: Option<Move>,
@@ -50,12 +45,9 @@ pub struct Hints {
     pub continuation: ContinuationContext,
     pub attacked: Bitboard,
     pub checks: CheckInfo,
-    /// Added to the score of a quiet check.
     check_bonus: i32,
     packed_tt_move: PackedMove,
-    /// Killers and counter move.
     packed_refutations: [PackedMove; 3],
-    /// Target squares of the killers and the counter move.
     refutation_targets: Bitboard,
 }
 
@@ -88,8 +80,7 @@ impl Hints {
         }
     }
 
-    /// Compares packed moves: distinct legal moves of a position pack differently, and one number compares
-    /// faster than all fields.
+    /// Distinct legal moves of a position pack differently, and one number compares faster than all fields.
     #[inline]
     pub fn is_tt_move(&self, m: Move) -> bool {
         PackedMove::pack(m) == self.packed_tt_move
@@ -119,8 +110,7 @@ impl Hints {
         if self.refutation_targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
     }
 
-    /// Compares packed moves first; a killer from another position may match with a different piece, so
-    /// confirm on the full move.
+    /// A killer from another position may match with a different piece, so confirm on the full move.
     fn refutation_rank_at_target(&self, m: Move) -> i32 {
         let packed = PackedMove::pack(m);
         if self.packed_refutations.iter().all(|&other| other != packed) {
@@ -135,14 +125,11 @@ impl Hints {
     }
 }
 
-/// Picks the moves of a node best first.
 pub struct MovePicker<'a> {
     hints: &'a Hints,
     stage: Stage,
-    /// The moves of this stage are generated.
     filled: bool,
     moves: MoveList,
-    /// Sort keys, see [`INDEX_RANGE`].
     scores: Scores,
     next: usize,
     /// Losing captures at the beginning of the list; the quiet moves follow them.
@@ -167,8 +154,7 @@ impl<'a> MovePicker<'a> {
         }
     }
 
-    /// The next move, and whether it is a capture or promotion that loses material. `skip_quiets` drops quiet
-    /// moves and under-promotions from now on, except in check.
+    /// The next move, and whether it is noisy and loses material. `skip_quiets` drops quiets, except in check.
     #[inline]
     pub fn next(&mut self, node: &Node, history: &History, skip_quiets: bool) -> Option<(Move, bool)> {
         loop {
@@ -254,7 +240,6 @@ impl<'a> MovePicker<'a> {
             return;
         }
         self.moves.truncate(self.bad_captures);
-        // Under-promotions hardly ever matter, and come last.
         if may_promote(position) {
             let promotions = position.promotion_moves().into_iter();
             self.moves.extend(promotions.filter(|&m| !captures::includes(m) && !hints.is_tt_move(m)));
@@ -286,10 +271,8 @@ impl<'a> MovePicker<'a> {
     }
 }
 
-/// Sort keys, padded to whole blocks of [`LANES`].
 type Scores = ArrayVec<i32, { CAPACITY.next_multiple_of(LANES) }>;
 
-/// Scores the moves from `next` on, and pads the last block.
 #[inline(always)]
 fn score_moves(scores: &mut Scores, moves: &MoveList, next: usize, score: impl Fn(Move) -> i32) {
     scores.clear();
@@ -326,18 +309,11 @@ mod tests {
     use patzer_chess::key;
     use patzer_chess::rng::Rng;
     use patzer_chess::see::see_ge;
-    use patzer_chess::testing::{KIWIPETE, from_fen};
+    use patzer_chess::testing::{KIWIPETE, from_fen, sorted};
 
     fn hints(position: &Chess, first: Option<Move>) -> Hints {
-        Hints::new(
-            first,
-            [None; 2],
-            PackedMove::NONE,
-            NO_CONTEXT,
-            attacked(position.board(), !position.turn()),
-            CheckInfo::new(position),
-            8000,
-        )
+        let (attacked, checks) = (attacked(position.board(), !position.turn()), CheckInfo::new(position));
+        Hints::new(first, [None; 2], PackedMove::NONE, NO_CONTEXT, attacked, checks, 8000)
     }
 
     fn order(node: &Node, hints: &Hints, history: &History) -> Vec<(Move, bool)> {
@@ -396,20 +372,15 @@ mod tests {
             for _ in 0..20 {
                 let mut position = from_fen(start);
                 for _ in 0..80 {
-                    let mut legal: Vec<String> =
-                        position.legal_moves().iter().map(|m| format!("{m:?}")).collect();
-                    if legal.is_empty() {
+                    let moves = position.legal_moves();
+                    if moves.is_empty() {
                         break;
                     }
-                    let moves = position.legal_moves();
                     let first = (rng.below(3) > 0).then(|| moves[rng.below(moves.len())]);
-                    let hints = hints(&position, first);
-                    let order = order(&node(&position), &hints, &history);
-                    let mut given: Vec<String> = order.iter().map(|(m, _)| format!("{m:?}")).collect();
+                    let order = order(&node(&position), &hints(&position, first), &history);
                     assert!(first.is_none() || order[0].0 == first.unwrap());
-                    legal.sort();
-                    given.sort();
-                    assert_eq!(given, legal, "{position:?}");
+                    let given = sorted(order.iter().map(|&(m, _)| m));
+                    assert_eq!(given, sorted(moves.clone()), "{position:?}");
                     position.play_unchecked(moves[rng.below(moves.len())]);
                 }
             }
@@ -423,8 +394,7 @@ mod tests {
         let hints = hints(&position, None);
         let mut picker = MovePicker::new(&node, &hints);
         let history = History::new();
-        let given: Vec<Move> =
-            std::iter::from_fn(|| picker.next(&node, &history, true)).map(|(m, _)| m).collect();
-        assert!(given.len() >= 5 && given.iter().all(|&m| is_noisy(m)));
+        let given: Vec<_> = std::iter::from_fn(|| picker.next(&node, &history, true)).collect();
+        assert!(given.len() >= 5 && given.iter().all(|&(m, _)| is_noisy(m)));
     }
 }

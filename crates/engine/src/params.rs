@@ -1,27 +1,22 @@
-//! Search parameters, one row each: name, default, range, and the value that switches the technique off, so that its
-//! worth can be measured. The rows are UCI options of `patzer-uci tunable` and the input of an SPSA tuner (Spall,
-//! "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient Approximation", 1992), whose step
-//! is a twentieth of the range.
-//!
+//! Search parameters, one row each: UCI options of `patzer-uci tunable` and the input of an SPSA tuner (Spall,
+//! "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient Approximation", 1992).
 //! Depths are in plies, scores and margins in centipawns, reductions in 1/1024 ply.
 
 use crate::OptionError;
 
-/// One parameter.
 #[derive(Debug)]
 pub struct Row {
     pub name: &'static str,
     pub default: i32,
     pub min: i32,
     pub max: i32,
-    /// A value outside the range that switches the technique off.
+    /// Switches the technique off, to measure its worth.
     pub off: Option<i32>,
     field: fn(&mut Params) -> &mut i32,
 }
 
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal to $max:literal $(, off $off:literal)?;)+) => {
-        /// The values of all search parameters.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Params {
             $(pub $name: i32,)+
@@ -135,35 +130,29 @@ parameters! {
 }
 
 impl Params {
-    /// Sets a parameter by name, ignoring case.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
         let Row { name, min, max, off, .. } = row;
-        match value.parse() {
-            Ok(number) if (*min..=*max).contains(&number) || *off == Some(number) => {
-                *(row.field)(self) = number;
-                Ok(())
-            }
-            _ => {
-                let off = off.map_or(String::new(), |off| format!(", or {off}"));
-                let takes = format!("a number from {min} to {max}{off}");
-                Err(OptionError::Value((*name).to_owned(), takes, value.to_owned()))
-            }
-        }
+        let valid = |number: &i32| (*min..=*max).contains(number) || *off == Some(*number);
+        let Some(number) = value.parse().ok().filter(valid) else {
+            let off = off.map_or(String::new(), |off| format!(", or {off}"));
+            let takes = format!("a number from {min} to {max}{off}");
+            return Err(OptionError::Value((*name).to_owned(), takes, value.to_owned()));
+        };
+        *(row.field)(self) = number;
+        Ok(())
     }
 }
 
 impl Row {
-    /// The option as UCI declares it.
     pub fn declaration(&self) -> String {
         let Row { name, default, off, .. } = self;
         let (min, max) = (self.min.min(off.unwrap_or(self.min)), self.max.max(off.unwrap_or(self.max)));
         format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
-    /// The line of the tuner's input, as OpenBench takes it: name, type, value, bounds, step at the end, learning
-    /// rate at the end. Switches are not tuned.
+    /// The tuner's input for OpenBench: name, type, value, bounds, final step and rate. Switches are not tuned.
     pub fn spsa(&self) -> Option<String> {
         let Row { name, default, min, max, .. } = self;
         let step = (f64::from(max - min) / 20.0).max(0.5);
@@ -176,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_sets_its_own_parameter_within_its_range() {
+    fn every_row_sets_its_own_parameter_within_its_range_and_is_declared() {
         for row in ROWS {
             let mut params = Params::default();
             params.set(&row.name.to_uppercase(), &row.default.to_string()).unwrap();
@@ -195,12 +184,8 @@ mod tests {
             assert_eq!(params, before, "{}", row.name);
         }
         assert!(matches!(Params::default().set("Hash", "16"), Err(OptionError::Unknown(_))));
-    }
-
-    #[test]
-    fn rows_are_declared_to_guis_and_to_the_tuner() {
-        let declared: Vec<String> = ROWS.iter().map(Row::declaration).collect();
-        assert!(declared.contains(&"option name null_depth type spin default 3 min 1 max 1000".to_string()));
+        let declared = "option name null_depth type spin default 3 min 1 max 1000";
+        assert!(ROWS.iter().any(|row| row.declaration() == declared));
         assert_eq!(ROWS[0].spsa().unwrap(), "aspiration_delta, int, 11, 5, 50, 2.25, 0.002");
     }
 }

@@ -12,7 +12,6 @@ use patzer_chess::see::{see_ge, see_ge_with_attacks, value_or_zero};
 use patzer_chess::{MoveParts, PackedMove, captures, key, null_move, played};
 use patzer_eval::Evaluator;
 
-/// The logarithmic LMR table: reductions by depth and move count, in 1/1024 ply.
 pub(super) struct LmrTable([[i32; 64]; 64]);
 
 impl LmrTable {
@@ -26,14 +25,13 @@ impl LmrTable {
     }
 }
 
-/// The depth of a quiet move's search after its reduction, in plies.
+/// A quiet move's depth after its reduction, in plies.
 #[inline]
 fn depth_left(depth: i32, mv: &MoveContext) -> i32 {
     (depth - 1 - mv.reduction / 1024).max(0)
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Whole-node pruning, cheapest first.
     pub(super) fn prune_node(&mut self, node: &Node, ctx: &NodeContext) -> Option<Score> {
         if let Some(score) = self.reverse_futility(ctx) {
             self.store_evaluation(node, ctx);
@@ -42,8 +40,7 @@ impl<E: Evaluator> Search<'_, E> {
         self.razoring(node, ctx).or_else(|| self.null_move(node, ctx)).or_else(|| self.probcut(node, ctx))
     }
 
-    /// Stores the evaluation of a node pruned by it alone, which the next iteration meets again. After
-    /// razoring or ProbCut this would overwrite their results.
+    /// Stores the evaluation of a node pruned by it alone. After razoring or ProbCut it would overwrite results.
     fn store_evaluation(&mut self, node: &Node, ctx: &NodeContext) {
         if let (None, Some(raw)) = (ctx.entry, self.stack.frame(node.ply).raw_eval) {
             self.tt.store(node.key, node.ply, Entry::evaluated(raw, ctx.pv));
@@ -127,13 +124,9 @@ impl<E: Evaluator> Search<'_, E> {
                 return None;
             }
             if score >= target {
-                let best = PackedMove::pack(m);
-                let eval = self.stack.frame(node.ply).raw_eval;
-                self.tt.store(
-                    node.key,
-                    node.ply,
-                    Entry { best, score, eval, depth: depth - 3, bound: Bound::Lower, pv: ctx.pv },
-                );
+                let (best, eval) = (PackedMove::pack(m), self.stack.frame(node.ply).raw_eval);
+                let entry = Entry { best, score, eval, depth: depth - 3, bound: Bound::Lower, pv: ctx.pv };
+                self.tt.store(node.key, node.ply, entry);
                 return Some(if is_mate(score) { target } else { score });
             }
         }
@@ -156,8 +149,7 @@ impl<E: Evaluator> Search<'_, E> {
             && eval + params.futility_base + params.futility_margin * left <= alpha
     }
 
-    /// Prunes a move; `Some(true)` if no later quiet move is worth a search either. `attacked`: squares that the
-    /// enemy attacks.
+    /// Prunes a move; `Some(true)` if no later quiet move is worth a search either.
     #[inline(always)]
     pub(super) fn prune_move(
         &self,
@@ -173,7 +165,6 @@ impl<E: Evaluator> Search<'_, E> {
         self.fails_exchange(node, ctx, mv, attacked).then(|| mv.quiet && self.late_move_pruning(ctx, mv))
     }
 
-    /// Prunes quiet moves that do not give check: late move pruning, futility, history pruning.
     fn prunes_quiet(&self, node: &Node, ctx: &NodeContext, mv: &MoveContext) -> bool {
         let (depth, params) = (ctx.depth, self.params);
         if !mv.quiet || mv.gives_check {
@@ -201,7 +192,7 @@ impl<E: Evaluator> Search<'_, E> {
         depth <= params.see_depth && !see_ge_with_attacks(node.position, mv.m, -most, attacked)
     }
 
-    /// The base reduction by depth, move count and history, in 1/1024 ply.
+    /// In 1/1024 ply.
     pub(super) fn reduction(&self, ctx: &NodeContext, move_count: usize, history: i32) -> i32 {
         let (depth, params) = (ctx.depth, self.params);
         self.lmr.0[depth.clamp(0, 63) as usize][move_count.min(63)]

@@ -14,14 +14,13 @@ use patzer_chess::see::{see_ge, value};
 use patzer_chess::{PackedMove, copy_position, key};
 use patzer_eval::Evaluator;
 
-/// The depth at which the main search hands over, with quiet checks. Deeper plies use [`DEPTH_QS_NO_CHECKS`].
+/// The depth at which the main search hands over; deeper plies use [`DEPTH_QS_NO_CHECKS`].
 pub(super) const DEPTH_QS_CHECKS: i32 = 0;
 
 impl<E: Evaluator> Search<'_, E> {
     /// The fail-soft score of a node by captures and queen promotions that do not lose material, at
     /// [`DEPTH_QS_CHECKS`] also by quiet checks that do not, or by all evasions. A side not in check may
     /// stand pat, so every line ends in a quiet position, in mate or at [`MAX_PLY`].
-    ///
     /// `PV` nodes take no score from the table. A search that is not selective ignores the table, tries no
     /// quiet checks and prunes nothing: its line is complete and depends on the position alone.
     pub(super) fn quiesce<const PV: bool>(
@@ -74,23 +73,13 @@ impl<E: Evaluator> Search<'_, E> {
                 _ if PV && best > start => Bound::Exact,
                 _ => Bound::Upper,
             };
-            self.tt.store(
-                node.key,
-                node.ply,
-                Entry {
-                    best: best_move,
-                    score: best,
-                    eval,
-                    depth,
-                    bound,
-                    pv: PV || entry.is_some_and(|entry| entry.pv),
-                },
-            );
+            let pv = PV || entry.is_some_and(|entry| entry.pv);
+            let entry = Entry { best: best_move, score: best, eval, depth, bound, pv };
+            self.tt.store(node.key, node.ply, entry);
         }
         best
     }
 
-    /// The better of `best` (stand pat, or minus infinity in check) and the moves.
     fn search_captures<const PV: bool>(
         &mut self,
         node: &Node,
@@ -160,7 +149,6 @@ impl<E: Evaluator> Search<'_, E> {
         (best, best_move)
     }
 
-    /// A capture that only breaks even cannot help here.
     fn may_gain(&self, node: &Node, m: Move) -> bool {
         self.params.quiescence_winning == 0 || see_ge(node.position, m, 1)
     }

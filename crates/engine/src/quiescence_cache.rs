@@ -1,6 +1,5 @@
-//! Quiescence cache: evaluations and score bounds of the positions of a small tree. Different capture orders
-//! transpose, and successive zero-window searches ask about the same positions. Entries compare everything
-//! that decides a quiescence score, so there are no collisions.
+//! Quiescence cache: evaluations and score bounds of a small tree, whose capture orders transpose and whose
+//! zero-window searches repeat. Entries compare all that decides a quiescence score: there are no collisions.
 
 use shakmaty::{Chess, Position};
 
@@ -9,11 +8,8 @@ use patzer_chess::score::{INFINITE, Score};
 /// More than nearly any tree has, and small enough for the processor's cache.
 const SLOTS: usize = 1024;
 
-/// Pieces, side to move and en passant square. Castling rights matter neither for captures and evasions nor
-/// for any evaluation.
-///
-/// Three planes hold the roles in binary, with 7 on the empty en passant square; the fourth holds Black's
-/// pieces, or their complement if Black is to move.
+/// Castling rights decide no quiescence score. Three planes hold the roles in binary, with 7 on the empty en
+/// passant square; the fourth holds Black's pieces, or their complement if Black is to move.
 type Planes = [u64; 4];
 
 pub struct CacheKey {
@@ -32,11 +28,8 @@ impl CacheKey {
 #[derive(Debug, Clone, Copy)]
 pub struct CacheEntry {
     planes: Planes,
-    /// The static evaluation in centipawns from the side to move.
     pub eval: Option<Score>,
-    /// Lower bound of the score.
     pub low: Score,
-    /// Upper bound of the score.
     pub high: Score,
 }
 
@@ -56,7 +49,6 @@ impl QuiescenceCache {
         QuiescenceCache { slots: vec![CacheEntry::empty([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
     }
 
-    /// The entry of a position, reset if it held another position.
     #[inline]
     pub fn entry(&mut self, key: &CacheKey) -> &mut CacheEntry {
         let entry = &mut self.slots[key.slot];
@@ -80,7 +72,6 @@ fn planes(position: &Chess) -> Planes {
 
 #[inline]
 fn slot(planes: &Planes) -> usize {
-    // Multiplication carries bits up, rotation brings them down again.
     let mix = |state: u64, plane: &u64| (state.rotate_left(29) ^ plane).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (planes.iter().fold(0, mix) >> 40) as usize % SLOTS
 }
@@ -92,19 +83,14 @@ mod tests {
 
     #[test]
     fn positions_that_differ_in_one_respect_have_entries_of_their_own() {
-        let texts = [
-            "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
-            "4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/3pP3/8/8/8/4K3 b - - 0 1",
-            "4k3/8/8/3PP3/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/3nP3/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/3bP3/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/3rP3/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/3qP3/8/8/8/4K3 w - - 0 1",
-        ];
-        let seen = texts.map(|text| planes(&from_fen(text)));
+        let varied =
+            ["p w - d6", "p w - -", "p b - -", "P w - -", "n w - -", "b w - -", "r w - -", "q w - -"];
+        let seen = varied.map(|parts| {
+            let (piece, rest) = parts.split_at(1);
+            planes(&from_fen(&format!("4k3/8/8/3{piece}P3/8/8/8/4K3{rest} 0 1")))
+        });
         for (i, a) in seen.iter().enumerate() {
-            assert!(seen[..i].iter().all(|b| a != b), "{}", texts[i]);
+            assert!(seen[..i].iter().all(|b| a != b), "{}", varied[i]);
         }
     }
 

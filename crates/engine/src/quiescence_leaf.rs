@@ -1,6 +1,5 @@
-//! Quiescence leaf: the end of the quiescence search's principal variation. Searches the tree of
-//! [`super::quiescence`] with an open window, but mostly by zero-window tests, which take fewer nodes and
-//! evaluate fewer of them. Source: J. Pearl, "SCOUT: A Simple Game-Searching Algorithm with Proven Optimal
+//! Quiescence leaf: the end of the quiescence search's principal variation, found mostly by zero-window tests,
+//! which take fewer nodes. Source: J. Pearl, "SCOUT: A Simple Game-Searching Algorithm with Proven Optimal
 //! Properties" (1980).
 
 use shakmaty::{Chess, Position};
@@ -22,23 +21,17 @@ pub trait LeafSearch: Send {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 }
 
-/// Creates a leaf search with this evaluation.
 pub fn leaf_search(evaluation: &Evaluation) -> Box<dyn LeafSearch> {
+    let cache = QuiescenceCache::new();
     match evaluation {
-        Evaluation::Hce(weights) => Box::new(LeafSearcher::new(Hce::new(weights.clone()))),
-        Evaluation::Nnue(network) => Box::new(LeafSearcher::new(Nnue::new(network.clone()))),
+        Evaluation::Hce(weights) => Box::new(LeafSearcher { evaluator: Hce::new(weights.clone()), cache }),
+        Evaluation::Nnue(network) => Box::new(LeafSearcher { evaluator: Nnue::new(network.clone()), cache }),
     }
 }
 
 struct LeafSearcher<E> {
     evaluator: E,
     cache: QuiescenceCache,
-}
-
-impl<E: Evaluator> LeafSearcher<E> {
-    fn new(evaluator: E) -> LeafSearcher<E> {
-        LeafSearcher { evaluator, cache: QuiescenceCache::new() }
-    }
 }
 
 struct LeafLine {
@@ -88,7 +81,6 @@ impl<E: Evaluator> LeafSearcher<E> {
         best
     }
 
-    /// Tests whether the score of a node is at least `bound`.
     fn reaches(&mut self, node: &Node, bound: Score) -> bool {
         // Mate scores count from the root, so cached bounds hold for one ply only.
         let key = CacheKey::new(node.position);

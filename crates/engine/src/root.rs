@@ -16,11 +16,9 @@ pub struct RootMove {
     pub m: Move,
     /// The score in this iteration if the move was first or best so far, else `-INFINITE`.
     pub score: Score,
-    /// The score in the last completed iteration.
     previous: Score,
     pub line: Vec<Move>,
     pub seldepth: usize,
-    /// Nodes spent on the move in the whole search.
     pub nodes: u64,
 }
 
@@ -31,8 +29,7 @@ impl RootMove {
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// Searches the last position of a line within limits. `helper` numbers the threads from 0: all but the
-    /// first only fill the table, every second one a ply ahead, and report nothing.
+    /// `helper` numbers the threads from 0: all but the first only fill the table, every second one a ply ahead.
     pub fn run(
         &mut self,
         line: &Line,
@@ -83,7 +80,6 @@ impl<E: Evaluator> Search<'_, E> {
         report
     }
 
-    /// One iteration over all MultiPV lines.
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {
         self.root_depth = depth;
         for root_move in &mut self.moves {
@@ -106,8 +102,7 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Aspiration windows: the score rarely changes much between iterations, and a narrow window cuts off
-    /// more.
+    /// Aspiration windows: scores rarely change much between iterations, and a narrow window cuts off more.
     fn aspiration(&mut self, root: &Node, depth: i32, previous: Score) {
         let mut delta = self.params.aspiration_delta;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
@@ -145,10 +140,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// The stability of the best move; `scores` are the results of earlier iterations.
     fn stability(&self, depth: i32, iterations: usize, scores: &[Score]) -> BestMoveStability {
         let neutral = BestMoveStability { iterations, ..BestMoveStability::default() };
-        // The first iterations are too short to tell.
         let Some(last) = scores.last_chunk::<4>().filter(|_| depth >= 6) else { return neutral };
         let best = &self.moves[0];
         let node_share = best.nodes as f64 / self.nodes.max(1) as f64;
@@ -160,7 +153,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// The report before the first iteration: some legal move, or the end of the game.
     fn first_report(&mut self, root: &Node) -> Report {
         let best = self.moves.first().map(|root_move| root_move.m);
         Report {
@@ -173,8 +165,7 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Updates the report and passes it on for each line of a complete iteration. An aborted iteration still
-    /// counts as far as it improved on the best move.
+    /// Reports each line of a complete iteration. An aborted one counts as far as it improved on the best move.
     fn report(&mut self, report: &mut Report, lines: usize, complete: bool, info: &mut dyn FnMut(&Report)) {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
@@ -198,7 +189,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Records the score of a root move and the nodes spent on it.
     pub(super) fn record_root_move(&mut self, m: Move, score: Score, alpha: Score, nodes: u64) {
         let rank = self.rank;
         let Some(at) = self.moves.iter().position(|root_move| root_move.m == m) else { return };
@@ -207,11 +197,9 @@ impl<E: Evaluator> Search<'_, E> {
         let first = self.moves[rank..].iter().all(|root_move| root_move.score == -INFINITE);
         if first || score > alpha {
             let root_move = &mut self.moves[at];
-            root_move.score = score;
-            root_move.seldepth = self.seldepth;
+            (root_move.score, root_move.seldepth) = (score, self.seldepth);
             if score > alpha {
-                root_move.line.clear();
-                root_move.line.push(m);
+                root_move.line.truncate(1);
                 root_move.line.extend_from_slice(self.stack.line(1));
             }
         }
@@ -227,7 +215,6 @@ fn root_moves(root: &Node, only: &[Move]) -> Vec<RootMove> {
     legal.filter(|m| only.is_empty() || only.contains(m)).map(RootMove::new).collect()
 }
 
-/// A requested mate is proven.
 fn mate_found(limits: &Limits, score: Score) -> bool {
     let plies = |moves: u32| mate_in(2 * moves.min(1000) as i32);
     limits.mate.is_some_and(|moves| is_mate(score) && score.abs() >= plies(moves))

@@ -31,21 +31,17 @@ pub struct Search<'a, E> {
     pub(super) params: &'a Params,
     pub(super) lmr: &'a LmrTable,
     pub(super) time: TimeManager<'a>,
-    /// Enables pruning, reductions and table cut-offs. Without them a search is plain alpha-beta, which tests
-    /// compare with negamax.
+    /// Prunes, reduces and cuts off by the table; else plain alpha-beta, which tests compare with negamax.
     pub(super) selective: bool,
     pub(super) nodes: u64,
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
-    /// Root moves, best first.
     pub(super) moves: Vec<RootMove>,
-    /// The current MultiPV line, from 0.
     pub(super) rank: usize,
     /// `searchmoves` excludes some legal moves.
     pub(super) restricted: bool,
 }
 
-/// A move about to be searched.
 pub(super) struct MoveContext {
     pub m: Move,
     /// The key after the move, see [`key::approximate_after`].
@@ -54,9 +50,7 @@ pub(super) struct MoveContext {
     /// A capture or promotion with negative SEE.
     pub losing: bool,
     pub gives_check: bool,
-    /// Moves tried before this one.
     pub move_count: usize,
-    /// A killer or the counter move.
     pub refutation: bool,
     pub history: i32,
     /// The base reduction in 1/1024 ply.
@@ -69,9 +63,8 @@ pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
     pub depth: i32,
-    /// The static evaluation, refined by the table's score.
     pub eval: Score,
-    /// The node is or has been part of a principal variation.
+    /// Is or has been part of a principal variation.
     pub pv: bool,
     pub improving: bool,
     /// An expected cut node (Knuth and Moore's type 2).
@@ -158,8 +151,7 @@ impl<E: Evaluator> Search<'_, E> {
         self.move_loop::<PV>(node, ctx)
     }
 
-    /// The move to search first: the current line's at the root, elsewhere the table's, checked for legality
-    /// in case of a key collision.
+    /// The move to search first: at the root the current line's, elsewhere the table's if it is legal.
     fn tt_move(&self, node: &Node, entry: Option<Entry>) -> Option<Move> {
         if node.ply == 0 {
             return self.moves.get(self.rank).map(|root_move| root_move.m);
@@ -167,7 +159,6 @@ impl<E: Evaluator> Search<'_, E> {
         entry?.best.unpack(node.position).filter(|&m| legal::is_legal(node.position, m, node.in_check))
     }
 
-    /// The corrected static evaluation, meaningless in check.
     fn static_eval(&mut self, node: &Node, entry: Option<Entry>, correction: Score) -> Score {
         if self.stack.frame(node.ply).excluded.is_some() {
             return self.stack.frame(node.ply).eval.unwrap_or(-INFINITE);
@@ -180,7 +171,6 @@ impl<E: Evaluator> Search<'_, E> {
         eval.unwrap_or(-INFINITE)
     }
 
-    /// The raw and the corrected evaluation of a node not in check.
     #[inline]
     pub(super) fn evaluate(
         &mut self,
@@ -193,13 +183,12 @@ impl<E: Evaluator> Search<'_, E> {
         (raw, (raw + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1))
     }
 
-    /// The correction in centipawns. Looked up before the table, so that both memory accesses overlap.
+    /// Looked up before the table, so that both memory accesses overlap.
     #[inline(always)]
     pub(super) fn eval_correction(&self, node: &Node) -> Score {
         if self.selective { self.correction.get(CorrectionIndex::new(node.position), self.params) } else { 0 }
     }
 
-    /// Draws by repetition, by the fifty-move rule unless it is mate, and by insufficient material.
     fn is_draw(&self, node: &Node) -> bool {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
@@ -280,7 +269,6 @@ impl<E: Evaluator> Search<'_, E> {
         }
         if move_count == 0 {
             return match excluded {
-                // Only the excluded move is legal.
                 Some(_) => start,
                 None if node.in_check => mated_in(node.ply as i32),
                 None => 0,
@@ -302,7 +290,6 @@ impl<E: Evaluator> Search<'_, E> {
         best
     }
 
-    /// Stores the result in the transposition table and the correction history.
     fn store_result(
         &mut self,
         node: &Node,

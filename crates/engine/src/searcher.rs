@@ -14,11 +14,10 @@ use super::stack::{Node, Stack};
 use super::time_manager::TimeManager;
 use super::transposition_table::{DEPTH_QS_NO_CHECKS, OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Report, STACK_BYTES};
-use patzer_chess::Line;
 use patzer_chess::score::{INFINITE, Score, mated_in};
+use patzer_chess::{Line, played};
 use patzer_eval::Evaluator;
 
-/// The state of one search thread.
 struct Worker<E> {
     evaluator: E,
     history: History,
@@ -28,12 +27,8 @@ struct Worker<E> {
 
 impl<E: Evaluator> Worker<E> {
     fn new(evaluator: E) -> Worker<E> {
-        Worker {
-            evaluator,
-            history: History::new(),
-            correction: CorrectionHistory::new(),
-            stack: Stack::new(),
-        }
+        let (history, correction) = (History::new(), CorrectionHistory::new());
+        Worker { evaluator, history, correction, stack: Stack::new() }
     }
 
     fn clear(&mut self) {
@@ -69,7 +64,6 @@ struct Shared {
     selective: bool,
 }
 
-/// A transposition table with the main thread and its helpers.
 pub struct Searcher<E: Evaluator> {
     shared: Shared,
     main: Worker<E>,
@@ -83,7 +77,6 @@ impl<E: Evaluator> Searcher<E> {
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
-    /// An engine without pruning, reductions and table cut-offs.
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
         let mut searcher = Searcher::new(evaluator, TranspositionTable::smallest());
@@ -124,7 +117,6 @@ impl<E: Evaluator> Engine for Searcher<E> {
                     helper.new_search(shared, TimeManager::new(&endless, number, &done, &shared_nodes));
                 let (endless, mut ignore) = (&endless, |_: &Report| {});
                 let work = move || search.run(line, endless, index + 1, &mut ignore);
-                // If a helper cannot be started, the others still search.
                 let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             }
             let report = search.run(line, limits, 0, info);
@@ -146,10 +138,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         search.selective = false;
         let value = search.quiesce::<true>(&root, -INFINITE, INFINITE, DEPTH_QS_NO_CHECKS);
         let line = self.main.stack.line(0);
-        let mut leaf = position.clone();
-        for &m in line {
-            leaf.play_unchecked(m);
-        }
+        let leaf = line.iter().fold(position.clone(), |position, &m| played(&position, m));
         if has_no_moves(&leaf) {
             return leaf.is_check().then(|| (leaf, mated_in(0)));
         }
@@ -217,7 +206,6 @@ mod tests {
         }
     }
 
-    /// The table entry after a zero-window search of a position.
     fn found(text: &str, alpha: Score, depth: i32) -> Entry {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let position = from_fen(text);

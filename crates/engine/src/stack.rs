@@ -6,7 +6,6 @@ use super::history::{ContinuationContext, NO_MOVE, PieceTo};
 use patzer_chess::score::{MAX_PLY, Score};
 use patzer_chess::{Line, legal};
 
-/// A position in the search tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
     pub position: &'a Chess,
@@ -17,12 +16,10 @@ pub struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// The root of a tree.
     pub fn root(position: &Chess, key: u64) -> Node<'_> {
         Node { position, key, ply: 0, in_check: legal::in_check(position) }
     }
 
-    /// The node after a move to a position with this key.
     #[inline(always)]
     pub fn child<'a>(&self, after: &'a Chess, key: u64) -> Node<'a> {
         Node { position: after, key, ply: self.ply + 1, in_check: legal::in_check(after) }
@@ -31,24 +28,20 @@ impl Node<'_> {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
-    /// The uncorrected static evaluation, `None` in check.
+    /// The static evaluation before correction, `None` in check.
     pub raw_eval: Option<Score>,
-    /// The corrected static evaluation.
     pub eval: Option<Score>,
-    /// The move that a singular search excludes.
     pub excluded: Option<Move>,
     /// Double extensions on the path from the root.
     pub double_extensions: u8,
     pub killers: [Option<Move>; 2],
-    /// The move being searched.
     pub moved: PieceTo,
     /// The move being searched, if it is quiet.
     pub quiet: Option<Move>,
-    /// The node is or has been part of a principal variation.
+    /// Is or has been part of a principal variation.
     pub pv: bool,
     /// Fail-highs at this ply since the node two plies above began.
     pub cutoffs: u16,
-    /// The squares that the enemy attacks.
     pub attacked: Bitboard,
     /// Plies back to the last null move or the start of the game line.
     plies_since_null: usize,
@@ -75,7 +68,6 @@ impl Stack {
         }
     }
 
-    /// Begins a search at the end of a game line.
     pub fn start(&mut self, line: &Line) {
         self.keys.clear();
         self.keys.extend_from_slice(line.keys());
@@ -117,7 +109,6 @@ impl Stack {
             }
     }
 
-    /// Descends a ply by a move, or by a null move as [`NO_MOVE`].
     #[inline]
     pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
@@ -134,8 +125,7 @@ impl Stack {
         self.keys.pop();
     }
 
-    /// Draw by repetition: once before within the search, where whoever can repeat once can repeat again, or
-    /// twice before in all.
+    /// Once before within the search, where whoever can repeat once can do so again, or twice before in all.
     pub fn is_repetition(&self, node: &Node) -> bool {
         let plies_since_null =
             (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);
@@ -161,7 +151,6 @@ impl Stack {
         self.lines[ply].clear();
     }
 
-    /// Sets the principal variation of a ply: a move and the line below it.
     #[inline]
     pub fn extend_line(&mut self, ply: usize, m: Move) {
         let (upper, lower) = self.lines.split_at_mut(ply + 1);

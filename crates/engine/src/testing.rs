@@ -17,7 +17,6 @@ pub fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
     engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {})
 }
 
-/// A material and square evaluation for search tests.
 #[derive(Clone)]
 pub struct Simple;
 

@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::searcher::Searcher;
@@ -13,18 +12,9 @@ use super::{Clock, Engine, Limits, Report};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
 use patzer_chess::see::see_ge;
-use patzer_chess::testing::{KIWIPETE, along_random_games, from_fen};
+use patzer_chess::testing::{KIWIPETE, along_random_games, from_fen, line};
 use patzer_chess::{Line, captures, key, played};
 use patzer_eval::Evaluator;
-
-fn line(text: &str, moves: &str) -> Line {
-    let mut line = Line::new(from_fen(text));
-    for text in moves.split_whitespace() {
-        let m = text.parse::<UciMove>().unwrap().to_move(line.position()).unwrap();
-        line.play(m);
-    }
-    line
-}
 
 fn depth(depth: i32) -> Limits {
     Limits { depth: Some(depth), ..Limits::default() }
@@ -114,10 +104,7 @@ fn mates_are_found_at_their_true_distance() {
         // LmrTable and pruning put it off by some iterations, but not for good.
         let report = search(&mut engine(), &Line::new(from_fen(text)), depth(plies + 6));
         assert_eq!(report.score, mate_in(plies), "{text}");
-        let mut end = from_fen(text);
-        for &m in &report.pv {
-            end = end.play(m).unwrap();
-        }
+        let end = report.pv.iter().fold(from_fen(text), |position, &m| position.play(m).unwrap());
         assert!(end.is_checkmate(), "{text}: the variation ends in mate");
         let exhaustive = search(&mut Searcher::exhaustive(Simple), &Line::new(from_fen(text)), depth(plies));
         assert_eq!(exhaustive.score, mate_in(plies), "{text}: the table changes no mate score");
@@ -135,23 +122,21 @@ fn a_finished_game_has_a_score_and_no_move() {
 #[test]
 fn the_side_that_is_lost_takes_a_repetition() {
     // White is about to be mated on the back rank, but can give check for ever: Qe8+ Kh7 Qh5+ Kg8.
-    let report = search(&mut engine(), &line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", ""), depth(16));
+    let line = line("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1", "");
+    let report = search(&mut engine(), &line, depth(16));
     assert_eq!(report.score, 0);
-    let after = played(&from_fen("6k1/6p1/5p2/7Q/8/8/rr6/7K w - - 0 1"), report.best.unwrap());
-    assert!(after.is_check());
+    assert!(played(line.position(), report.best.unwrap()).is_check());
 }
 
 #[test]
 fn a_third_occurrence_on_the_board_is_a_draw_in_the_search() {
-    // Both sides have shuffled. Black, a rook down, has one legal move, and it brings the position back once more.
     let start = "k7/8/1K6/8/8/8/8/2R5 w - - 0 1";
     // After c1d1 a8b8 d1c1 b8a8, twice, White's c1d1 leaves Black only a8b8: the third occurrence.
     let fresh = line(start, "c1d1");
     let worn = line(start, "c1d1 a8b8 d1c1 b8a8 c1d1 a8b8 d1c1 b8a8 c1d1");
     assert_eq!(fresh.position(), worn.position());
-    let limits = depth(1);
-    assert!(search(&mut Searcher::exhaustive(Simple), &fresh, limits.clone()).score < -400);
-    assert_eq!(search(&mut Searcher::exhaustive(Simple), &worn, limits).score, 0);
+    assert!(search(&mut Searcher::exhaustive(Simple), &fresh, depth(1)).score < -400);
+    assert_eq!(search(&mut Searcher::exhaustive(Simple), &worn, depth(1)).score, 0);
 }
 
 #[test]
@@ -167,15 +152,14 @@ fn the_fifty_move_rule_is_a_draw_unless_it_is_mate() {
 fn a_search_ends_at_once_and_still_moves() {
     let line = line(KIWIPETE, "");
     let legal = line.position().legal_moves();
-    for limits in [nodes(0), nodes(1), nodes(2), nodes(40)] {
+    let clock = Clock { time: Duration::ZERO, increment: Duration::ZERO, moves_to_go: None };
+    let clock = Limits { clock: Some(clock), ..Limits::default() };
+    for limits in [nodes(0), nodes(1), nodes(2), nodes(40), clock] {
         let report = search(&mut engine(), &line, limits.clone());
         assert!(legal.contains(&report.best.unwrap()), "{limits:?}");
-        assert!(report.nodes <= limits.nodes.unwrap());
+        assert!(limits.nodes.is_none_or(|nodes| report.nodes <= nodes));
     }
     let report = engine().search(&line, &Limits::default(), &AtomicBool::new(true), &mut |_| {});
-    assert!(legal.contains(&report.best.unwrap()));
-    let clock = Clock { time: Duration::ZERO, increment: Duration::ZERO, moves_to_go: None };
-    let report = search(&mut engine(), &line, Limits { clock: Some(clock), ..Limits::default() });
     assert!(legal.contains(&report.best.unwrap()));
 }
 
@@ -198,14 +182,12 @@ fn the_same_search_finds_the_same() {
     let line = line(KIWIPETE, "");
     let mut engine = engine();
     let first = search(&mut engine, &line, nodes(20_000));
-    engine.new_game();
-    let again = search(&mut engine, &line, nodes(20_000));
-    let resized = {
-        engine.resize(1).unwrap();
+    for resize in [false, true] {
+        if resize {
+            engine.resize(1).unwrap();
+        }
         engine.new_game();
-        search(&mut engine, &line, nodes(20_000))
-    };
-    for other in [again, resized] {
+        let other = search(&mut engine, &line, nodes(20_000));
         assert_eq!((first.best, first.score, &first.pv), (other.best, other.score, &other.pv));
         assert_eq!((first.nodes, first.depth, first.seldepth), (other.nodes, other.depth, other.seldepth));
     }
@@ -219,11 +201,8 @@ fn a_table_made_for_few_nodes_is_as_good_as_a_large_one() {
             engine.new_game();
             search(engine, &Line::new(position.clone()), nodes(300))
         });
-        assert_eq!(
-            (small.score, small.depth, small.pv),
-            (large.score, large.depth, large.pv),
-            "{position:?}"
-        );
+        assert_eq!((small.score, small.depth), (large.score, large.depth), "{position:?}");
+        assert_eq!(small.pv, large.pv, "{position:?}");
     });
 }
 
@@ -241,11 +220,8 @@ fn every_variation_is_legal() {
             line.play(moves[rng.below(moves.len())]);
         }
         let report = search(&mut engine, &line, nodes(3_000));
-        let mut position = line.position().clone();
         assert_eq!(report.pv.first(), report.best.as_ref());
-        for &m in &report.pv {
-            position = position.play(m).unwrap();
-        }
+        report.pv.iter().fold(line.position().clone(), |position, &m| position.play(m).unwrap());
     }
 }
 
@@ -268,15 +244,11 @@ fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
         moved += usize::from(leaf != *position);
     });
     assert!(moved > 100, "only {moved} positions were not quiet");
-}
-
-#[test]
-fn resolving_depends_on_nothing_before_it() {
+    // Nothing before it matters.
     let position = from_fen(KIWIPETE);
-    let fresh = engine().quiescence_leaf(&position);
-    let mut used = engine();
-    search(&mut used, &Line::new(position.clone()), nodes(20_000));
-    assert_eq!(used.quiescence_leaf(&position), fresh);
+    let fresh = super::testing::engine().quiescence_leaf(&position);
+    search(&mut engine, &Line::new(position.clone()), nodes(20_000));
+    assert_eq!(engine.quiescence_leaf(&position), fresh);
 }
 
 #[test]

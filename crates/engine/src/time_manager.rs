@@ -1,5 +1,4 @@
-//! Time management and node limits. Nodes are counted exactly; clock and stop flag are polled every 256
-//! nodes.
+//! Time management and node limits. Nodes count exactly; clock and stop flag are polled every 256 nodes.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -7,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Limits, Ponder};
 
-/// The stability of the best move over the iterations; the default is neutral.
 #[derive(Debug, Clone, Copy)]
 pub struct BestMoveStability {
     /// Iterations since the best move last changed.
@@ -41,9 +39,8 @@ impl BestMoveStability {
 #[derive(Debug)]
 pub struct TimeManager<'a> {
     stop: &'a AtomicBool,
-    /// Nodes published by all threads.
     shared_nodes: &'a AtomicU64,
-    /// Nodes published by this thread.
+    /// The part of `shared_nodes` that this thread added.
     published: u64,
     ponder: Option<Ponder>,
     start: Instant,
@@ -57,8 +54,7 @@ pub struct TimeManager<'a> {
 const CHECK_EVERY: u64 = 256;
 
 impl<'a> TimeManager<'a> {
-    /// Starts the clock for the game's move of this number. Threads of one search share `shared_nodes`,
-    /// starting at 0, and node limits.
+    /// Starts the clock for the game's move of this number. Threads of one search share `shared_nodes`.
     pub fn new(
         limits: &Limits,
         number: u32,
@@ -88,7 +84,7 @@ impl<'a> TimeManager<'a> {
         }
     }
 
-    /// Reports whether the search must stop, given this thread's node count. Once true, always true.
+    /// Given this thread's node count. Once true, always true.
     #[inline]
     pub fn should_stop(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
@@ -106,7 +102,6 @@ impl<'a> TimeManager<'a> {
             || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
     }
 
-    /// Publishes this thread's node count and returns the total of all threads.
     pub fn total_nodes(&mut self, nodes: u64) -> u64 {
         let new = nodes - self.published;
         self.published = nodes;
@@ -137,17 +132,15 @@ fn after_overhead(time: Duration, overhead: Duration) -> Duration {
     time.saturating_sub(overhead).max(Duration::from_millis(1))
 }
 
-/// The number of moves that the time must last for: fewer than will come, since later moves are cheaper.
-/// Tuned by games.
+/// Fewer moves than will come, since later ones are cheaper. Tuned by games.
 fn expected_moves(number: u32) -> u32 {
     (77_u32.saturating_sub(number) / 2).clamp(18, 34)
 }
 
-/// The soft limit for new iterations, and the hard limit.
+/// The soft limit, for new iterations, and the hard limit.
 fn allocate(clock: Clock, number: u32, overhead: Duration) -> (Duration, Duration) {
     let moves = clock.moves_to_go.map_or_else(|| expected_moves(number), |moves| moves.clamp(1, 40));
-    // Each of these moves brings its increment and costs its overhead, so that a low clock is never run down
-    // to where one late answer loses.
+    // Each move brings its increment and costs its overhead: no clock runs down to where a late answer loses.
     let soft = after_overhead(clock.time + clock.increment * (moves - 1), overhead * (moves + 2)) / moves;
     let time = after_overhead(clock.time, overhead);
     // The last move before the time control may use nearly everything.
@@ -170,13 +163,12 @@ mod tests {
         for ms in [0, 1, 5, 11, 100, 1000, 60_000, 7_200_000] {
             for increment in [0, 80, 1000, 30_000] {
                 for moves in [None, Some(0), Some(1), Some(2), Some(40), Some(200)] {
-                    let left = Duration::from_millis(ms).saturating_sub(overhead);
-                    // At the beginning of a game, and where the share of the time is greatest.
+                    let left =
+                        Duration::from_millis(ms).saturating_sub(overhead).max(Duration::from_millis(1));
                     for number in [1, 300] {
                         let (soft, hard) = allocate(clock(ms, increment, moves), number, overhead);
                         assert!(soft <= hard);
-                        assert!(hard <= left.max(Duration::from_millis(1)), "{ms} {increment} {moves:?}");
-                        assert!(hard > Duration::ZERO);
+                        assert!(Duration::ZERO < hard && hard <= left, "{ms} {increment} {moves:?}");
                     }
                 }
             }
@@ -186,9 +178,8 @@ mod tests {
     #[test]
     fn a_share_of_the_time_that_grows_and_most_of_the_increment_is_the_aim() {
         // 8 s and 19 increments of 80 ms, less 22 times 10 ms, for 20 moves.
-        let (soft, hard) = allocate(clock(8_000, 80, None), 37, Duration::from_millis(10));
-        assert_eq!(soft, Duration::from_millis(465));
-        assert_eq!(hard, Duration::from_millis(1395));
+        let limits = allocate(clock(8_000, 80, None), 37, Duration::from_millis(10));
+        assert_eq!(limits, (Duration::from_millis(465), Duration::from_millis(1395)));
         assert_eq!([1, 9, 25, 41, 300].map(expected_moves), [34, 34, 26, 18, 18]);
         let (soft, _) = allocate(clock(40_000, 0, Some(40)), 1, Duration::ZERO);
         assert_eq!(soft, Duration::from_millis(1000));
@@ -222,59 +213,45 @@ mod tests {
         assert!(BestMoveStability { iterations: 9, node_share: 1.0, score_drop: -3000.0 }.scale() > 0.1);
     }
 
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
     #[test]
-    fn nodes_are_counted_exactly() {
-        let stop = AtomicBool::new(false);
-        let shared_nodes = AtomicU64::new(0);
-        let mut time =
-            TimeManager::new(&Limits { nodes: Some(1500), ..Limits::default() }, 1, &stop, &shared_nodes);
-        assert!(!time.should_stop(1499));
-        assert!(time.should_stop(1500));
-        assert!(time.should_stop(0), "a search that has been ended does not go on");
+    fn a_short_time_for_one_move_is_used() {
+        let of = |ms: u64| {
+            let movetime = Some(Duration::from_millis(ms));
+            let limits = Limits { movetime, overhead: Duration::from_millis(10), ..Limits::default() };
+            TimeManager::new(&limits, 1, &NEVER, &AtomicU64::new(0)).hard.unwrap()
+        };
+        for (ms, used) in [(5, 4.5), (100, 90.0), (1000, 990.0)] {
+            assert_eq!(of(ms), Duration::from_secs_f64(used / 1000.0));
+        }
     }
 
     #[test]
-    fn the_flag_is_seen_at_the_next_look() {
+    fn node_limits_are_exact_and_shared_by_threads_and_the_flag_is_seen_at_the_next_look() {
+        let shared_nodes = [(); 3].map(|()| AtomicU64::new(0));
+        let limit = |nodes: u64| Limits { nodes: Some(nodes), ..Limits::default() };
+        let mut time = TimeManager::new(&limit(1500), 1, &NEVER, &shared_nodes[0]);
+        assert!(!time.should_stop(1499));
+        assert!(time.should_stop(1500));
+        assert!(time.should_stop(0), "a search that has been ended does not go on");
+        let [mut one, mut two] =
+            [(); 2].map(|()| TimeManager::new(&limit(5000), 1, &NEVER, &shared_nodes[1]));
+        assert!(!one.should_stop(2048) && !two.should_stop(2048));
+        assert!(one.should_stop(3072));
+        assert_eq!(two.total_nodes(2100), 3072 + 2100);
         let stop = AtomicBool::new(true);
-        let shared_nodes = AtomicU64::new(0);
-        let mut time = TimeManager::new(&Limits::default(), 1, &stop, &shared_nodes);
+        let mut time = TimeManager::new(&Limits::default(), 1, &stop, &shared_nodes[2]);
         assert!(!time.should_stop(CHECK_EVERY - 1));
         assert!(time.should_stop(CHECK_EVERY));
     }
 
     #[test]
-    fn a_short_time_for_one_move_is_used() {
-        let (stop, shared_nodes) = (AtomicBool::new(false), AtomicU64::new(0));
-        let of = |ms: u64| {
-            let movetime = Some(Duration::from_millis(ms));
-            let limits = Limits { movetime, overhead: Duration::from_millis(10), ..Limits::default() };
-            TimeManager::new(&limits, 1, &stop, &shared_nodes).hard.unwrap()
-        };
-        assert_eq!(
-            [of(5), of(100), of(1000)],
-            [4.5, 90.0, 990.0].map(|ms| Duration::from_secs_f64(ms / 1000.0))
-        );
-    }
-
-    #[test]
-    fn threads_share_a_node_limit() {
-        let (stop, shared_nodes) = (AtomicBool::new(false), AtomicU64::new(0));
-        let limits = Limits { nodes: Some(5000), ..Limits::default() };
-        let (mut one, mut two) = (
-            TimeManager::new(&limits, 1, &stop, &shared_nodes),
-            TimeManager::new(&limits, 1, &stop, &shared_nodes),
-        );
-        assert!(!one.should_stop(2048) && !two.should_stop(2048));
-        assert!(one.should_stop(3072));
-        assert_eq!(two.total_nodes(2100), 3072 + 2100);
-    }
-
-    #[test]
     fn no_time_counts_until_the_expected_move_is_made() {
-        let (stop, shared_nodes, ponder) = (AtomicBool::new(false), AtomicU64::new(0), Ponder::new());
+        let (shared_nodes, ponder) = (AtomicU64::new(0), Ponder::default());
         let limits =
             Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
-        let mut time = TimeManager::new(&limits, 1, &stop, &shared_nodes);
+        let mut time = TimeManager::new(&limits, 1, &NEVER, &shared_nodes);
         std::thread::sleep(Duration::from_millis(2));
         assert!(!time.should_stop(1024) && time.allows_iteration(1024, &BestMoveStability::default()));
         ponder.hit();

@@ -1,5 +1,4 @@
-//! Transposition table: four entries of 16 bytes to a cache line, with the full key, shared by all threads
-//! without locks.
+//! Transposition table: four entries of 16 bytes to a cache line, with the full key, shared without locks.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -9,7 +8,6 @@ use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
-/// How a stored score bounds the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bound {
@@ -30,10 +28,9 @@ pub struct Entry {
     pub score: Score,
     /// The static evaluation, `None` in check.
     pub eval: Option<Score>,
-    /// Search depth in plies, or one of the quiescence depths.
     pub depth: i32,
     pub bound: Bound,
-    /// The position has been part of a principal variation.
+    /// Has been part of a principal variation.
     pub pv: bool,
 }
 
@@ -44,7 +41,6 @@ impl Entry {
         Entry { best, score, eval: Some(eval), depth: 0, bound, pv }
     }
 
-    /// Reports whether the score cuts off at this window.
     pub fn decides(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
@@ -53,7 +49,6 @@ impl Entry {
         }
     }
 
-    /// Improves a static evaluation by the stored score, where the bound allows it.
     pub fn refine(&self, eval: Score) -> Score {
         match self.bound {
             Bound::Exact => self.score,
@@ -63,15 +58,12 @@ impl Entry {
     }
 }
 
-/// Mate scores count from the root in the search, but from the position in the table, which is probed at other
-/// plies.
+/// Mate scores count from the root in the search, but from the position in the table.
 fn shift_mate(score: Score, plies: Score) -> Score {
-    if score >= MATE_IN_MAX {
-        score + plies
-    } else if score <= -MATE_IN_MAX {
-        score - plies
-    } else {
-        score
+    match score {
+        _ if score >= MATE_IN_MAX => score + plies,
+        _ if score <= -MATE_IN_MAX => score - plies,
+        _ => score,
     }
 }
 
@@ -81,7 +73,6 @@ const SAME_POSITION: i32 = -1024;
 /// Ages wrap at this; they share a byte with the bound and the PV flag.
 const AGE_COUNT: u8 = 32;
 
-/// The data of a slot, as 64 bits.
 #[derive(Debug, Clone, Copy)]
 struct Data {
     best: PackedMove,
@@ -164,13 +155,10 @@ impl Slot {
 struct Cluster([Slot; 4]);
 
 const CLUSTERS_PER_MIB: usize = (1 << 20) / size_of::<Cluster>();
-/// Clusters that one thread clears at a time.
 const CLUSTERS_PER_THREAD: usize = 1 << 16;
 
-/// The memory for a transposition table is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// The requested size in MiB.
     pub mb: usize,
 }
 
@@ -189,7 +177,6 @@ pub struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// Allocates a table of this many MiB, at least one.
     pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = Vec::new();
@@ -203,20 +190,16 @@ impl TranspositionTable {
         TranspositionTable::of(CLUSTERS_PER_MIB)
     }
 
-    /// A table for one search of at most this many nodes: sixteen slots for each, up to a MiB, so that hardly
-    /// anything is replaced.
+    /// Sixteen slots for each node, up to a MiB, so that hardly anything is replaced.
     pub fn for_nodes(nodes: u64) -> TranspositionTable {
         TranspositionTable::of(nodes.saturating_mul(4).clamp(256, CLUSTERS_PER_MIB as u64) as usize)
     }
 
-    fn of(clusters: usize) -> TranspositionTable {
-        TranspositionTable {
-            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
-            age: AtomicU8::new(0),
-        }
+    fn of(count: usize) -> TranspositionTable {
+        let clusters = (0..count).map(|_| Cluster::default()).collect();
+        TranspositionTable { clusters, age: AtomicU8::new(0) }
     }
 
-    /// Clears the table, with all cores if it is large.
     pub fn clear(&mut self) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = self.clusters.len();
@@ -231,7 +214,6 @@ impl TranspositionTable {
         self.age = AtomicU8::new(0);
     }
 
-    /// Ages the entries of earlier searches.
     pub fn new_search(&self) {
         self.age.store((self.age() + 1) % AGE_COUNT, Relaxed);
     }
@@ -282,8 +264,7 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores an entry in the least valuable slot of its cluster. A shallower result of this search for the
-    /// same position does not replace a deeper one unless it is exact.
+    /// Replaces the least valuable slot; a shallower result of this search replaces a deeper one only if exact.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age();
         let slots = &self.clusters[self.index(key)].0;
@@ -297,11 +278,8 @@ impl TranspositionTable {
         let (found, old) = slots[at].load();
         let same = found == key && old.age_pv_bound != 0;
         let fresh = old.age_pv_bound >> 3 == age;
-        if same
-            && fresh
-            && entry.bound != Bound::Exact
-            && entry.depth + 3 < i32::from(old.depth) + DEPTH_QS_NO_CHECKS
-        {
+        let shallower = entry.depth + 3 < i32::from(old.depth) + DEPTH_QS_NO_CHECKS;
+        if same && fresh && entry.bound != Bound::Exact && shallower {
             return;
         }
         // A fail-low without a move keeps the previous best move.
@@ -327,14 +305,9 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_sixteen_bytes_four_to_a_cache_line() {
-        assert_eq!(size_of::<Slot>(), 16);
-        assert_eq!(size_of::<Cluster>(), 64);
-        assert_eq!(TranspositionTable::new(3).unwrap().clusters.len() * size_of::<Cluster>(), 3 << 20);
-    }
-
-    #[test]
     fn what_is_stored_is_found_again() {
+        assert_eq!((size_of::<Slot>(), size_of::<Cluster>()), (16, 64));
+        assert_eq!(TranspositionTable::new(3).unwrap().clusters.len() * size_of::<Cluster>(), 3 << 20);
         let mut table = TranspositionTable::new(1).unwrap();
         assert!(table.probe(99, 0).is_none());
         assert!(table.probe(0, 0).is_none(), "an empty slot is not an entry for key 0");
@@ -344,11 +317,7 @@ mod tests {
         assert_eq!((found.best, found.bound, found.pv), (PackedMove(7), Bound::Lower, true));
         table.clear();
         assert!(table.probe(99, 0).is_none());
-    }
-
-    #[test]
-    fn an_evaluation_alone_decides_nothing() {
-        let table = TranspositionTable::new(1).unwrap();
+        // An evaluation alone decides nothing.
         table.store(99, 4, Entry::evaluated(-45, false));
         let found = table.probe(99, 2).unwrap();
         assert_eq!((found.eval, found.depth, found.best), (Some(-45), 0, PackedMove::NONE));
@@ -382,10 +351,6 @@ mod tests {
         table.new_search();
         table.store(6, 0, entry(0, 1));
         assert!(table.probe(5, 0).is_none());
-        assert_eq!(
-            table.probe(4, 0).unwrap().depth,
-            1,
-            "an older result of another search gives way to a new one"
-        );
+        assert_eq!(table.probe(4, 0).unwrap().depth, 1, "an older search's result gives way to a new one");
     }
 }

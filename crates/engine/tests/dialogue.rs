@@ -2,12 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const PATZER_UCI: &str = env!("CARGO_BIN_EXE_patzer-uci");
 
 struct Gui {
-    child: std::sync::Arc<std::sync::Mutex<Child>>,
+    child: Arc<Mutex<Child>>,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
@@ -17,7 +18,7 @@ impl Gui {
         let mut child =
             Command::new(PATZER_UCI).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let child = std::sync::Arc::new(std::sync::Mutex::new(child));
+        let child = Arc::new(Mutex::new(child));
         // A hanging program is killed, and the waiting test then fails.
         let watched = child.clone();
         std::thread::spawn(move || {
@@ -31,8 +32,9 @@ impl Gui {
         self.to.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Reads up to the line that begins with this text.
-    fn hear(&mut self, begin: &str) -> String {
+    /// Says a text and reads up to the line that begins with another.
+    fn ask(&mut self, text: &str, begin: &str) -> String {
+        self.say(text);
         let mut line = String::new();
         while !line.starts_with(begin) {
             line.clear();
@@ -41,15 +43,9 @@ impl Gui {
         line
     }
 
-    fn ask(&mut self, text: &str, begin: &str) -> String {
-        self.say(text);
-        self.hear(begin)
-    }
-
     fn quit(mut self) {
         self.say("quit\n");
-        let mut rest = String::new();
-        while self.from.read_line(&mut rest).unwrap() > 0 {}
+        std::io::copy(&mut self.from, &mut std::io::sink()).unwrap();
         assert!(self.child.lock().unwrap().wait().unwrap().success());
     }
 }
@@ -130,24 +126,22 @@ fn garbage_does_no_harm() {
     gui.quit();
 }
 
+fn output(arguments: &[&str]) -> String {
+    let output = Command::new(PATZER_UCI).args(arguments).stdin(Stdio::null()).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn openbench_gets_its_openings_and_its_bench() {
-    let output =
-        Command::new(PATZER_UCI).args(["genfens 4 seed 9 book None extra", "quit"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output(&["genfens 4 seed 9 book None extra", "quit"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("info string genfens ")).count(), 4, "{text}");
-    let output = Command::new(PATZER_UCI).args(["bench", "2"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output(&["bench", "2"]);
     let words: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
     assert!(matches!(words[..], [_, "nodes", _, "nps"]), "{text}");
 }
 
 #[test]
 fn the_numbers_of_the_search_are_options_only_when_asked_for() {
-    let output = |arguments: &[&str]| {
-        let output = Command::new(PATZER_UCI).args(arguments).stdin(Stdio::null()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
     assert!(output(&["spsa"]).lines().all(|line| line.split(", ").count() == 7));
     assert!(!output(&["uci"]).contains("rfp_margin"));
     let mut child =

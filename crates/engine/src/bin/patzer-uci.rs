@@ -1,9 +1,8 @@
 //! `patzer-uci`: the bundled engine for GUIs and match runners, on standard input without arguments.
 //!
-//! Each argument is a UCI command that runs in place of standard input: `patzer-uci bench` searches the
-//! positions of `patzer bench`, as OpenBench checks a build, and `patzer-uci "genfens 100 seed 1 book None"
-//! "quit"` generates openings. `patzer-uci tunable` serves UCI with the search parameters as options, and
-//! `patzer-uci spsa` prints them as the input of a tuner.
+//! Each argument is a UCI command that runs in place of standard input: `patzer-uci bench` searches fixed
+//! positions, as OpenBench checks a build, and `patzer-uci "genfens 100 seed 1 book None" "quit"` generates
+//! openings. `patzer-uci tunable` makes the search parameters options; `patzer-uci spsa` prints them for a tuner.
 
 use std::io;
 use std::process::ExitCode;
@@ -15,7 +14,6 @@ fn main() -> ExitCode {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         report(info);
-        // A bug, not bad input.
         std::process::exit(2);
     }));
     match run() {

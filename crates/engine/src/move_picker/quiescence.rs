@@ -1,7 +1,6 @@
 //! Move ordering of quiescence: hash move, captures by victim and attacker; in check then quiet evasions and
-//! losing captures, otherwise quiet checks that do not lose material. SEE runs only when a move's turn comes,
-//! and checks are generated only then. Uses no state of earlier searches but the hash move, so that a label
-//! depends on the position alone.
+//! losing captures, otherwise quiet checks that do not lose material. SEE runs only when a move's turn comes.
+//! Uses no state of earlier searches but the hash move, so that a label depends on the position alone.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Move, MoveList, Position, Role};
@@ -15,7 +14,6 @@ const GOOD: i32 = 1 << 24;
 const BAD: i32 = -(1 << 24);
 const NO_SCORE: i32 = i32::MIN;
 
-/// Picks quiescence moves best first.
 pub struct QuiescencePicker {
     moves: MoveList,
     scores: ArrayVec<i32, CAPACITY>,
@@ -34,8 +32,7 @@ impl QuiescencePicker {
         QuiescencePicker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0, checks: false }
     }
 
-    /// Generates the moves of a quiescence node: all evasions in check, else captures and queen promotions,
-    /// later followed by quiet checks if `checks`.
+    /// Generates all evasions in check, else captures and queen promotions, and later quiet checks if `checks`.
     pub fn fill(&mut self, node: &Node, best: PackedMove, checks: bool) {
         if node.in_check {
             self.moves = node.position.legal_moves();
@@ -60,7 +57,6 @@ impl QuiescencePicker {
         }
     }
 
-    /// The moves not yet picked; all moves before the first call of `next`.
     #[inline]
     pub fn remaining(&self) -> &[Move] {
         &self.moves[self.next..]

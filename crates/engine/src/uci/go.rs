@@ -1,5 +1,4 @@
-//! The `go` command. A GUI waits for a move, so nothing is refused: unknown words are skipped, and a limit
-//! without a number becomes the least one.
+//! The `go` command. A GUI waits for a move: unknown words are skipped, a limit without a number is the least.
 
 use std::str::SplitWhitespace;
 use std::time::Duration;
@@ -17,8 +16,7 @@ pub enum Go {
     Perft(u32),
 }
 
-/// Parses the arguments and returns warnings beside the command. Negative times, which GUIs send for
-/// overdrawn clocks, count as 0.
+/// Parses the arguments, with warnings. Negative times, which GUIs send for overdrawn clocks, count as 0.
 pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
     let mut reader = Reader { words: arguments.split_whitespace(), lookahead: None, warnings: Vec::new() };
     let mut limits = Limits { overhead, ..Limits::default() };
@@ -55,11 +53,7 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
         }
     }
     limits.clock = time.map(|time| Clock { time, increment, moves_to_go });
-    let bounded = limits.depth.is_some()
-        || limits.nodes.is_some()
-        || limits.mate.is_some()
-        || limits.movetime.is_some()
-        || limits.clock.is_some();
+    let bounded = limits != Limits { overhead, only: limits.only.clone(), ..Limits::default() };
     let go = match (endless, ponder) {
         (false, true) => Go::Ponder(limits),
         (false, false) if bounded => Go::Search(limits),
@@ -68,7 +62,6 @@ pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<
     (go, reader.warnings)
 }
 
-/// The words of the command, with one word of lookahead.
 struct Reader<'a> {
     words: SplitWhitespace<'a>,
     lookahead: Option<&'a str>,
@@ -87,7 +80,6 @@ impl<'a> Reader<'a> {
             return 0;
         };
         match text.parse::<i128>() {
-            // Clamp, since durations are added up later.
             Ok(number) => number.clamp(0, i128::from(u32::MAX) * 1000) as u64,
             Err(_) => {
                 self.warnings.push(format!("go {word} {text}: not a number, taken as the least"));
@@ -96,7 +88,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `searchmoves` up to the first word that is not a move.
     fn moves(&mut self, position: &Chess, limits: &mut Limits) {
         while let Some(text) = self.next() {
             match text.parse::<UciMove>().map(|uci| uci.to_move(position)) {
@@ -140,10 +131,6 @@ mod tests {
             assert_eq!(limits, Limits { clock: Some(clock), overhead: MS, ..Limits::default() });
         }
         assert_eq!(limits("btime 9 winc 3").clock.unwrap().time, Duration::ZERO);
-    }
-
-    #[test]
-    fn no_moves_to_go_are_no_time_control_ahead() {
         assert_eq!(limits("wtime 60000 movestogo 0").clock.unwrap().moves_to_go, None);
     }
 
@@ -171,8 +158,6 @@ mod tests {
         let limits = limits("searchmoves e2e4 d2d4 e2e4 depth 3");
         assert_eq!(limits.only.len(), 2);
         assert_eq!(limits.depth, Some(3));
-        let (_, warnings) = white("searchmoves e2e5 depth 3");
-        assert_eq!(warnings, ["go searchmoves e2e5: not legal, and left out"]);
     }
 
     #[test]
@@ -181,6 +166,7 @@ mod tests {
             ("depth", "go depth: the number is missing, taken as the least"),
             ("depth x", "go depth x: not a number, taken as the least"),
             ("sideways depth 1", "go sideways: not known, and left out"),
+            ("searchmoves e2e5 depth 1", "go searchmoves e2e5: not legal, and left out"),
         ] {
             let (go, warnings) = white(text);
             assert_eq!(warnings, [warning]);

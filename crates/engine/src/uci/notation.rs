@@ -7,8 +7,7 @@ use crate::Report;
 use patzer_chess::score::mate_moves;
 use patzer_chess::{Line, fen};
 
-/// Parses `startpos` or `fen FEN`, each with `moves MOVE...`. An illegal move gives the line up to it and an
-/// error.
+/// Parses `startpos` or `fen FEN`, each with `moves MOVE...`; the line ends before an illegal move.
 pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let end = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
@@ -24,16 +23,12 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
         return (None, Some("position needs: startpos or fen FEN, then moves MOVE...".to_owned()));
     };
     for &text in words.iter().skip(end + 1) {
-        match text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) {
-            Some(m) => line.play(m),
-            None => {
-                let number = line.moves().len() + 1;
-                return (
-                    Some(line),
-                    Some(format!("move {number} `{text}` is not legal; it and what follows is left out")),
-                );
-            }
-        }
+        let Some(m) = text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(line.position()).ok()) else {
+            let number = line.moves().len() + 1;
+            let error = format!("move {number} `{text}` is not legal; it and what follows is left out");
+            return (Some(line), Some(error));
+        };
+        line.play(m);
     }
     (Some(line), None)
 }
@@ -48,25 +43,17 @@ pub fn text(m: Move, mode: CastlingMode) -> String {
 }
 
 pub fn info(report: &Report, mode: CastlingMode) -> String {
-    let score = match mate_moves(report.score) {
-        Some(moves) => format!("mate {moves}"),
-        None => format!("cp {}", report.score),
-    };
-    let speed = (report.nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
-    let pv: Vec<String> = report.pv.iter().map(|&m| text(m, mode)).collect();
+    let Report { depth, seldepth, rank, score, nodes, hashfull, time, .. } = report;
+    let score = mate_moves(*score).map_or_else(|| format!("cp {score}"), |moves| format!("mate {moves}"));
+    let speed = (*nodes as f64 / time.as_secs_f64().max(1e-6)) as u64;
+    let pv = report.pv.iter().map(|&m| text(m, mode)).collect::<Vec<_>>().join(" ");
+    let time = time.as_millis();
     format!(
-        "info depth {} seldepth {} multipv {} score {score} nodes {} nps {speed} hashfull {} time {} pv {}",
-        report.depth,
-        report.seldepth,
-        report.rank,
-        report.nodes,
-        report.hashfull,
-        report.time.as_millis(),
-        pv.join(" ")
+        "info depth {depth} seldepth {seldepth} multipv {rank} score {score} nodes {nodes} nps {speed} \
+         hashfull {hashfull} time {time} pv {pv}"
     )
 }
 
-/// The `bestmove` line of a report, with the ponder move.
 pub fn best_move(report: &Report, mode: CastlingMode) -> String {
     let best = report.best.map_or_else(|| "(none)".to_owned(), |m| text(m, mode));
     match report.pv.get(1) {

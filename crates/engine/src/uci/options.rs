@@ -1,5 +1,4 @@
-//! The UCI options, one row each. The table answers `uci`, carries out `setoption` and says which options players
-//! in this process take.
+//! The UCI options, one row each: for `uci`, `setoption` and the players in this process.
 
 use std::fmt;
 use std::path::Path;
@@ -15,6 +14,9 @@ pub struct UciOption {
     in_process: Option<InProcess>,
 }
 
+/// The maximum and the setter for players in this process.
+type InProcess = (u64, fn(&mut PlayerSettings, u64));
+
 enum Kind {
     Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), OptionError> },
     Check { default: bool, set: fn(&mut Session, bool) },
@@ -22,30 +24,22 @@ enum Kind {
     Button { set: fn(&mut Session) },
 }
 
-/// A spin option of players in this process.
-struct InProcess {
-    max: u64,
-    set: fn(&mut PlayerSettings, u64),
-}
-
-/// The value of `EvalFile` that selects the embedded evaluation.
 const EMBEDDED: &str = "<embedded>";
 
-/// Default size of the transposition table, in MiB.
 pub const HASH_MB: usize = 16;
 const MAX_HASH_MB: u64 = 65_536;
 /// Default time reserved for each move, in milliseconds.
 pub const OVERHEAD_MS: u64 = 10;
 
 pub const OPTIONS: &[UciOption] = &[
-    UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| Ok(session.set_hash(mb as usize)?))
+    UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| session.set_hash(mb as usize))
         .in_process(MAX_HASH_MB, |player, mb| player.hash_mb = mb.max(1) as usize),
     UciOption::spin("Threads", 1, 1, 1024, |session, threads| {
         session.set_threads(threads as usize);
         Ok(())
     })
     .in_process(1, |_, _| ()),
-    UciOption::new("Clear Hash", Kind::Button { set: Session::clear_hash }),
+    UciOption::new("Clear Hash", Kind::Button { set: |session| session.engine().new_game() }),
     // The GUI decides whether to ponder; the declaration says that the engine can.
     UciOption::new("Ponder", Kind::Check { default: false, set: |_, _| () }),
     UciOption::spin("MultiPV", 1, 1, 256, |session, lines| {
@@ -70,7 +64,8 @@ fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
     for name in evaluation.missing() {
         session.out.explain(format_args!("{file} lacks {name}, which counts as 0"));
     }
-    session.set_evaluation(evaluation);
+    session.evaluation = evaluation;
+    session.engine = None;
     Ok(())
 }
 
@@ -90,20 +85,17 @@ impl UciOption {
     }
 
     const fn in_process(self, max: u64, set: fn(&mut PlayerSettings, u64)) -> UciOption {
-        UciOption { in_process: Some(InProcess { max, set }), ..self }
+        UciOption { in_process: Some((max, set)), ..self }
     }
 
-    /// The line of the answer to `uci`.
     pub fn declaration(&self) -> String {
-        let name = self.name;
-        match self.kind {
-            Kind::Spin { default, min, max, .. } => {
-                format!("option name {name} type spin default {default} min {min} max {max}")
-            }
-            Kind::Check { default, .. } => format!("option name {name} type check default {default}"),
-            Kind::Text { default, .. } => format!("option name {name} type string default {default}"),
-            Kind::Button { .. } => format!("option name {name} type button"),
-        }
+        let kind = match self.kind {
+            Kind::Spin { default, min, max, .. } => format!("spin default {default} min {min} max {max}"),
+            Kind::Check { default, .. } => format!("check default {default}"),
+            Kind::Text { default, .. } => format!("string default {default}"),
+            Kind::Button { .. } => "button".to_owned(),
+        };
+        format!("option name {} type {kind}", self.name)
     }
 
     fn set(&self, session: &mut Session, value: &str) -> Result<(), OptionError> {
@@ -124,54 +116,38 @@ impl UciOption {
     }
 }
 
-/// The options of a player in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerSettings {
-    /// Transposition table in MiB.
+    /// In MiB.
     pub hash_mb: usize,
     /// Time reserved for each move.
     pub overhead: Duration,
 }
 
 impl PlayerSettings {
-    /// Sets one of the UCI options that players in this process take.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
-        let Some(InProcess { max, set }) = option.and_then(|option| option.in_process.as_ref()) else {
+        let Some((max, set)) = option.and_then(|option| option.in_process) else {
             return Err(OptionError::NotInProcess(name.to_owned()));
         };
-        match value.parse() {
-            Ok(number) if number <= *max => set(self, number),
-            _ => {
-                let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
-                return Err(OptionError::Value(name, takes, value.to_owned()));
-            }
-        }
+        let Some(number) = value.parse().ok().filter(|&number| number <= max) else {
+            let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
+            return Err(OptionError::Value(name, takes, value.to_owned()));
+        };
+        set(self, number);
         Ok(())
     }
 }
 
-/// Why an option was not set.
 #[derive(Debug)]
 pub enum OptionError {
-    /// Not `name NAME value VALUE`.
     Syntax,
-    /// No option of this name.
     Unknown(String),
     /// A value of the wrong type or out of range: the name, what the option takes, and the value.
     Value(String, String, String),
-    /// No memory for the transposition table.
     OutOfMemory(OutOfMemory),
-    /// The evaluation file cannot be loaded.
     EvalFile(String, EvalError),
-    /// Players in this process lack this option.
     NotInProcess(String),
-}
-
-impl From<OutOfMemory> for OptionError {
-    fn from(error: OutOfMemory) -> OptionError {
-        OptionError::OutOfMemory(error)
-    }
 }
 
 impl fmt::Display for OptionError {

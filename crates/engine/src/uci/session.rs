@@ -1,6 +1,5 @@
-//! The state of a UCI session and its commands. At most one job runs at a time, on a separate thread that
-//! borrows the engine. Commands that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit`
-//! are handled at once.
+//! The state of a UCI session. At most one job runs at a time, on a thread that borrows the engine, and commands
+//! that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit` are handled at once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,31 +16,26 @@ use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
-use crate::{Engine, Limits, OptionError, OutOfMemory, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, bench, engine};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
 pub struct Session {
     pub(super) out: Out,
-    /// Receives the end of each job.
     events: Sender<Event>,
-    evaluation: Evaluation,
+    pub(super) evaluation: Evaluation,
     /// `None` while a job runs; created again if needed.
-    engine: Option<Box<dyn Engine>>,
+    pub(super) engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
-    /// Jobs started so far.
     begun: u64,
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
     threads: usize,
     params: Params,
-    /// Declares the search parameters as options.
     tunable: bool,
-    /// Writes castling as king takes rook.
     pub chess960: bool,
     pub overhead: Duration,
-    /// UCI `MultiPV`.
     pub lines: usize,
 }
 
@@ -62,11 +56,7 @@ enum Hold {
 
 impl Hold {
     fn holds(&self) -> bool {
-        match self {
-            Hold::No => false,
-            Hold::Endless => true,
-            Hold::Ponder(ponder) => ponder.holds(),
-        }
+        matches!(self, Hold::Endless) || matches!(self, Hold::Ponder(ponder) if ponder.holds())
     }
 }
 
@@ -99,8 +89,19 @@ impl Session {
             "quit" => return false,
             "uci" => self.introduce(),
             "tunable" => self.tunable = true,
-            "isready" => self.answer_ready(),
-            "ponderhit" => self.ponderhit(),
+            "isready" => {
+                // Allocate a large table now, not in the first move's time.
+                if self.running.is_none() {
+                    self.engine();
+                }
+                self.out.say("readyok");
+            }
+            "ponderhit" => {
+                if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
+                    ponder.hit();
+                    work.thread().unpark();
+                }
+            }
             "stop" => {
                 self.halt();
                 // Applies to everything queued so far.
@@ -121,7 +122,6 @@ impl Session {
         true
     }
 
-    /// Handles the end of a job: runs what waited for it.
     pub fn finished(&mut self, number: u64) {
         if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
@@ -129,7 +129,7 @@ impl Session {
         self.proceed();
     }
 
-    /// Handles the end of the input: runs what is queued, without waiting for `stop`.
+    /// Runs what is queued at the end of the input, without waiting for `stop`.
     pub fn finish(&mut self) {
         self.settle();
         while !self.waiting.is_empty() {
@@ -138,7 +138,6 @@ impl Session {
         }
     }
 
-    /// Runs queued commands up to the next job.
     fn proceed(&mut self) {
         while let Some(text) = self.waiting.front() {
             let stop = split(text).0 == "stop";
@@ -155,19 +154,31 @@ impl Session {
         match command {
             "ucinewgame" => self.engine().new_game(),
             "setoption" => {
-                if let Err(reason) = options::set(self, arguments) {
-                    self.out.explain(reason);
-                }
+                options::set(self, arguments).unwrap_or_else(|reason| self.out.explain(reason));
             }
-            "position" => self.set_position(arguments),
+            "position" => {
+                let (line, error) = notation::line(arguments, self.chess960);
+                line.into_iter().for_each(|line| self.line = line);
+                error.into_iter().for_each(|error| self.out.explain(error));
+            }
             "go" => self.go(arguments),
-            "d" => self.describe(),
+            "d" => {
+                let fen = Fen::from_position(self.line.position(), EnPassantMode::Legal);
+                self.out.explain(format_args!("fen {fen}"));
+                self.out.explain(format_args!("key {:016x}", self.line.key()));
+            }
             "eval" => {
                 let position = self.line.position().clone();
                 let score = self.engine().evaluate(&position);
                 self.out.explain(format_args!("evaluation {score} cp from the side to move"));
             }
-            "bench" => self.bench(arguments),
+            "bench" => {
+                let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
+                let out = self.out.clone();
+                self.start(Hold::No, move |engine, stop| {
+                    out.say(bench::run(engine, depth, stop, &mut |_| {}))
+                });
+            }
             "genfens" => self.genfens(arguments),
             "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
             _ => self.out.explain(format_args!("unknown command `{command}`")),
@@ -186,31 +197,6 @@ impl Session {
         self.out.say("uciok");
     }
 
-    fn answer_ready(&mut self) {
-        // Allocate a large table now, not in the first move's time.
-        if self.running.is_none() {
-            self.engine();
-        }
-        self.out.say("readyok");
-    }
-
-    fn ponderhit(&mut self) {
-        if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
-            ponder.hit();
-            work.thread().unpark();
-        }
-    }
-
-    fn set_position(&mut self, arguments: &str) {
-        let (line, error) = notation::line(arguments, self.chess960);
-        if let Some(line) = line {
-            self.line = line;
-        }
-        if let Some(error) = error {
-            self.out.explain(error);
-        }
-    }
-
     fn go(&mut self, arguments: &str) {
         let (go, warnings) = go::parse(arguments, self.line.position(), self.overhead);
         warnings.into_iter().for_each(|error| self.out.explain(error));
@@ -218,7 +204,7 @@ impl Session {
             Go::Search(limits) => self.search(limits, Hold::No),
             Go::Endless(limits) => self.search(limits, Hold::Endless),
             Go::Ponder(limits) => {
-                let ponder = Ponder::new();
+                let ponder = Ponder::default();
                 self.search(Limits { ponder: Some(ponder.clone()), ..limits }, Hold::Ponder(ponder));
             }
             Go::Perft(depth) => self.perft(depth),
@@ -263,12 +249,6 @@ impl Session {
         });
     }
 
-    fn bench(&mut self, arguments: &str) {
-        let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
-        let out = self.out.clone();
-        self.start(Hold::No, move |engine, stop| out.say(bench::run(engine, depth, stop, &mut |_| {})));
-    }
-
     fn genfens(&mut self, arguments: &str) {
         let out = self.out.clone();
         let request = match Request::parse(arguments) {
@@ -276,16 +256,12 @@ impl Session {
             Err(reason) => return self.out.explain(reason),
         };
         self.start(Hold::No, move |engine, stop| {
-            let made = genfens::generate(&request, engine, stop, &mut |fen| {
-                out.explain(format_args!("genfens {fen}"));
-            });
-            if let Err(reason) = made {
-                out.explain(reason);
-            }
+            let mut found = |fen: &str| out.explain(format_args!("genfens {fen}"));
+            let made = genfens::generate(&request, engine, stop, &mut found);
+            made.unwrap_or_else(|reason| out.explain(reason));
         });
     }
 
-    /// Starts a job on a new thread and lends it the engine.
     fn start(&mut self, hold: Hold, work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static) {
         let stop = Arc::new(AtomicBool::new(false));
         let mut engine = self.take_engine();
@@ -294,7 +270,6 @@ impl Session {
         let number = self.begun;
         let job = move || {
             work(engine.as_mut(), &stopped);
-            // The session may be gone.
             let _ = events.send(Event::Done(number));
             engine
         };
@@ -304,7 +279,6 @@ impl Session {
         }
     }
 
-    /// Stops the running job; its answer is printed before this returns.
     pub fn halt(&mut self) {
         if let Some(running) = &self.running {
             running.stop.store(true, Ordering::Relaxed);
@@ -312,7 +286,6 @@ impl Session {
         self.settle();
     }
 
-    /// Joins the running job, stopping it if it is endless.
     fn settle(&mut self) {
         let Some(running) = self.running.take() else { return };
         if running.hold.holds() {
@@ -332,13 +305,13 @@ impl Session {
         })
     }
 
-    fn engine(&mut self) -> &mut dyn Engine {
+    pub(super) fn engine(&mut self) -> &mut dyn Engine {
         let engine = self.take_engine();
         &mut **self.engine.insert(engine)
     }
 
-    pub fn set_hash(&mut self, mb: usize) -> Result<(), OutOfMemory> {
-        self.engine().resize(mb)?;
+    pub fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
+        self.engine().resize(mb).map_err(OptionError::OutOfMemory)?;
         self.hash_mb = mb;
         Ok(())
     }
@@ -353,21 +326,6 @@ impl Session {
         let params = self.params.clone();
         self.engine().set_params(&params);
         Ok(())
-    }
-
-    pub fn set_evaluation(&mut self, evaluation: Evaluation) {
-        self.evaluation = evaluation;
-        self.engine = None;
-    }
-
-    pub fn clear_hash(&mut self) {
-        self.engine().new_game();
-    }
-
-    fn describe(&mut self) {
-        let fen = Fen::from_position(self.line.position(), EnPassantMode::Legal);
-        self.out.explain(format_args!("fen {fen}"));
-        self.out.explain(format_args!("key {:016x}", self.line.key()));
     }
 }
 
