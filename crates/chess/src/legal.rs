@@ -1,9 +1,9 @@
 //! Legality of hash moves and killers, and check detection, without generating moves.
 
-use shakmaty::{Bitboard, Chess, Move, Position, Role, attacks};
+use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, attacks};
 
 use super::captures::{attackers, pin_allows, pinned};
-use super::{quiets, sliders};
+use super::sliders;
 
 #[inline]
 pub fn in_check(position: &Chess) -> bool {
@@ -25,7 +25,7 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
     let targets = match role {
         Role::Pawn => {
             let turn = position.turn();
-            let (single, double) = quiets::pushes(turn, from.into(), !occupied);
+            let (single, double) = pushes(turn, from.into(), !occupied);
             single | double | (attacks::pawn_attacks(turn, from) & position.them())
         }
         // Not in check, so no slider attacks through the king's square.
@@ -45,6 +45,14 @@ pub fn is_legal(position: &Chess, m: Move, in_check: bool) -> bool {
         && targets.contains(to)
         && capture == board.role_at(to)
         && pin_allows(from, to, king, pinned(position, king))
+}
+
+#[inline]
+pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
+    let forward = turn.fold_wb(8, -8);
+    let single = pawns.shift(forward) & empty;
+    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
+    (single, double)
 }
 
 #[cfg(test)]

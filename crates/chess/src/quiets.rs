@@ -1,9 +1,10 @@
 //! Generates legal quiet moves. With [`super::captures`] these are all legal moves but under-promotions.
 
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, MoveList, Position, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, CastlingSide, Chess, Move, MoveList, Position, Rank, Role, Square, attacks};
 
 use super::captures::{king_moves, pieces, pin_allows, pinned};
 use super::checks::CheckInfo;
+use super::legal::pushes;
 
 /// For a side not in check, given the enemy's [`attacked`](super::attacks::attacked) squares.
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
@@ -36,14 +37,6 @@ pub fn checking(position: &Chess, moves: &mut MoveList) {
     pawns(position, king, targets, pinned, moves);
     pieces(position, king, targets, pinned, moves);
     king_moves(position, king, targets(Role::King, king), moves);
-}
-
-#[inline]
-pub(super) fn pushes(turn: Color, pawns: Bitboard, empty: Bitboard) -> (Bitboard, Bitboard) {
-    let forward = turn.fold_wb(8, -8);
-    let single = pawns.shift(forward) & empty;
-    let double = (single & Bitboard::from_rank(turn.relative_rank(Rank::Third))).shift(forward) & empty;
-    (single, double)
 }
 
 #[inline]
