@@ -40,7 +40,6 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// Labelling settings.
 #[derive(Clone)]
 pub struct Settings {
     pub method: Method,
@@ -60,8 +59,6 @@ impl Settings {
 }
 
 /// The position to evaluate in a fit: the leaf, or the record's own position if the dataset is not labelled.
-///
-/// # Errors
 /// The reason to skip the record: the game is over at its leaf.
 pub fn fit_target(
     record: &Record,
@@ -78,8 +75,7 @@ pub fn fit_target(
 /// Records labelled between two checks of the stop flag.
 const CHUNK: usize = 1024;
 
-/// Labels all records on all threads, calling `done` with the number just labelled. Returns false if `stop`
-/// was set before the end.
+/// Labels all records, calling `done` with the number just labelled. Returns false if `stop` was set.
 pub fn label(
     records: &mut [Record],
     settings: &Settings,

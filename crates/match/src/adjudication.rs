@@ -7,7 +7,6 @@ use shakmaty::Color;
 
 use patzer_chess::score::Score;
 
-/// Draw when both sides score within `score` of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawRule {
     /// Full moves before the rule applies, the opening not counted.
@@ -18,7 +17,6 @@ pub struct DrawRule {
     pub score: Score,
 }
 
-/// Win when the scores agree that one side is far ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResignRule {
     /// Consecutive moves: of each side, or of the loser alone with [`Adjudication::loser_resigns`].
@@ -27,7 +25,6 @@ pub struct ResignRule {
     pub score: Score,
 }
 
-/// Adjudication rules; `None` switches a rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adjudication {
     pub draw: Option<DrawRule>,
@@ -39,7 +36,6 @@ pub struct Adjudication {
 }
 
 impl Adjudication {
-    /// The rules of chess alone end games.
     pub const NONE: Adjudication =
         Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None };
 }
@@ -70,7 +66,6 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     Some(values.map(Option::unwrap_or_default))
 }
 
-/// A text that is not an adjudication rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
     text: String,
@@ -88,7 +83,6 @@ impl std::error::Error for RuleError {}
 impl FromStr for DrawRule {
     type Err = RuleError;
 
-    /// Parses `after,moves,score`, such as `40,8,10`.
     fn from_str(text: &str) -> Result<DrawRule, RuleError> {
         match numbers(text) {
             Some([after, moves, score]) if moves > 0 && score < 30_000 => {
@@ -102,7 +96,6 @@ impl FromStr for DrawRule {
 impl FromStr for ResignRule {
     type Err = RuleError;
 
-    /// Parses `moves,score`, such as `4,600`.
     fn from_str(text: &str) -> Result<ResignRule, RuleError> {
         match numbers(text) {
             Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
@@ -113,7 +106,6 @@ impl FromStr for ResignRule {
     }
 }
 
-/// The adjudicator's decision after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Draw,
@@ -200,7 +192,6 @@ mod tests {
         max_moves: Some(20),
     };
 
-    /// Feeds scores from White's side; returns the ply count and decision at the end.
     fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
         let mut adjudicator = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
@@ -214,12 +205,10 @@ mod tests {
 
     #[test]
     fn both_sides_have_to_see_the_draw() {
-        // Moves 4 and 5 of both sides are quiet: the tenth ply ends the fifth move.
         let scores = [50, 50, 50, 50, 50, 50, 10, -10, 0, 5];
         assert_eq!(decided_at(RULES, scores), Some((10, Decision::Draw)));
         let scores = [50, 50, 50, 50, 50, 50, 11, -10, 0, 5, 0];
         assert_eq!(decided_at(RULES, scores), Some((11, Decision::Draw)));
-        // Quiet from the start, but not before the fifth move is over.
         assert_eq!(decided_at(RULES, [0; 12]), Some((10, Decision::Draw)));
         assert_eq!(decided_at(RULES, [0, 50, 0, 50, 0, 50, 0, 50, 0, 50, 0, 50]), None);
     }
@@ -240,7 +229,6 @@ mod tests {
         assert_eq!(decided_at(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
         assert_eq!(decided_at(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
         assert_eq!(decided_at(RULES, [700, -700, 700, -700, 700, -700]), None);
-        // A mate counts like any score.
         assert_eq!(decided_at(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
     }
 

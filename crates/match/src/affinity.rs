@@ -6,12 +6,10 @@
 use std::collections::HashSet;
 use std::fmt;
 
-/// CPUs available to this process.
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Why games cannot be pinned.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AffinityError {
     TooFewCpus { games: usize, threads: usize, cpus: usize },
@@ -30,13 +28,11 @@ impl fmt::Display for AffinityError {
     }
 }
 
-/// A CPU set for each concurrent game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuShares(Vec<Vec<usize>>);
 
 impl CpuShares {
-    /// Assigns `threads` CPUs to each of `games`, one hardware thread of each core first. Players take turns, so a
-    /// game needs as many CPUs as its player with the most threads.
+    /// Assigns `threads` CPUs to each game, one hardware thread of each core first. Players take turns.
     pub fn new(games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
         let allowed = system::allowed().ok_or(AffinityError::Unsupported)?;
         CpuShares::split(&cores_first(&allowed, sibling), games, threads)
@@ -57,7 +53,6 @@ impl CpuShares {
     }
 }
 
-/// Orders the first hardware thread of each core before its siblings.
 fn cores_first(cpus: &[usize], first_sibling: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut seen = HashSet::new();
     let (firsts, seconds): (Vec<usize>, Vec<usize>) =

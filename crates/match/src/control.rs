@@ -1,6 +1,4 @@
-//! Limits on a player's moves: time, nodes, depth.
-//!
-//! Games under nodes or depth alone are reproducible; games under time are not.
+//! Limits on a player's moves; games under nodes or depth alone are reproducible.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,18 +9,13 @@ use patzer_engine::{Clock, Limits};
 /// Limits of one player; the first limit reached ends a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Control {
-    /// `None` for unlimited time.
     pub time: Option<Time>,
-    /// Nodes a move.
     pub nodes: Option<u64>,
-    /// Plies a move.
     pub depth: Option<i32>,
 }
 
-/// Time a move, or a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// Time a move.
     Move(Duration),
     Clock(TimeControl),
 }
@@ -34,20 +27,17 @@ pub struct TimeControl {
     pub moves: Option<u32>,
     /// Time at the start and added again after `moves` moves.
     pub time: Duration,
-    /// Time added after each move.
     pub increment: Duration,
 }
 
 /// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
 
-/// Parses decimal seconds from 0 to a year.
 pub fn seconds(text: &str) -> Option<Duration> {
     let value: f64 = text.parse().ok()?;
     (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
 }
 
-/// A text that is not a time control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeControlError(String);
 
@@ -164,7 +154,6 @@ impl fmt::Display for Control {
     }
 }
 
-/// One player's clock during one game.
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
     control: Control,

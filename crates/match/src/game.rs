@@ -22,26 +22,18 @@ pub enum Reason {
     Repetition,
     FiftyMoves,
     InsufficientMaterial,
-    /// A player exceeded its time.
     TimeForfeit,
-    /// A player sent an illegal move or no move.
     IllegalMove,
-    /// A player's program exited or closed its output.
     Disconnect,
-    /// A player did not answer.
     Stall,
-    /// Both players scored a draw.
     AdjudicatedDraw,
-    /// One side was far ahead.
     AdjudicatedWin,
-    /// The game was too long.
     MoveLimit,
     /// Decided by Syzygy tables.
     Tablebase,
 }
 
 impl Reason {
-    /// Name with spaces.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Checkmate => "checkmate",
@@ -61,7 +53,6 @@ impl Reason {
     }
 }
 
-/// Limits of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSettings {
     pub control: Control,
@@ -69,7 +60,6 @@ pub struct TimeSettings {
     pub margin: Duration,
 }
 
-/// Rules of all games.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub adjudication: Adjudication,
@@ -78,7 +68,6 @@ pub struct Rules {
     pub syzygy: Option<Arc<Syzygy>>,
 }
 
-/// A move with the player's report and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedMove {
     pub m: Move,
@@ -86,7 +75,6 @@ pub struct PlayedMove {
     pub time: Duration,
 }
 
-/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     /// Position after the opening.
@@ -100,7 +88,6 @@ pub struct Game {
 }
 
 impl Game {
-    /// Result as PGN writes it.
     pub fn result(&self) -> &'static str {
         match self.winner {
             Some(Color::White) => "1-0",
@@ -118,8 +105,7 @@ impl Game {
     }
 }
 
-/// Winner and reason if the rules of chess end the game here. Repetitions count from the start of the line,
-/// where the opening ended.
+/// Winner and reason if the rules of chess end the game here; repetitions count from the opening.
 pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
     ending_with(line, &line.position().legal_moves())
 }
@@ -156,10 +142,8 @@ impl From<(Option<Color>, Reason)> for Outcome {
     }
 }
 
-/// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
-    /// `stop` was set.
     Stopped,
     /// The player of this colour failed and [`Rules::recover`] is off.
     Failed(Color, String),
@@ -321,7 +305,6 @@ mod tests {
 
     #[test]
     fn an_illegal_move_loses_and_is_not_played() {
-        // There is no second pawn for 2. e2e4.
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
         assert_eq!(game.note.as_deref(), Some("e2e4"));
@@ -384,7 +367,6 @@ mod tests {
         assert_eq!(game, Err(GameError::Stopped));
     }
 
-    /// Fails in its third move, or before its first.
     struct Failing(PlayerError, bool);
 
     impl Player for Failing {

@@ -27,17 +27,13 @@ pub type Arguments = BTreeMap<String, Vec<String>>;
 pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
     /// Option that names the file, for messages.
     const OPTION: &'static str;
-    /// Kind of run, for messages: `test`.
     const OF: &'static str;
 
-    /// Entry number, from 1.
     fn number(&self) -> usize;
 
-    /// Path of the journal that belongs to a file.
     fn journal(file: &Path) -> PathBuf;
 }
 
-/// First line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     patzer_journal: u32,
@@ -50,7 +46,6 @@ struct Header {
 struct EntryLine<E> {
     #[serde(flatten)]
     entry: E,
-    /// Length of the entry in the file.
     bytes: u64,
     /// First 16 hexadecimal digits of the SHA-256 of those bytes.
     sha256: String,
@@ -65,11 +60,9 @@ pub struct JournaledFile<E> {
     path: PathBuf,
     journal: File,
     journal_path: PathBuf,
-    /// End offsets of the entries found by a resumed run, in the file and the journal; the first is the
-    /// start.
+    /// End offsets in file and journal of the entries that a resumed run found, after the start.
     ends: Vec<[u64; 2]>,
     entry: PhantomData<E>,
-    /// Time of the last sync to disk.
     synced: Instant,
     dirty: bool,
 }
@@ -102,8 +95,7 @@ fn header(line: &[u8], path: &Path) -> Result<Header> {
 }
 
 impl<E: JournalEntry> JournaledFile<E> {
-    /// Creates the files, overwriting an earlier run. A file without a journal, or with a foreign one, is
-    /// never overwritten.
+    /// Creates the files over an earlier run; never over a file without a journal, or a foreign journal.
     pub fn create(path: &Path, arguments: &Arguments, options: &Options) -> Result<JournaledFile<E>> {
         let mut record = JournaledFile::open(path)?;
         record.truncate([0; 2])?;
@@ -114,8 +106,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok(record)
     }
 
-    /// Command line that started the run; `None` without a run, or if it was interrupted before its first
-    /// line.
+    /// Command line that started the run; `None` before the first line is whole.
     pub fn arguments(file: &Path) -> Result<Option<Arguments>> {
         let path = E::journal(file);
         if !path.exists() {
@@ -130,10 +121,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         }
     }
 
-    /// Resumes a run and returns its entries; creates it if there is none.
-    ///
-    /// # Errors
-    /// As [`JournaledFile::create`], and if the options differ; the first difference is named.
+    /// Resumes a run and returns its entries, or creates it; an error names the first option that differs.
     pub fn resume(
         path: &Path,
         arguments: &Arguments,
@@ -173,18 +161,15 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.sync()
     }
 
-    /// Syncs the directory entries.
     fn sync_names(&self) {
         let folder = match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Not all systems can open a directory.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 
     fn sync(&mut self) -> Result<()> {
-        // In this order, as in `append`.
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))?;
         self.journal.sync_data().map_err(|e| Error::io(&self.journal_path, e))?;
         (self.synced, self.dirty) = (Instant::now(), false);
@@ -252,7 +237,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.journal.write_all(&text).map_err(|e| Error::io(&self.journal_path, e))
     }
 
-    /// Truncates both files and seeks to their ends.
     fn truncate(&mut self, [length, journal]: [u64; 2]) -> Result<()> {
         let cut = |file: &mut File, length| {
             file.set_len(length)?;

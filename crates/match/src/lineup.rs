@@ -10,7 +10,6 @@ use super::pgn::{self, Header};
 use super::spec::Spec;
 use patzer_io::error::Result;
 
-/// All participants of a match, with names and time settings by index.
 pub struct Lineup {
     pub participants: Vec<Participant>,
     pub names: Vec<String>,
@@ -34,7 +33,6 @@ impl Lineup {
         self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
 
-    /// Whether no player is limited by time.
     pub fn deterministic(&self) -> bool {
         self.time_settings.iter().all(|settings| settings.control.deterministic())
     }
@@ -57,7 +55,6 @@ impl Lineup {
         header
     }
 
-    /// Limits of all participants, in words.
     pub fn limits(&self) -> String {
         let limits: Vec<String> =
             self.time_settings.iter().map(|settings| settings.control.to_string()).collect();
@@ -88,7 +85,6 @@ impl Lineup {
         format!("{limit}, {threads}, {hash}, {book}")
     }
 
-    /// Journal options of the participants.
     pub fn options(&self) -> Options {
         let mut options = Options::new();
         for (number, participant) in (1..).zip(&self.participants) {

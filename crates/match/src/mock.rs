@@ -13,7 +13,6 @@ use patzer_chess::score::Score;
 /// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {
     pub moves: Vec<String>,
-    /// From White's side.
     pub score: Score,
     pub time: Duration,
 }

@@ -1,7 +1,4 @@
-//! Ordered parallel map: numbered jobs run on several threads, results are received in order.
-//!
-//! If a result depends on its number alone, everything that the receiver decides and writes is the same for
-//! any number of threads.
+//! Ordered parallel map: results arrive in order, the same for any number of threads.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -11,7 +8,6 @@ use std::time::Duration;
 
 use patzer_io::error::{Error, Result};
 
-/// Job numbers and the threads to run them.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub numbers: Range<usize>,
@@ -29,14 +25,7 @@ enum WorkerMessage<T> {
 /// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
-/// Runs until all jobs are done, `receive` breaks, or `stop` is set; unfinished jobs are aborted. Each thread
-/// creates its state with `begin`, from its own number.
-///
-/// Returns the number of finished results that were not received.
-///
-/// # Errors
-/// Errors of `receive` and `idle`; an error of `work` after all results before it have been
-/// received.
+/// Runs until all jobs are done, `receive` breaks, or `stop` is set; returns the number of results not received.
 pub fn run<W, T: Send>(
     crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),
@@ -85,7 +74,6 @@ pub fn run<W, T: Send>(
     })
 }
 
-/// Halts the run when a thread panics: its result would never arrive.
 struct HaltOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for HaltOnPanic<'_> {
@@ -96,7 +84,6 @@ impl Drop for HaltOnPanic<'_> {
     }
 }
 
-/// Passes results on in order; returns the number of finished ones left.
 fn collect<T>(
     mut next: usize,
     news: &mpsc::Receiver<WorkerMessage<T>>,

@@ -1,6 +1,4 @@
-//! Plays pairs of games on several threads and delivers them in order.
-//!
-//! A pair's games depend on its index alone, so they are the same for any number of threads.
+//! Plays pairs of games in order; a pair's games depend on its index alone, whatever the threads.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
@@ -17,16 +15,13 @@ use patzer_io::error::{Error, Result};
 pub type PlayerFactory<'a> =
     &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
 
-/// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
     /// Pair indices to play; a resumed match starts after the pairs on disk.
     pub pairs: Range<usize>,
     /// Threads, each with players of its own.
     pub concurrency: usize,
     pub pairings: &'a Pairings,
-    /// By player index.
     pub time_settings: &'a [TimeSettings],
-    /// By player index.
     pub names: &'a [String],
     pub openings: &'a Openings,
     pub rules: Rules,
@@ -41,11 +36,7 @@ impl MatchConfig<'_> {
     }
 }
 
-/// Plays pairs until all are played, `receive` breaks, or `stop` is set; returns the number of finished pairs
-/// that were not received.
-///
-/// # Errors
-/// Errors of `receive`; the failure of a player, after all pairs before it have been received.
+/// Plays until all pairs are played, `receive` breaks, or `stop` is set; returns the number of pairs not received.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
@@ -64,7 +55,6 @@ pub fn run(
     ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
 }
 
-/// Plays one pair; `None` if it was aborted.
 fn play_number(
     config: &MatchConfig,
     make: PlayerFactory,
@@ -92,7 +82,6 @@ fn play_number(
     }
 }
 
-/// Plays both games; the error is `None` if they were aborted.
 fn play_pair(
     config: &MatchConfig,
     index: usize,
@@ -180,7 +169,6 @@ mod tests {
         assert!(alone.iter().enumerate().all(|(i, pair)| pair.index == i));
         assert_eq!(alone, pairs(2, 0..12, usize::MAX));
         assert_eq!(alone, pairs(5, 0..12, usize::MAX));
-        // A later start continues the sequence.
         assert_eq!(alone[5..], pairs(3, 5..12, usize::MAX));
     }
 

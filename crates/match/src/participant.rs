@@ -1,6 +1,4 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
-//!
-//! A participant creates as many players as there are concurrent games.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -23,16 +21,12 @@ use patzer_io::error::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Defaults {
     pub control: Control,
-    /// How far the time may be overstepped.
     pub margin: Duration,
-    /// Transposition table of players in this process, MiB.
     pub hash: usize,
-    /// Time reserve of players in this process.
     pub overhead: Duration,
     pub timeouts: Timeouts,
 }
 
-/// One participant; each concurrent game has its own player of it.
 pub struct Participant {
     /// Name in the PGN and in messages.
     pub name: String,
@@ -42,7 +36,6 @@ pub struct Participant {
     kind: Kind,
     /// Programs started by [`start_programs`], for the first games.
     spares: Mutex<Vec<UciPlayer>>,
-    /// From `id name`.
     engine_name: Option<String>,
 }
 
@@ -87,7 +80,6 @@ impl Participant {
         matches!(self.kind, Kind::Program(_))
     }
 
-    /// Value of the option `Threads`, or 1.
     pub fn threads(&self) -> usize {
         self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
     }
@@ -100,14 +92,12 @@ impl Participant {
         }
     }
 
-    /// Value of a program's option, if set.
     fn option(&self, name: &str) -> Option<&str> {
         let Kind::Program(program) = &self.kind else { return None };
         let option = program.options.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         option.map(|(_, value)| value.as_str())
     }
 
-    /// Name from `id name`, after [`start_programs`].
     pub fn engine_name(&self) -> Option<&str> {
         self.engine_name.as_deref()
     }
@@ -145,7 +135,6 @@ impl Participant {
         }
     }
 
-    /// Creates an in-process player; `None` if the participant is a program.
     pub fn in_process(&self) -> Option<InProcess> {
         match &self.kind {
             Kind::InProcess(own) => Some(own.player()),
@@ -153,13 +142,11 @@ impl Participant {
         }
     }
 
-    /// Ends programs that were started but not used.
     pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Loads participants, and renames those of the same name.
 pub fn load_all(specs: &[Spec], defaults: &Defaults) -> Result<Vec<Participant>> {
     let loaded = specs.iter().map(|spec| Participant::load(spec, defaults));
     let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
@@ -216,7 +203,6 @@ fn file_name(cmd: &str) -> String {
     Path::new(cmd).file_name().map_or_else(|| cmd.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Resolves a command: as given, in the working folder, or in `PATH`.
 fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     if cmd.is_empty() {
         return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
@@ -234,7 +220,6 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
-/// Recognises executables of common systems, and scripts.
 fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
     let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];

@@ -16,15 +16,12 @@ use super::game::{Game, PlayedMove, Reason, TimeSettings};
 use super::pairings::Pair;
 use patzer_chess::score::{MATE, Score, is_mate};
 
-/// PGN tags common to all games of a match.
 #[derive(Debug, Clone)]
 pub struct Header {
     pub event: String,
-    /// By player index.
     pub names: Vec<String>,
     /// Names from `id name`; `None` for players in this process.
     pub engines: Vec<Option<String>>,
-    /// By player index.
     pub controls: Vec<Control>,
     /// Whether move times are written.
     pub times: bool,
@@ -66,7 +63,6 @@ fn day(number: i64) -> String {
     format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
 }
 
-/// Line width of movetext.
 const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
@@ -79,11 +75,9 @@ pub fn pair(pair: &Pair, header: &Header) -> String {
     out
 }
 
-/// Movetext with line breaks.
 struct Movetext<'a> {
     out: &'a mut String,
     column: usize,
-    /// Token under construction.
     token: String,
 }
 
@@ -103,8 +97,7 @@ impl Movetext<'_> {
     }
 }
 
-/// Writes a game with an empty line after it. `players` are the indices of White and Black, `round` the tag's
-/// value.
+/// Writes a game with an empty line after it. `players` are the indices of White and Black.
 pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     write_tags(out, game, header, players, round);
     let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
@@ -135,7 +128,6 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
         text.push();
     }
     if game.moves.is_empty() {
-        // Writing to a String cannot fail.
         let _ = write!(text.token, "{{{}}}", ending(game, &position));
         text.push();
     }
@@ -409,7 +401,6 @@ mod tests {
     #[test]
     fn checks_and_mates_are_marked_as_the_standard_asks() {
         use shakmaty::san::SanPlus;
-        // Checks along the way, mate at the end, compared with shakmaty's SAN.
         let mut moves = Vec::new();
         let mut position = Chess::default();
         let mut expected = Vec::new();

@@ -1,6 +1,4 @@
-//! The player interface.
-//!
-//! The game trusts nothing that a player reports: it checks legality, and measures time around the player.
+//! The player interface. The game checks legality, and measures time outside the player.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +18,6 @@ pub struct Turn<'a> {
     pub legal: &'a MoveList,
     pub own: &'a Timer,
     pub other: &'a Timer,
-    /// Set to abort the game.
     pub stop: &'a AtomicBool,
 }
 
@@ -31,42 +28,34 @@ impl Turn<'_> {
     }
 }
 
-/// A player's report about its move, unchecked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchInfo {
     /// Centipawns or mate score from the mover's side; `None` if not reported.
     pub score: Option<Score>,
-    /// Plies.
     pub depth: i32,
     /// Selective depth in plies; 0 if not reported.
     pub seldepth: i32,
     pub nodes: u64,
-    /// Nodes a second; 0 if not reported.
     pub nps: u64,
 }
 
-/// A player's reply to a [`Turn`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveReply {
-    /// May be illegal.
     pub best: Result<Move, NoMove>,
     pub info: SearchInfo,
     /// Wall-clock time measured outside the player.
     pub time: Duration,
 }
 
-/// What a player sent in place of a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoMove(pub String);
 
 /// Why a player did not answer. [`Player::new_game`] restarts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayerError {
-    /// The game was aborted.
     Stopped,
     /// The program exited or closed its output; with the known cause.
     Crash(String),
-    /// No answer in time; with the known cause.
     Stall(String),
     /// Cannot play this game at all; restarting does not help.
     Unable(String),
@@ -83,7 +72,6 @@ impl fmt::Display for PlayerError {
     }
 }
 
-/// Anything that chooses moves.
 pub trait Player: Send {
     /// Prepares for an unrelated game from `start`.
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError>;
@@ -92,7 +80,6 @@ pub trait Player: Send {
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
 }
 
-/// The bundled engine as a player in this process.
 pub struct InProcess {
     engine: Box<dyn Engine>,
     overhead: Duration,

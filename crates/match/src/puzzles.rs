@@ -22,17 +22,14 @@ use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// A puzzle with one task for each move of the solver.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
     /// Id in the file, or the line number.
     pub name: String,
     pub rating: Option<u32>,
-    /// Positions in which the solver is to move.
     pub tasks: Vec<Task>,
 }
 
-/// A position with its solution.
 #[derive(Debug, Clone)]
 pub struct Task {
     pub line: Line,
@@ -47,15 +44,12 @@ impl Task {
     }
 }
 
-/// Contents of a puzzle file.
 #[derive(Debug, Default)]
 pub struct Puzzles {
     pub puzzles: Vec<Puzzle>,
-    /// Line and reason of each bad puzzle.
     pub bad: Vec<(u64, PuzzleError)>,
 }
 
-/// What is wrong with a puzzle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PuzzleError {
     NotText,
@@ -153,7 +147,6 @@ fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleErro
     if tasks.is_empty() { Err(PuzzleError::NoMoves) } else { Ok(tasks) }
 }
 
-/// Reads EPD with `bm` or `am`.
 fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
@@ -210,7 +203,6 @@ fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleEr
     san.to_move(position).map_err(|_| PuzzleError::IllegalMove(text.to_string()))
 }
 
-/// Number of puzzles and moves solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PuzzleScore {
     pub puzzles: u64,
@@ -246,16 +238,13 @@ fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &Atomi
     PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
 }
 
-/// Rating points in a row of [`SuiteScore::by_rating`].
 const BAND: u32 = 200;
 
-/// Scores of a puzzle suite.
 #[derive(Debug, Default)]
 pub struct SuiteScore {
     pub total: PuzzleScore,
     /// By rating, rounded down to 200 points.
     pub by_rating: BTreeMap<u32, PuzzleScore>,
-    /// Names of the puzzles that were not solved.
     pub unsolved: Vec<String>,
 }
 

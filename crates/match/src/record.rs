@@ -10,10 +10,8 @@ use super::pairings::Pair;
 
 pub use super::journal::{Arguments, Options};
 
-/// A PGN with its journal.
 pub type MatchRecord = JournaledFile<PairEntry>;
 
-/// Result of a pair, as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairEntry {
     /// From 1, as in the PGN's rounds.
@@ -25,7 +23,6 @@ pub struct PairEntry {
     /// First player's half points in each game, 0 to 2.
     pub half_points: [u8; 2],
     pub reasons: [Reason; 2],
-    /// Both games have the same moves.
     pub mirrored: bool,
 }
 
@@ -55,7 +52,6 @@ impl JournalEntry for PairEntry {
     }
 }
 
-/// Path of the journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
 }

@@ -23,18 +23,15 @@ pub trait Standings {
     /// Tally between two players, by index.
     fn between(&self, players: [usize; 2]) -> Tally;
 
-    /// Tally of one player against all opponents.
     fn player_tally(&self, player: usize) -> Tally;
 
     /// The sequential test and its LLR, if any.
     fn test(&self) -> Option<(Sprt, f64)>;
 
-    /// Whether the match can stop.
     fn decided(&self) -> bool;
 
     fn summary_line(&self) -> String;
 
-    /// Games counted.
     fn games(&self) -> u64;
 
     /// Players by score percentage, ties in command-line order.
@@ -45,7 +42,6 @@ pub trait Standings {
     }
 }
 
-/// Receives the events of a match.
 pub trait Observer {
     /// A pair has been counted. An error ends the match.
     fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
@@ -53,7 +49,6 @@ pub trait Observer {
     /// A player crashed or stalled and the match goes on.
     fn incident(&mut self, text: &str);
 
-    /// Called a few times a second.
     fn tick(&mut self, standings: &dyn Standings);
 }
 
@@ -67,16 +62,12 @@ impl Observer for () {
     fn tick(&mut self, _: &dyn Standings) {}
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {
-    /// Games counted in this run.
     pub games: u64,
-    /// Wall-clock time of this run.
     pub seconds: f64,
     /// Finished pairs that do not count: after the end, or after an unfinished pair.
     pub discarded: usize,
-    /// All configured pairs were played.
     pub complete: bool,
 }
 
@@ -87,7 +78,6 @@ impl RunSummary {
     }
 }
 
-/// Why the match stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -96,11 +86,9 @@ pub enum StopReason {
     Interrupted,
 }
 
-/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until the standings are decided, all pairs are played, or `stop` is set. `done` are the pairs of a
-/// resumed record.
+/// Plays until the standings are decided, all pairs are played, or `stop` is set; `done` are a resumed record's pairs.
 pub fn run_match(
     config: &MatchConfig,
     standings: &mut dyn Standings,
@@ -141,7 +129,6 @@ pub fn run_match(
     Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
 }
 
-/// Messages about games lost by a crash or stall.
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
     let games = pair.seated().into_iter().enumerate();
     games

@@ -13,7 +13,6 @@ use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 
-/// Tally and verdict of a sequential test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SprtState {
     sprt: Sprt,
@@ -68,7 +67,6 @@ impl SprtState {
         SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
     }
 
-    /// Pairs, or single games for the Bayesian model.
     fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
             Model::Bayesian => ResultCounts::Games(self.tally.games),
@@ -113,21 +111,15 @@ impl SprtState {
     }
 }
 
-/// Final report of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SprtReport {
-    /// From the first player's side.
     #[serde(flatten)]
     pub score: MatchScore,
-    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// First player's games with White.
     pub white: Trinomial,
-    /// First player's games with Black.
     pub black: Trinomial,
-    /// Estimate without stopping bias.
     pub adjusted: Option<Adjusted>,
     pub llr: f64,
     /// LLR that accepts H0.
@@ -206,7 +198,6 @@ mod tests {
     const TIME: TimeSettings =
         TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
-    /// Tests a capturing player against a random one.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
         let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {

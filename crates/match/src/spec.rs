@@ -13,20 +13,14 @@ use super::control::{Control, Time, TimeControlError, seconds};
 pub struct Spec {
     /// A network, weights file, built-in evaluation or program; empty in `--each`.
     pub cmd: String,
-    /// Name in the PGN; the file name if missing.
     pub name: Option<String>,
-    /// Program arguments.
     pub args: Option<Vec<String>>,
-    /// Program working folder.
     pub dir: Option<PathBuf>,
     /// UCI options in the order in which they are set.
     pub options: Vec<(String, String)>,
     pub control: Control,
-    /// How far the time may be overstepped.
     pub margin: Option<Duration>,
-    /// Factor for times and nodes.
     pub odds: Option<f64>,
-    /// Restart the program for each game.
     pub restart: Option<bool>,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: Option<bool>,
@@ -50,7 +44,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
-/// What is wrong with a description.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SpecError {
     NotKeyValue(String),
@@ -62,11 +55,9 @@ pub enum SpecError {
     Setting(String, SettingError),
 }
 
-/// What is wrong with one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettingError {
     UnknownKey,
-    /// What to write instead.
     Value(&'static str),
     TimeControl(TimeControlError),
     Args(Box<SpecError>),
@@ -202,8 +193,7 @@ impl Spec {
     }
 }
 
-/// Splits a text into words like a shell: at spaces outside single or double quotes; a backslash escapes a
-/// space, a quote or a backslash, and is literal before anything else.
+/// Splits words like a shell; a backslash escapes only a space, a quote or a backslash.
 fn words(text: &str) -> Result<Vec<String>, SpecError> {
     let mut words = Vec::new();
     let mut word = None::<String>;

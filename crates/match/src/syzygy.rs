@@ -30,8 +30,7 @@ impl fmt::Display for Syzygy {
 }
 
 impl Syzygy {
-    /// Opens a folder of tables. Probes positions with at most `pieces` pieces, kings included (`None` =
-    /// largest available); with `ignore_fifty`, cursed wins count as wins.
+    /// Probes positions of at most `pieces` pieces, kings included; with `ignore_fifty`, cursed wins are wins.
     pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
         let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
@@ -43,8 +42,7 @@ impl Syzygy {
         Ok(Syzygy { tables, files, pieces, ignore_fifty })
     }
 
-    /// The winner, or `Some(None)` for a draw. `None` if the tables do not decide: too many pieces, castling
-    /// rights, a missing table, or a win that the fifty-move rule may spoil.
+    /// The winner, or `Some(None)` for a draw; `None` if the tables do not decide.
     pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
         if position.board().occupied().count() > self.pieces {
             return None;

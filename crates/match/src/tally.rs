@@ -9,15 +9,12 @@ use super::game::Reason;
 use super::record::PairEntry;
 use crate::stats::{Estimate, Pentanomial, Trinomial};
 
-/// Results from the first player's side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
     pub games: Trinomial,
     pub pairs: Pentanomial,
-    /// First player's games with White, then with Black.
     pub colours: [Trinomial; 2],
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose games have the same moves.
     pub mirrored: u64,
     /// Pairs in which each player won a game; the rest of the middle pentanomial count are two draws.
     pub traded: u64,
@@ -42,7 +39,6 @@ impl Tally {
         self.traded += u64::from(matches!(entry.half_points, [0, 2] | [2, 0]));
     }
 
-    /// The second player's view.
     pub fn reversed(&self) -> Tally {
         let [first, second] = self.colours;
         let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
@@ -80,15 +76,12 @@ pub fn plus_minus(games: Trinomial) -> String {
     format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
-/// Score of a match of two, with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
 }

@@ -13,7 +13,6 @@ use super::runner::{RunSummary, Standings, StopReason};
 use super::tally::{MatchScore, Tally, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 
-/// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {
     names: Vec<String>,
@@ -111,22 +110,17 @@ impl CrossTable {
     }
 }
 
-/// A tally with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ResultSummary {
     pub games: u64,
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// Score as a fraction, 0 to 1.
     pub score: f64,
-    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
     pub white: Trinomial,
@@ -152,7 +146,6 @@ impl From<&Tally> for ResultSummary {
     }
 }
 
-/// A player against all opponents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlayerRow {
     pub name: String,
@@ -163,21 +156,17 @@ pub struct PlayerRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairingResult {
     pub players: [String; 2],
-    /// From the first player's side.
     #[serde(flatten)]
     pub counts: ResultSummary,
-    /// All pairs are two identical games.
     pub identical: bool,
 }
 
-/// Final report of `patzer match`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TournamentReport {
     /// Score of the first player, in a match of two.
     #[serde(flatten)]
     pub score: Option<MatchScore>,
     pub games: u64,
-    /// Best first.
     pub players: Vec<PlayerRow>,
     pub pairings: Vec<PairingResult>,
     /// Present with `--by-opening`.
@@ -185,7 +174,6 @@ pub struct TournamentReport {
     pub openings: Option<Vec<OpeningResult>>,
     pub games_per_second: f64,
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
     pub end: StopReason,
 }

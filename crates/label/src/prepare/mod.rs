@@ -1,5 +1,4 @@
-//! From dataset files to items to fit: resolved where needed, filtered, split by game, with every dropped position
-//! counted.
+//! From dataset files to items to fit: resolved, filtered, split by game, every dropped position counted.
 
 mod stream;
 
@@ -17,12 +16,10 @@ use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
 
-/// The positions to read.
 #[derive(Debug, Clone, Default)]
 pub struct DataSelection {
     /// Files in any format; without any, [`default_dataset`].
     pub files: Vec<PathBuf>,
-    /// Filter presets by name, or TOML files.
     pub filters: Vec<String>,
     /// Filter parameters, `KEY=VALUE`.
     pub filter_set: Vec<String>,
@@ -63,22 +60,31 @@ struct InputFile<'a> {
     made_from: &'a Metadata,
 }
 
-/// Progress of reading.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A current labelled cache is read instead of an unresolved dataset.
-    CacheFound { data: &'a Path, cache: &'a Path, method: &'a str },
+    CacheFound {
+        data: &'a Path,
+        cache: &'a Path,
+        method: &'a str,
+    },
     /// An unresolved dataset is labelled into its cache.
-    CacheMissing { data: &'a Path, cache: &'a Path },
+    CacheMissing {
+        data: &'a Path,
+        cache: &'a Path,
+    },
     /// The lines of a text file are resolved while they are read.
     ResolvingLines(&'a Path),
     /// A text file had malformed lines; `first` are some of them.
-    BadLines { path: &'a Path, read: u64, bad: u64, first: &'a [BadLine] },
+    BadLines {
+        path: &'a Path,
+        read: u64,
+        bad: u64,
+        first: &'a [BadLine],
+    },
     /// A pass begins: its name, and the number of positions, 0 if unknown.
     Started(&'static str, u64),
-    /// Further positions are done.
     Advanced(u64),
-    /// The pass is done.
     Finished,
 }
 
@@ -90,7 +96,6 @@ pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 pub struct Split {
     /// Share of the games that go to validation, 0 to 1.
     pub validation: f64,
-    /// Selects the games.
     pub seed: u64,
 }
 
@@ -105,24 +110,18 @@ impl Split {
         }
     }
 
-    /// True if a group of positions goes to validation.
     fn holds_out(self, group: u64) -> bool {
         rng::unit(rng::mix(self.seed, group)) < self.validation
     }
 }
 
-/// Items ready to fit, and counts of the rest.
 #[derive(Debug)]
 pub struct Prepared<T> {
     /// Training items, in the order of the data.
     pub train: Vec<T>,
-    /// Items of games held out.
     pub validation: Vec<T>,
-    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read.
     pub read: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -138,7 +137,6 @@ impl<T> Prepared<T> {
         }
     }
 
-    /// One line of counts.
     pub fn summary(&self) -> String {
         summary(self.read, &self.dropped, self.train.len(), self.validation.len())
     }
@@ -166,8 +164,7 @@ pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
-/// Reads all positions into memory. `item` turns a position, with the board to judge and its side to move, into an item,
-/// or gives the reason to drop it. Fails if nothing is left.
+/// Reads all positions into memory; `item` makes an item, or gives the reason to drop the position.
 pub fn prepare<T>(
     data: &DataSelection,
     split: Split,

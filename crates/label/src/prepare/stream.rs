@@ -28,31 +28,22 @@ pub struct Offer<'a> {
     pub record: &'a Record,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
-    /// The board to judge.
     pub board: PackedBoard,
-    /// Its side to move.
     pub turn: Color,
     /// Group of dependent positions: the game, or the position itself where the game is unknown.
     pub group: u64,
-    /// True if the group goes to validation.
     pub held_out: bool,
 }
 
-/// Counts of all positions read.
 #[derive(Debug, Default)]
 pub struct Account {
-    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read.
     pub read: u64,
-    /// Positions taken.
     pub taken: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Account {
-    /// One line of counts.
     pub fn summary(&self, train: usize, validation: usize) -> String {
         summary(self.read, &self.dropped, train, validation)
     }
@@ -71,8 +62,7 @@ pub fn stream(
     read_files(data, split, report, take, false)
 }
 
-/// Like [`stream`], but reads files in turn, a batch of each, so that all end together: for readers that cannot shuffle
-/// everything. EPD lines come first. Without filters, records hold only what training needs.
+/// Like [`stream`], but all files end together: for readers that cannot shuffle everything.
 pub fn interleaved(
     data: &DataSelection,
     split: Split,
@@ -142,7 +132,6 @@ struct Stream<'a, 't> {
     take: &'a mut Take<'t>,
 }
 
-/// An open file.
 struct OpenFile {
     reader: AnyReader,
     file: u64,
@@ -163,10 +152,8 @@ const LINES: usize = 1 << 16;
 /// Records fit_target together, on all threads.
 const CHUNK: usize = 1 << 15;
 
-/// Judgement of a record that does not depend on earlier records.
 struct Verdict {
     kept: bool,
-    /// Board to judge and side to move, or the reason to drop the record.
     board: std::result::Result<(PackedBoard, Color), &'static str>,
     group: u64,
     held_out: bool,
@@ -181,7 +168,6 @@ impl Verdict {
     }
 }
 
-/// Counts a position as taken, or as dropped by reason.
 fn count(account: &mut Account, reason: Option<&'static str>) {
     match reason {
         Some(reason) => *account.dropped.entry(reason).or_default() += 1,
@@ -225,7 +211,6 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// Opens a dataset, or a file of another format than EPD.
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));

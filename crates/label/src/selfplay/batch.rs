@@ -21,17 +21,14 @@ pub const GAMES: usize = 16;
 /// Zstandard level: games are few and kept for long.
 const LEVEL: i32 = 9;
 
-/// Totals over games.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameTotals {
     pub games: u64,
-    /// Positions in which a move was played.
     pub positions: u64,
     pub white: u64,
     pub draws: u64,
     pub black: u64,
     pub reasons: BTreeMap<Reason, u64>,
-    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
@@ -72,10 +69,8 @@ impl AddAssign<&GameTotals> for GameTotals {
     }
 }
 
-/// A batch as a journal entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// From 1.
     pub batch: usize,
     #[serde(flatten)]
     pub counts: GameTotals,
@@ -97,10 +92,8 @@ impl JournalEntry for Batch {
     }
 }
 
-/// File format of the games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// PGN with move comments.
     Pgn,
     /// PGN in Zstandard frames, one a batch.
     PgnZst,
@@ -108,7 +101,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Format by file name.
     pub fn of(path: &Path) -> Result<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];

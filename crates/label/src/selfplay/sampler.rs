@@ -11,10 +11,8 @@ use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
 use patzer_match::{InProcess, MoveReply, Player, PlayerError, Turn};
 
-/// How moves are sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Temperature {
-    /// Plies from the start of the game.
     pub plies: usize,
     /// A move this much worse, in centipawns, is sampled e times less often; above 0.
     pub centipawns: f64,
@@ -22,7 +20,6 @@ pub struct Temperature {
     pub lines: usize,
 }
 
-/// The bundled engine with sampled first moves.
 pub struct Sampler {
     engine: InProcess,
     temperature: Option<Temperature>,

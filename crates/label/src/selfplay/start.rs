@@ -1,7 +1,4 @@
-//! Start positions of self-play: random but balanced.
-//!
-//! Random moves that lose material by static exchange evaluation are avoided, so that few starts are
-//! rejected.
+//! Start positions of self-play: random but balanced, without moves that lose material by exchanges.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +12,13 @@ use patzer_chess::{Line, chess960, played};
 use patzer_match::ending;
 use patzer_match::openings::Openings;
 
-/// Why a start was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
-    /// The random moves ended the game.
     GameOver,
-    /// One side is too far ahead.
     Unbalanced,
 }
 
-/// How start positions are chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Starts<'a> {
     /// `None` for the start position.
@@ -38,7 +31,6 @@ pub struct Starts<'a> {
     pub chess960: bool,
 }
 
-/// A start position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     pub position: Chess,
@@ -46,7 +38,6 @@ pub struct Start {
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-/// Tries per game.
 pub const ATTEMPTS: usize = 1_000;
 
 /// Smallest gain of a capture, centipawns, that makes a random move unsound.

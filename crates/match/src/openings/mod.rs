@@ -26,7 +26,6 @@ const EMBEDDED: &[u8] = include_bytes!("book.epd");
 
 const EMBEDDED_NAME: &str = "built-in book";
 
-/// Openings in the order of use.
 #[derive(Debug, Clone)]
 pub struct Openings {
     positions: Vec<Chess>,
@@ -45,10 +44,8 @@ pub enum Order {
     Sequential,
 }
 
-/// Which openings, in which order.
 #[derive(Debug, Clone, Copy)]
 pub struct BookOptions<'a> {
-    /// `None` for the built-in book.
     pub path: Option<&'a Path>,
     pub order: Order,
     /// Seeds the order, and the moves added after the last opening.
@@ -69,9 +66,6 @@ impl Default for BookOptions<'_> {
 
 impl Openings {
     /// Reads a book, removes duplicates, and orders it.
-    ///
-    /// # Errors
-    /// A line or game that is no opening is named; a `start` beyond the last opening is refused.
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,
@@ -104,8 +98,7 @@ impl Openings {
         self.positions.is_empty()
     }
 
-    /// Opening of a pair index. After the last one the first comes again; with `vary`, plus a random move of
-    /// each side that depends on the seed and the index.
+    /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
         if !vary || pair < self.positions.len() {
@@ -122,8 +115,7 @@ impl Openings {
     }
 }
 
-/// Reads a book of either kind. One opening that needs Chess960 castling rules applies them to the whole
-/// book.
+/// Reads a book; one opening that needs Chess960 castling rules applies them to all.
 fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
@@ -147,11 +139,9 @@ fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Ve
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
-/// Why a line or game of a book is not an opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpeningError {
     NotAPosition(String),
-    /// A position or game that cannot be read.
     Unreadable(String),
     IllegalPosition,
     OtherVariant,
@@ -172,7 +162,6 @@ impl fmt::Display for OpeningError {
     }
 }
 
-/// Rejects positions in which the game is over.
 fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     match ending(&Line::new(position.clone())) {
         None => Ok(position),
@@ -180,7 +169,6 @@ fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     }
 }
 
-/// Name of a book in messages.
 pub fn book_name(path: Option<&PathBuf>) -> String {
     path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
 }

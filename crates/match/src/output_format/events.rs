@@ -15,7 +15,6 @@ pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Val
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
 }
 
-/// A finished pair.
 pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     let [a, b] = pair.pairing.players;
     let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
@@ -41,7 +40,6 @@ pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     })
 }
 
-/// Score of two players.
 pub fn status(standing: &MatchStatus) -> Value {
     let Tally { games, pairs, .. } = standing.tally;
     let mut value = json!({

@@ -1,6 +1,4 @@
-//! Match output in the format of fastchess or cutechess-cli, for scripts that parse it.
-//!
-//! Games are reported in order and when finished: `Started game` directly precedes its `Finished game`.
+//! Match output in the format of fastchess or cutechess-cli; games are reported when finished, in order.
 
 mod cutechess;
 pub mod events;
@@ -22,20 +20,17 @@ pub enum OutputFormat {
     Cutechess,
 }
 
-/// Score of two players so far.
 pub struct MatchStatus<'a> {
     pub names: [&'a str; 2],
     /// Limit, threads, hash, book.
     pub conditions: &'a str,
     /// From the first player's side.
     pub tally: &'a Tally,
-    /// The sequential test with its LLR.
     pub test: Option<(Sprt, f64)>,
 }
 
 impl OutputFormat {
-    /// Lines of a finished pair. `of` is the number of all games, `now` the score with this pair; `None` with
-    /// more than two players.
+    /// Lines of a finished pair. `of` is the number of all games, `now` the score of two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
         let mut text = String::new();
         let [a, b] = pair.pairing.players;
@@ -54,7 +49,6 @@ impl OutputFormat {
         text
     }
 
-    /// Status of two players.
     pub fn standing(self, standing: &MatchStatus) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -72,7 +66,6 @@ impl OutputFormat {
         }
     }
 
-    /// Last lines of a match.
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
             (OutputFormat::Patzer, _) => return String::new(),

@@ -11,21 +11,15 @@ use super::elo::{NELO, elo_of, expected_score};
 use super::pentanomial::{Distribution, ResultCounts};
 use super::sprt::{Model, Sprt};
 
-/// Estimate from a sequential test in logistic Elo; infinite (`null` in JSON) where the counts do not bound a
-/// value within ±1,000 Elo.
+/// Estimate in logistic Elo with 95 % interval; infinite (`null` in JSON) beyond ±1,000 Elo.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Adjusted {
-    /// Median-unbiased.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Likelihood of superiority, 0 to 1.
     pub los: f64,
 }
 
-/// Search range, Elo.
 const REACH: f64 = 1_000.0;
 
 impl Adjusted {

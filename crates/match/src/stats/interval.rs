@@ -3,8 +3,7 @@
 
 use super::special::beta_cdf;
 
-/// Clopper–Pearson interval for `successes` of `trials` at `confidence` (0.9 leaves 5 % on each side); (0, 1)
-/// without trials.
+/// Clopper–Pearson interval; a `confidence` of 0.9 leaves 5 % on each side.
 pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let successes = successes.min(trials);
@@ -14,7 +13,6 @@ pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f
     (lower, upper)
 }
 
-/// Quantile of the Beta(a, b) distribution, by bisection.
 fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

@@ -29,7 +29,6 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
-    /// Fraction of drawn pairs; `None` without pairs.
     pub fn even(&self) -> Option<f64> {
         (self.pairs() > 0).then(|| self.0[2] as f64 / self.pairs() as f64)
     }
@@ -59,7 +58,6 @@ impl Pentanomial {
     }
 }
 
-/// Counts of games or pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultCounts {
     Games(Trinomial),
@@ -78,8 +76,7 @@ impl From<Pentanomial> for ResultCounts {
     }
 }
 
-/// Count of an outcome that never happened, so that logarithms and variances exist. The value of fishtest and
-/// fastchess.
+/// Count of an outcome that never happened, as in fishtest and fastchess.
 const REGULAR: f64 = 1e-3;
 
 /// Empirical distribution over `N` equally spaced scores from 0 to 1.
@@ -122,7 +119,6 @@ impl<const N: usize> Distribution<N> {
         (0..N).map(|i| self.chance[i] * Self::score(i)).sum()
     }
 
-    /// Variance of one observation's score.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         (0..N).map(|i| self.chance[i] * (Self::score(i) - mean).powi(2)).sum()
@@ -130,7 +126,6 @@ impl<const N: usize> Distribution<N> {
 }
 
 impl Trinomial {
-    /// Losses, draws, wins.
     pub fn ascending(&self) -> [u64; 3] {
         [self.losses, self.draws, self.wins]
     }

@@ -28,16 +28,11 @@ pub struct Conditions {
 pub struct Pairs {
     /// Probability of LL, LD, WL + DD, WD, WW.
     pub chance: [f64; 5],
-    /// Difference in logistic Elo.
     pub elo: f64,
 }
 
 impl Pairs {
-    /// From a difference in logistic Elo: the opening favours the first player in one game, the second in the
-    /// other.
-    ///
-    /// # Errors
-    /// If the draw rate is impossible with so large a difference or bias.
+    /// From a difference in logistic Elo; the opening favours each player in one game.
     pub fn new(elo: f64, conditions: Conditions) -> Result<Pairs> {
         let Conditions { draws, bias } = conditions;
         if !((0.0..1.0).contains(&draws) && bias.is_finite() && elo.is_finite()) {
@@ -84,7 +79,6 @@ impl Pairs {
         Distribution { chance: self.chance, count: 1.0 }
     }
 
-    /// Difference in normalised Elo.
     pub fn nelo(&self) -> f64 {
         let pairs = self.distribution();
         NELO * (pairs.mean() - 0.5) / (2.0 * pairs.variance()).sqrt()
@@ -105,16 +99,12 @@ impl Pairs {
     }
 }
 
-/// Expected outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expectation {
-    /// Probability that H1 is accepted.
     pub pass: f64,
-    /// Expected number of games.
     pub games: f64,
 }
 
-/// Expectation by formula.
 pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
     const OVERSHOOT: f64 = 0.5826;
     let d = pairs.distribution();
@@ -139,20 +129,15 @@ pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
     Expectation { pass: pass.clamp(0.0, 1.0), games: 2.0 * observations }
 }
 
-/// Outcome of simulated tests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Simulated {
-    /// Fraction that accepted H1.
     pub pass: f64,
     /// Half width of the 95 % interval.
     pub pass_error: f64,
-    /// Mean number of games.
     pub games: f64,
-    /// Median number of games.
     pub games_median: u64,
     /// 95 % quantile of the number of games.
     pub games_95: u64,
-    /// Tests stopped without a verdict.
     pub undecided: u64,
 }
 
@@ -175,7 +160,6 @@ pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u
     (Verdict::Undecided, most)
 }
 
-/// LLR in the normal approximation.
 fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
     let [c0, c1, c2, c3, c4] = counts.0.map(|c| c as f64);
     let count = c0 + c1 + c2 + c3 + c4;
@@ -226,8 +210,7 @@ mod tests {
         let pairs = Pairs::new(20.0, Conditions { draws: 0.5, bias: 0.0 }).unwrap();
         assert!((pairs.chance.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((pairs.distribution().mean() - expected_score(20.0)).abs() < 1e-12);
-        // Without bias the games are independent: half the variance of one, (1 − draws)/4 minus the excess
-        // squared.
+        // Without bias: half the variance of one game, (1 − draws)/4 minus the excess squared.
         let one = 0.125 - (expected_score(20.0) - 0.5).powi(2);
         assert!((pairs.distribution().variance() - one / 2.0).abs() < 1e-12);
         assert!(Pairs::new(300.0, Conditions { draws: 0.9, bias: 0.0 }).is_err());

@@ -26,14 +26,10 @@ pub enum Model {
     Bayesian,
 }
 
-/// State of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The difference is `elo1` rather than `elo0`.
     H1,
-    /// The difference is `elo0` rather than `elo1`.
     H0,
-    /// More games are needed.
     #[serde(rename = "undecided")]
     Undecided,
 }
@@ -91,8 +87,7 @@ impl Sprt {
         }
     }
 
-    /// Log-likelihood ratio of counts; 0 without counts, and for pairs under the Bayesian model, which counts
-    /// games.
+    /// Log-likelihood ratio; 0 without counts, and for pairs under the Bayesian model.
     pub fn llr(&self, counts: impl Into<ResultCounts>) -> f64 {
         match counts.into() {
             ResultCounts::Games(games) if self.model == Model::Bayesian => self.bayesian(games),
@@ -117,8 +112,7 @@ impl Sprt {
         }
     }
 
-    /// Likelihood ratio under BayesElo's model: the bounds are the differences, the draw parameter fits the
-    /// games (Coulom, "Bayeselo"; fishtest before 2020).
+    /// BayesElo's model with the draw parameter that fits the games (Coulom, "Bayeselo"; fishtest before 2020).
     fn bayesian(&self, games: Trinomial) -> f64 {
         if games.wins == 0 || games.losses == 0 {
             return 0.0; // the draw parameter is infinite or unknown
@@ -171,7 +165,6 @@ impl std::str::FromStr for Sprt {
     }
 }
 
-/// LLR of two mean scores.
 fn logistic<const N: usize>(observed: &Distribution<N>, score0: f64, score1: f64) -> f64 {
     if let (Some(null), Some(alternative)) = (with_mean(observed, score0), with_mean(observed, score1)) {
         let llr = log_ratio(observed, &alternative, &null);
@@ -252,7 +245,6 @@ mod tests {
 
     #[test]
     fn the_first_pair_moves_the_ratio_by_the_published_amount() {
-        // Published to six decimals.
         let first = |counts| llr(Model::Normalized, [0.0, 5.0], Pentanomial(counts));
         assert!((first([0, 0, 1, 0, 0]) + 0.000215).abs() < 5.1e-7);
         close(first([1, 0, 0, 0, 0]), -0.020569);

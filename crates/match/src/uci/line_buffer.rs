@@ -1,6 +1,4 @@
-//! Splits a program's output into lines, in place.
-//!
-//! A line longer than the buffer keeps its head, where engines write score and move, and loses its middle.
+//! Splits output into lines, in place; a line longer than the buffer keeps its head and loses its middle.
 
 /// Fits a principal variation of 2,000 moves.
 const CAPACITY: usize = 1 << 14;
@@ -9,9 +7,7 @@ const HEAD: usize = 1 << 12;
 
 pub struct LineBuffer {
     buffer: Box<[u8]>,
-    /// Start of the next line.
     start: usize,
-    /// End of the bytes received.
     end: usize,
     /// No line end before this offset.
     searched: usize,
@@ -50,7 +46,6 @@ impl LineBuffer {
         (self.start, self.end, self.searched) = (0, 0, 0);
     }
 
-    /// Marks bytes of the free space as received.
     pub fn advance(&mut self, bytes: usize) {
         self.end += bytes;
     }
@@ -75,7 +70,6 @@ impl LineBuffer {
         }
     }
 
-    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }

@@ -49,21 +49,18 @@ pub struct Timeouts {
 /// A UCI program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Absolute path of the executable.
     pub path: PathBuf,
     pub args: Vec<String>,
     /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
     /// In the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Restart for every game.
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
     pub timeouts: Timeouts,
 }
 
-/// A UCI engine at a board.
 pub struct UciPlayer {
     program: Arc<Program>,
     process: Option<Process>,
@@ -124,7 +121,6 @@ impl UciPlayer {
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
-    /// Name from `id name`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -153,7 +149,6 @@ impl UciPlayer {
         }
     }
 
-    /// `setoption` commands for the program's options.
     fn settings(&self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
@@ -168,7 +163,6 @@ impl UciPlayer {
         Ok(commands)
     }
 
-    /// Sends commands and `isready`, and waits for `readyok`.
     fn ask_ready(
         &mut self,
         commands: &[u8],
@@ -188,7 +182,6 @@ impl UciPlayer {
         Ok(())
     }
 
-    /// Ends the program and describes what went wrong.
     fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
         let process = self.process.take();
         match (error, process) {
@@ -292,7 +285,6 @@ impl Drop for UciPlayer {
     }
 }
 
-/// Appends the limits of `go`.
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
     let limits = turn.own.limits(Duration::ZERO);
     if let Some(own) = limits.clock {

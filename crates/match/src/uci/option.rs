@@ -1,17 +1,12 @@
-//! UCI options: parsing of declarations and checking of values.
-//!
-//! An engine ignores a bad value silently, and the match would not be the one requested; so values are
-//! checked here.
+//! UCI options. Values are checked here: an engine ignores a bad value silently.
 
 use std::fmt;
 use std::io::Write;
 
 use super::parse::{joined, shown};
 
-/// An option as declared by an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
-    /// Case does not matter.
     pub name: String,
     kind: Kind,
 }
@@ -23,11 +18,9 @@ enum Kind {
     /// Minimum and maximum, where declared.
     Spin(i64, i64),
     Combo(Vec<String>),
-    /// A string, or an unknown type.
     Text,
 }
 
-/// A value that an option does not accept.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OptionError {
     name: String,
@@ -95,7 +88,6 @@ impl UciOption {
             }
             _ => {}
         }
-        // Writing to a Vec cannot fail.
         let _ = writeln!(out, "setoption name {name} value {value}");
         Ok(())
     }

@@ -19,7 +19,6 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
-/// Joins words by single spaces.
 pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     let words: Vec<String> = words.map(shown).collect();
     words.join(" ")
@@ -29,8 +28,7 @@ fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
 
-/// Legal move for a word such as `e2e4` or `e7e8q`. Castling may be king takes rook or, in standard chess,
-/// the king's two steps.
+/// Legal move for `e2e4` or `e7e8q`; castling is king takes rook or, in standard chess, the king's two steps.
 pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
     let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
     let (from, to) = (square(a, b)?, square(c, d)?);
@@ -57,7 +55,6 @@ pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Optio
     })
 }
 
-/// Appends a move in UCI notation.
 pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     let (from, to) = match m {
         Move::Castle { king, rook } if castling.is_standard() => {
@@ -73,17 +70,14 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     out.extend(m.promotion().map(|role| role.char() as u8));
 }
 
-/// What an `info` line says about the score of the best move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InfoKind {
     /// No score, or the score of another line of MultiPV.
     NoScore,
-    /// A lower or upper bound.
     Bound,
     Exact,
 }
 
-/// Parses the fields of an `info` line.
 pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
     let mut info = SearchInfo::default();
     let mut worth = InfoKind::Exact;
@@ -99,7 +93,6 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
             // A few engines write fields after the variation.
             b"pv" if info.score.is_some() => break,
-            // The rest of the line is free text.
             b"string" => break,
             _ => {}
         }

@@ -1,7 +1,4 @@
-//! Non-blocking pipes to a child process, polled by the thread that plays the game.
-//!
-//! `poll` waits for all pipes at once, so an answer wakes the game itself without a reader thread, and no
-//! call blocks beyond its deadline.
+//! Non-blocking pipes to a child process: `poll` wakes the game itself, without a reader thread.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -19,7 +16,6 @@ pub struct Pipes {
     stderr: Option<ChildStderr>,
 }
 
-/// Pipes found ready by `poll`.
 struct Ready {
     stdin: bool,
     stdout: bool,
@@ -39,7 +35,6 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
     }
 
-    /// Writes all of `bytes`; output that the program writes meanwhile goes to `lines`.
     pub fn send(
         &mut self,
         mut bytes: &[u8],
@@ -55,8 +50,7 @@ impl Pipes {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let ready = self.wait(true, wait)?;
                     if ready.stdout && !ready.stdin {
-                        // The program may be blocked on its own output: make room. Between searches only its
-                        // last lines matter.
+                        // The program may be blocked on its own output: make room.
                         while lines.next_line().is_some() {}
                         self.read(lines)?;
                     }
@@ -95,7 +89,6 @@ impl Pipes {
         self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }
 
-    /// Reads once; false if nothing was available.
     fn read(&mut self, lines: &mut LineBuffer) -> Result<bool, ProcessError> {
         match self.stdout.read(lines.space()) {
             Ok(0) => Err(ProcessError::Closed),
@@ -128,7 +121,6 @@ impl Pipes {
         }
     }
 
-    /// Waits until a pipe is ready, the deadline passes, or the game is aborted.
     fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
             let tick = match wait.deadline {
@@ -138,8 +130,7 @@ impl Pipes {
                     left.min(STOP_TICK)
                 }
             };
-            // Placeholders for absent pipes repeat stdout's descriptor; the flags below tell which entries
-            // count.
+            // Placeholders for absent pipes repeat stdout's descriptor.
             let stderr = self.stderr.as_ref();
             let mut fds = [
                 PollFd::new(&self.stdout, PollFlags::IN),

@@ -1,6 +1,4 @@
-//! Pipes to a child process where there is no `poll` (Windows): a thread a stream, and channels.
-//!
-//! Same interface as `pipes`, and slower: each read costs two thread switches more.
+//! `pipes` where there is no `poll` (Windows): a thread a stream, at two thread switches more a read.
 
 use std::io::{Read, Write};
 use std::process::Child;
@@ -75,7 +73,6 @@ impl Pipes {
     }
 }
 
-/// Reads a stream to its end on a thread of its own.
 fn chunks(mut stream: impl Read + Send + 'static) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver): (SyncSender<Vec<u8>>, _) = sync_channel(CHUNKS);
     thread(move || {

@@ -1,7 +1,4 @@
-//! The `position` command of a game, extended move by move.
-//!
-//! It holds all moves, or with short history those since the last capture or pawn move, which is all that the
-//! rules need.
+//! The `position` command, extended move by move; short history starts at the last capture or pawn move.
 
 use std::io::Write;
 
@@ -18,7 +15,6 @@ pub struct PositionCommand {
     moves: Option<usize>,
     /// Position reached; tracked only with short history.
     position: Option<Chess>,
-    /// The command has moves.
     some: bool,
 }
 
@@ -28,13 +24,11 @@ impl PositionCommand {
         PositionCommand { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
     }
 
-    /// Starts a new game.
     pub fn reset(&mut self) {
         self.moves = None;
     }
 
-    /// Extends the command to the end of a line. The caller may append to it; [`PositionCommand::truncate`]
-    /// removes that again.
+    /// Extends the command to the end of a line; [`PositionCommand::truncate`] removes what the caller appends.
     pub fn update(&mut self, line: &Line) -> &mut Vec<u8> {
         let mut position_command = match self.moves {
             Some(position_command) if position_command <= line.moves().len() => position_command,
@@ -77,7 +71,6 @@ impl PositionCommand {
             self.text.extend_from_slice(b"position startpos");
         } else {
             let fen = Fen::from_position(start, EnPassantMode::Legal);
-            // Writing to a Vec cannot fail.
             let _ = write!(self.text, "position fen {fen}");
         }
         if let Some(position) = &mut self.position {
@@ -92,7 +85,6 @@ mod tests {
     use patzer_chess::rng::Rng;
     use shakmaty::uci::UciMove;
 
-    /// Commands for White's moves of a game.
     fn commands(moves: &str, short: bool) -> Vec<String> {
         let mut position_command = PositionCommand::new(short);
         let mut line = Line::new(Chess::default());

@@ -1,7 +1,4 @@
-//! Child process of a UCI program: started, read line by line, always ended.
-//!
-//! Each program leads its own process group, so that a terminal signal reaches patzer alone and descendants
-//! end with the program.
+//! Child process of a UCI program, leader of its own process group, so that its descendants end with it.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -48,7 +45,6 @@ impl Process {
         }
     }
 
-    /// Writes all of `bytes`.
     pub fn send(&mut self, bytes: &[u8], wait: &Wait) -> Result<(), ProcessError> {
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
@@ -88,7 +84,6 @@ impl Process {
         while self.lines.next_line().is_some() {}
     }
 
-    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
         self.lines.unfinished()
     }
@@ -105,7 +100,6 @@ impl Process {
         self.end();
     }
 
-    /// Kills the program and its descendants.
     pub fn end(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -154,8 +148,7 @@ mod tests {
     use super::super::pipes_threads;
     use super::*;
 
-    /// Runs a script and sends it a text; returns its lines, the end of the conversation, and its standard
-    /// error.
+    /// Returns the lines of a script, the end of the conversation, and its standard error.
     fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);

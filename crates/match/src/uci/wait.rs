@@ -6,26 +6,19 @@ use std::time::{Duration, Instant};
 /// Interval at which a waiting game checks its stop flag.
 pub const STOP_TICK: Duration = Duration::from_millis(50);
 
-/// Why the program did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessError {
     TimedOut,
-    /// The game was aborted.
     Stopped,
-    /// The program exited or closed a pipe.
     Closed,
 }
 
-/// How long to wait for a program.
 pub struct Wait<'a> {
-    /// `None` for no limit.
     pub deadline: Option<Instant>,
-    /// Set to abort the game.
     pub stop: &'a AtomicBool,
 }
 
 impl Wait<'_> {
-    /// Fails if the deadline has passed or the game was aborted.
     pub fn check(&self) -> Result<(), ProcessError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ProcessError::Stopped);
