@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use shakmaty::Color;
 
+use crate::message_error::message_error;
 use patzer_chess::score::Score;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,19 +67,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     Some(values.map(Option::unwrap_or_default))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleError {
-    text: String,
-    form: &'static str,
-}
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: write {}", self.text, self.form)
-    }
-}
-
-impl std::error::Error for RuleError {}
+message_error!(RuleError);
 
 impl FromStr for DrawRule {
     type Err = RuleError;
@@ -88,7 +77,7 @@ impl FromStr for DrawRule {
             Some([after, moves, score]) if moves > 0 && score < 30_000 => {
                 Ok(DrawRule { after, moves, score: score as Score })
             }
-            _ => Err(RuleError { text: text.into(), form: "AFTER,MOVES,CENTIPAWNS, for example 40,8,10" }),
+            _ => Err(RuleError(format!("`{text}`: write AFTER,MOVES,CENTIPAWNS, for example 40,8,10"))),
         }
     }
 }
@@ -101,7 +90,7 @@ impl FromStr for ResignRule {
             Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
                 Ok(ResignRule { moves, score: score as Score })
             }
-            _ => Err(RuleError { text: text.into(), form: "MOVES,CENTIPAWNS, for example 4,600" }),
+            _ => Err(RuleError(format!("`{text}`: write MOVES,CENTIPAWNS, for example 4,600"))),
         }
     }
 }
@@ -134,20 +123,16 @@ impl Adjudicator {
     /// move without a score resets the counts, as in fastchess.
     pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
         self.plies += 1;
-        let Some(score) = score else {
-            self.quiet_plies = 0;
-            self.winning = (None, 0);
+        let decision = if let Some(score) = score {
+            let win = self.win(mover, score).map(Decision::Win);
+            win.or_else(|| self.draw(score, halfmoves).then_some(Decision::Draw))
+        } else {
+            (self.quiet_plies, self.winning) = (0, (None, 0));
             self.losing[usize::from(mover.is_white())] = 0;
-            return self.too_long().then_some(Decision::MoveLimit);
+            None
         };
-        self.win(mover, score).map(Decision::Win).or_else(|| {
-            let draw = self.draw(score, halfmoves);
-            if draw { Some(Decision::Draw) } else { self.too_long().then_some(Decision::MoveLimit) }
-        })
-    }
-
-    fn too_long(&self) -> bool {
-        self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves))
+        let too_long = self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
+        decision.or(too_long.then_some(Decision::MoveLimit))
     }
 
     fn draw(&mut self, score: Score, halfmoves: u32) -> bool {
@@ -163,13 +148,7 @@ impl Adjudicator {
 
     fn win(&mut self, mover: Color, score: Score) -> Option<Color> {
         let rule = self.rules.resign?;
-        let ahead = if score >= rule.score {
-            Some(mover)
-        } else if score <= -rule.score {
-            Some(!mover)
-        } else {
-            None
-        };
+        let ahead = (score.abs() >= rule.score).then_some(if score > 0 { mover } else { !mover });
         if self.rules.loser_resigns {
             let count = &mut self.losing[usize::from(mover.is_white())];
             *count = if ahead == Some(!mover) { *count + 1 } else { 0 };

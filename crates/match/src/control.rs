@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::message_error::message_error;
 use patzer_engine::{Clock, Limits};
 
 /// Limits of one player; the first limit reached ends a search.
@@ -38,24 +39,15 @@ pub fn seconds(text: &str) -> Option<Duration> {
     (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeControlError(String);
-
-impl fmt::Display for TimeControlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let form = "write seconds+increment or moves/seconds+increment";
-        write!(f, "`{}` is not a time control; {form}", self.0)
-    }
-}
-
-impl std::error::Error for TimeControlError {}
+message_error!(TimeControlError);
 
 impl FromStr for TimeControl {
     type Err = TimeControlError;
 
     /// Parses `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
     fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
-        let wrong = || TimeControlError(text.to_string());
+        let form = "write seconds+increment or moves/seconds+increment";
+        let wrong = || TimeControlError(format!("`{text}` is not a time control; {form}"));
         let (moves, rest) = match text.split_once('/') {
             Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
             None => (None, text),

@@ -34,22 +34,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Checkmate => "checkmate",
-            Reason::Stalemate => "stalemate",
-            Reason::Repetition => "repetition",
-            Reason::FiftyMoves => "fifty moves",
-            Reason::InsufficientMaterial => "insufficient material",
-            Reason::TimeForfeit => "time forfeit",
-            Reason::IllegalMove => "illegal move",
-            Reason::Disconnect => "disconnect",
-            Reason::Stall => "stall",
-            Reason::AdjudicatedDraw => "adjudicated draw",
-            Reason::AdjudicatedWin => "adjudicated win",
-            Reason::MoveLimit => "move limit",
-            Reason::Tablebase => "tablebase",
-        }
+    /// The key with spaces.
+    pub fn name(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default().trim_matches('"').replace('_', " ")
     }
 }
 

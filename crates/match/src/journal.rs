@@ -82,16 +82,15 @@ fn hash(text: &[u8]) -> String {
 }
 
 fn header(line: &[u8], path: &Path) -> Result<Header> {
-    #[derive(Deserialize)]
-    struct Version {
-        patzer_journal: u32,
-    }
-    let not = |reason| Error::at(path, "line 1", reason);
-    let version: Version = serde_json::from_slice(line).map_err(|_| not("is not a journal of patzer"))?;
-    if version.patzer_journal != FORMAT {
-        return Err(not("is a journal of another version of patzer"));
-    }
-    serde_json::from_slice(line).map_err(|_| not("is not a journal of patzer"))
+    let header = serde_json::from_slice::<serde_json::Value>(line).ok();
+    let reason = match header.as_ref().and_then(|header| header["patzer_journal"].as_u64()) {
+        Some(version) if version != u64::from(FORMAT) => "is a journal of another version of patzer",
+        _ => "is not a journal of patzer",
+    };
+    let header = header.filter(|header| header["patzer_journal"] == FORMAT);
+    header
+        .and_then(|header| serde_json::from_value(header).ok())
+        .ok_or_else(|| Error::at(path, "line 1", reason))
 }
 
 impl<E: JournalEntry> JournaledFile<E> {

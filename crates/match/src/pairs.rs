@@ -75,11 +75,8 @@ fn play_number(
     let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(pairing.players) else {
         return Err(Error::internal("a player was to meet itself"));
     };
-    match play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt) {
-        Ok(pair) => Ok(Some(pair)),
-        Err(None) => Ok(None),
-        Err(Some(error)) => Err(error),
-    }
+    let played = play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt);
+    played.map(Some).or_else(|error| error.map_or(Ok(None), Err))
 }
 
 fn play_pair(

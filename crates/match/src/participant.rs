@@ -40,19 +40,12 @@ pub struct Participant {
 }
 
 enum Kind {
-    InProcess(Own),
+    InProcess(Evaluation, PlayerSettings),
     Program(Arc<Program>),
 }
 
-struct Own {
-    evaluation: Evaluation,
-    settings: PlayerSettings,
-}
-
-impl Own {
-    fn player(&self) -> InProcess {
-        InProcess::new(engine::engine(&self.evaluation, self.settings.hash_mb), self.settings.overhead)
-    }
+fn bundled(evaluation: &Evaluation, settings: &PlayerSettings) -> InProcess {
+    InProcess::new(engine::engine(evaluation, settings.hash_mb), settings.overhead)
 }
 
 impl Participant {
@@ -87,7 +80,7 @@ impl Participant {
     /// Transposition table in MiB; `None` if the program decides.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
-            Kind::InProcess(own) => Some(own.settings.hash_mb),
+            Kind::InProcess(_, settings) => Some(settings.hash_mb),
             Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
         }
     }
@@ -105,7 +98,7 @@ impl Participant {
     /// Settings that affect play, apart from file and limits, in one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
-            Kind::InProcess(own) => format!("in process, Hash {}", own.settings.hash_mb),
+            Kind::InProcess(_, settings) => format!("in process, Hash {}", settings.hash_mb),
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -121,23 +114,22 @@ impl Participant {
 
     /// Creates a player for one game, starting the program if needed.
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
-        match &self.kind {
-            Kind::InProcess(own) => Ok(Box::new(own.player())),
-            Kind::Program(program) => {
-                let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                if let Some(spare) = spare {
-                    return Ok(Box::new(spare));
-                }
-                let mut player = UciPlayer::launch(program.clone())?;
-                player.handshake(stop)?;
-                Ok(Box::new(player))
-            }
+        let program = match &self.kind {
+            Kind::Program(program) => program,
+            Kind::InProcess(evaluation, settings) => return Ok(Box::new(bundled(evaluation, settings))),
+        };
+        let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(spare) = spare {
+            return Ok(Box::new(spare));
         }
+        let mut player = UciPlayer::launch(program.clone())?;
+        player.handshake(stop)?;
+        Ok(Box::new(player))
     }
 
     pub fn in_process(&self) -> Option<InProcess> {
         match &self.kind {
-            Kind::InProcess(own) => Some(own.player()),
+            Kind::InProcess(evaluation, settings) => Some(bundled(evaluation, settings)),
             Kind::Program(_) => None,
         }
     }
@@ -163,7 +155,7 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
                 let player = UciPlayer::launch(program.clone());
                 Some(player.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?)
             }
-            Kind::InProcess(_) => None,
+            Kind::InProcess(..) => None,
         });
     }
     for (participant, player) in participants.iter_mut().zip(started) {
@@ -254,16 +246,14 @@ pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
 }
 
 fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
-    let refuse = |what: &str| Err(Error::usage(format!("{}: {what} is for programs only", spec.cmd)));
-    if spec.args.is_some() {
-        return refuse("args=");
-    }
-    if spec.dir.is_some() {
-        return refuse("dir=");
+    for (key, given) in [("args=", spec.args.is_some()), ("dir=", spec.dir.is_some())] {
+        if given {
+            return Err(Error::usage(format!("{}: {key} is for programs only", spec.cmd)));
+        }
     }
     let mut settings = PlayerSettings { hash_mb: defaults.hash, overhead: defaults.overhead };
     for (name, value) in &spec.options {
         settings.set(name, value).map_err(|error| Error::usage(format!("{}: {error}", spec.cmd)))?;
     }
-    Ok(Kind::InProcess(Own { evaluation: load_evaluation(path)?, settings }))
+    Ok(Kind::InProcess(load_evaluation(path)?, settings))
 }

@@ -5,7 +5,6 @@
 //! position, so the number of moves depends on the file alone. Any mate is correct.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +15,7 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
+use crate::message_error::message_error;
 use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, engine};
 use patzer_eval::Evaluation;
@@ -50,33 +50,18 @@ pub struct Puzzles {
     pub bad: Vec<(u64, PuzzleError)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PuzzleError {
-    NotText,
-    TooFewFields,
-    Position(String),
-    NotAMove(String),
-    IllegalMove(String),
-    NoMoves,
-    NoSolution,
-}
-
-impl fmt::Display for PuzzleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PuzzleError::NotText => f.write_str("is not text"),
-            PuzzleError::TooFewFields => f.write_str("has fewer than four fields"),
-            PuzzleError::Position(reason) => f.write_str(reason),
-            PuzzleError::NotAMove(text) => write!(f, "`{text}` is not a move"),
-            PuzzleError::IllegalMove(text) => write!(f, "`{text}` is not legal"),
-            PuzzleError::NoMoves => f.write_str("has no move to find"),
-            PuzzleError::NoSolution => f.write_str("names neither a best move (bm) nor one to avoid (am)"),
-        }
-    }
-}
+message_error!(PuzzleError);
 
 fn parse_fen(text: &str) -> std::result::Result<Chess, PuzzleError> {
-    fen::position(text, false).map_err(|reason| PuzzleError::Position(reason.to_string()))
+    fen::position(text, false).map_err(|reason| PuzzleError(reason.to_string()))
+}
+
+fn not_a_move(text: &str) -> PuzzleError {
+    PuzzleError(format!("`{text}` is not a move"))
+}
+
+fn illegal(text: &str) -> PuzzleError {
+    PuzzleError(format!("`{text}` is not legal"))
 }
 
 /// Reads a puzzle file, compressed or not; its first line decides the format.
@@ -113,7 +98,7 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
             Err(error) if error.is_io_error() => return Err(fault(error)),
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                out.bad.push((line, PuzzleError::NotText));
+                out.bad.push((line, PuzzleError("is not text".into())));
                 continue;
             }
         };
@@ -136,15 +121,14 @@ fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleErro
     let mut line = Line::new(parse_fen(fen)?);
     let mut tasks = Vec::new();
     for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
-        let played =
-            parsed.to_move(line.position()).map_err(|_| PuzzleError::IllegalMove(text.to_string()))?;
+        let parsed = text.parse::<UciMove>().map_err(|_| not_a_move(text))?;
+        let played = parsed.to_move(line.position()).map_err(|_| illegal(text))?;
         if i % 2 == 1 {
             tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
         }
         line.play(played);
     }
-    if tasks.is_empty() { Err(PuzzleError::NoMoves) } else { Ok(tasks) }
+    if tasks.is_empty() { Err(PuzzleError("has no move to find".into())) } else { Ok(tasks) }
 }
 
 fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
@@ -152,7 +136,7 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
         let line = line.map_err(|e| Error::io(path, e))?;
         let Ok(text) = std::str::from_utf8(&line) else {
-            out.bad.push((number, PuzzleError::NotText));
+            out.bad.push((number, PuzzleError("is not text".into())));
             continue;
         };
         if text.trim().is_empty() || text.starts_with('#') {
@@ -173,7 +157,7 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
-        return Err(PuzzleError::TooFewFields);
+        return Err(PuzzleError("has fewer than four fields".into()));
     };
     let position = parse_fen(&format!("{board} {turn} {castling} {ep} 0 1"))?;
     let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
@@ -183,9 +167,8 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
         match code {
             "id" => name = Some(operands.trim().trim_matches('"').to_string()),
             "bm" | "am" => {
-                let found: std::result::Result<Vec<Move>, PuzzleError> =
-                    operands.split_whitespace().map(|text| parse_san(&position, text)).collect();
-                moves = Some((found?, code == "am"));
+                let found = operands.split_whitespace().map(|text| parse_san(&position, text));
+                moves = Some((found.collect::<std::result::Result<Vec<Move>, _>>()?, code == "am"));
             }
             _ => {}
         }
@@ -194,13 +177,12 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
         Some((moves, avoid)) if !moves.is_empty() => {
             Ok((name, Task { line: Line::new(position), moves, avoid }))
         }
-        _ => Err(PuzzleError::NoSolution),
+        _ => Err(PuzzleError("names neither a best move (bm) nor one to avoid (am)".into())),
     }
 }
 
 fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
-    let san = text.parse::<San>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
-    san.to_move(position).map_err(|_| PuzzleError::IllegalMove(text.to_string()))
+    text.parse::<San>().map_err(|_| not_a_move(text))?.to_move(position).map_err(|_| illegal(text))
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

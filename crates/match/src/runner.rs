@@ -44,23 +44,17 @@ pub trait Standings {
 
 pub trait Observer {
     /// A pair has been counted. An error ends the match.
-    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
-
-    /// A player crashed or stalled and the match goes on.
-    fn incident(&mut self, text: &str);
-
-    fn tick(&mut self, standings: &dyn Standings);
-}
-
-impl Observer for () {
-    fn pair(&mut self, _: &Pair, _: &PairEntry, _: &dyn Standings) -> Result<()> {
+    fn pair(&mut self, _pair: &Pair, _entry: &PairEntry, _standings: &dyn Standings) -> Result<()> {
         Ok(())
     }
 
-    fn incident(&mut self, _: &str) {}
+    /// A player crashed or stalled and the match goes on.
+    fn incident(&mut self, _text: &str) {}
 
-    fn tick(&mut self, _: &dyn Standings) {}
+    fn tick(&mut self, _standings: &dyn Standings) {}
 }
+
+impl Observer for () {}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {

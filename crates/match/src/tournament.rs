@@ -88,7 +88,11 @@ impl Standings for CrossTable {
 
     fn summary_line(&self) -> String {
         let ranking = self.ranking(self.names.len());
-        let best: Vec<String> = ranking.iter().take(5).map(|row| self.short(row)).collect();
+        let best: Vec<String> = ranking
+            .iter()
+            .take(5)
+            .map(|(player, tally)| format!("{} {:.1} %", self.names[*player], 100.0 * tally.share()))
+            .collect();
         match (self.names.len(), self.player_tally(0)) {
             (2, Tally { games, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
@@ -101,12 +105,6 @@ impl Standings for CrossTable {
 
     fn games(&self) -> u64 {
         self.pairings.values().map(|tally| tally.games.games()).sum()
-    }
-}
-
-impl CrossTable {
-    fn short(&self, (player, tally): &(usize, Tally)) -> String {
-        format!("{} {:.1} %", self.names[*player], 100.0 * tally.share())
     }
 }
 

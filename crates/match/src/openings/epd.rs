@@ -36,7 +36,8 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
 fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {
-        return Err(OpeningError::NotAPosition(line.chars().take(40).collect()));
+        let start: String = line.chars().take(40).collect();
+        return Err(OpeningError(format!("is not an EPD or FEN position: `{start}`")));
     };
     let number = |text: &&str| text.trim_end_matches(';').parse::<u32>().ok();
     let (halfmoves, fullmoves) = match rest {
@@ -45,7 +46,7 @@ fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningErr
     };
     let (halfmoves, fullmoves) = (halfmoves.unwrap_or(0), fullmoves.unwrap_or(1).max(1));
     let text = format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}");
-    fen::position(&text, chess960).map_err(|reason| OpeningError::Unreadable(reason.to_string()))
+    fen::position(&text, chess960).map_err(|reason| OpeningError(reason.to_string()))
 }
 
 fn operand(line: &str, operation: &str) -> Option<u32> {

@@ -44,17 +44,17 @@ fn position(
 ) -> std::result::Result<Chess, OpeningError> {
     let game = parser.parse(text, game_span, 0, records);
     if let Some(fault) = game.error {
-        return Err(OpeningError::Unreadable(fault.reason.to_string()));
+        return Err(OpeningError(fault.reason.to_string()));
     }
     if game.other_variant {
-        return Err(OpeningError::OtherVariant);
+        return Err(OpeningError("is neither standard chess nor Chess960".into()));
     }
-    let illegal = OpeningError::IllegalPosition;
+    let illegal = || OpeningError("holds a position that is not legal".into());
     if let Some(record) = plies.and_then(|plies| records.get(plies as usize)) {
-        return record.position().ok_or(illegal);
+        return record.position().ok_or_else(illegal);
     }
-    let last = records.last().ok_or(OpeningError::NoMoves)?;
-    let before = last.position().ok_or(illegal.clone())?;
-    let m = last.played.unpack(&before).ok_or(illegal.clone())?;
-    before.play(m).map_err(|_| illegal)
+    let last = records.last().ok_or_else(|| OpeningError("has no moves".into()))?;
+    let before = last.position().ok_or_else(illegal)?;
+    let m = last.played.unpack(&before).ok_or_else(illegal)?;
+    before.play(m).map_err(|_| illegal())
 }

@@ -9,13 +9,13 @@ mod games;
 mod vary;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
 use super::game::ending;
+use crate::message_error::message_error;
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
@@ -139,33 +139,12 @@ fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Ve
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum OpeningError {
-    NotAPosition(String),
-    Unreadable(String),
-    IllegalPosition,
-    OtherVariant,
-    NoMoves,
-    GameOver,
-}
-
-impl fmt::Display for OpeningError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpeningError::NotAPosition(line) => write!(f, "is not an EPD or FEN position: `{line}`"),
-            OpeningError::Unreadable(reason) => f.write_str(reason),
-            OpeningError::IllegalPosition => f.write_str("holds a position that is not legal"),
-            OpeningError::OtherVariant => f.write_str("is neither standard chess nor Chess960"),
-            OpeningError::NoMoves => f.write_str("has no moves"),
-            OpeningError::GameOver => f.write_str("the game is over in this position"),
-        }
-    }
-}
+message_error!(OpeningError);
 
 fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     match ending(&Line::new(position.clone())) {
         None => Ok(position),
-        Some(_) => Err(OpeningError::GameOver),
+        Some(_) => Err(OpeningError("the game is over in this position".into())),
     }
 }
 

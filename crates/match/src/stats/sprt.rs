@@ -132,14 +132,13 @@ impl Sprt {
     }
 }
 
+const SCALES: [(Model, &str); 3] =
+    [(Model::Normalized, "normalised Elo"), (Model::Logistic, "logistic Elo"), (Model::Bayesian, "BayesElo")];
+
 impl fmt::Display for Sprt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt { elo0, elo1, alpha, beta, model } = self;
-        let scale = match model {
-            Model::Normalized => "normalised Elo",
-            Model::Logistic => "logistic Elo",
-            Model::Bayesian => "BayesElo",
-        };
+        let scale = SCALES.iter().find(|(of, _)| of == model).map_or("", |(_, scale)| scale);
         write!(f, "{scale} [{elo0}, {elo1}], alpha {alpha}, beta {beta}")
     }
 }
@@ -151,12 +150,7 @@ impl std::str::FromStr for Sprt {
     fn from_str(text: &str) -> Result<Sprt> {
         let fault = || Error::input(format!("`{text}` is not a sequential test"));
         let (scale, rest) = text.split_once(" [").ok_or_else(fault)?;
-        let model = match scale {
-            "normalised Elo" => Model::Normalized,
-            "logistic Elo" => Model::Logistic,
-            "BayesElo" => Model::Bayesian,
-            _ => return Err(fault()),
-        };
+        let &(model, _) = SCALES.iter().find(|(_, name)| *name == scale).ok_or_else(fault)?;
         let (bounds, rates) = rest.split_once("], alpha ").ok_or_else(fault)?;
         let (elo0, elo1) = bounds.split_once(", ").ok_or_else(fault)?;
         let (alpha, beta) = rates.split_once(", beta ").ok_or_else(fault)?;
@@ -166,28 +160,28 @@ impl std::str::FromStr for Sprt {
 }
 
 fn logistic<const N: usize>(observed: &Distribution<N>, score0: f64, score1: f64) -> f64 {
-    if let (Some(null), Some(alternative)) = (with_mean(observed, score0), with_mean(observed, score1)) {
-        let llr = log_ratio(observed, &alternative, &null);
-        if llr.is_finite() {
-            return llr;
-        }
-    }
-    let twice = 2.0 * observed.mean() - score0 - score1;
-    0.5 * observed.count * (score1 - score0) * twice / observed.variance()
+    exact(observed, with_mean(observed, score0), with_mean(observed, score1)).unwrap_or_else(|| {
+        let twice = 2.0 * observed.mean() - score0 - score1;
+        0.5 * observed.count * (score1 - score0) * twice / observed.variance()
+    })
 }
 
 /// LLR of two t-values (excess over one half in standard deviations of one observation).
 fn normalized<const N: usize>(observed: &Distribution<N>, t0: f64, t1: f64) -> f64 {
-    if let (Some(null), Some(alternative)) = (with_t(observed, t0), with_t(observed, t1)) {
-        let llr = log_ratio(observed, &alternative, &null);
-        if llr.is_finite() {
-            return llr;
-        }
-    }
-    let t = (observed.mean() - 0.5) / observed.variance().sqrt();
-    // ½ ln((1 + (t − t₀)²) / (1 + (t − t₁)²)), safe from overflow.
-    let each = |bound: f64| 1f64.hypot(t - bound).ln();
-    observed.count * (each(t0) - each(t1))
+    exact(observed, with_t(observed, t0), with_t(observed, t1)).unwrap_or_else(|| {
+        let t = (observed.mean() - 0.5) / observed.variance().sqrt();
+        // ½ ln((1 + (t − t₀)²) / (1 + (t − t₁)²)), safe from overflow.
+        let each = |bound: f64| 1f64.hypot(t - bound).ln();
+        observed.count * (each(t0) - each(t1))
+    })
+}
+
+fn exact<const N: usize>(
+    observed: &Distribution<N>,
+    null: Option<Distribution<N>>,
+    alternative: Option<Distribution<N>>,
+) -> Option<f64> {
+    Some(log_ratio(observed, &alternative?, &null?)).filter(|llr| llr.is_finite())
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! UCI options. Values are checked here: an engine ignores a bad value silently.
 
-use std::fmt;
 use std::io::Write;
 
 use super::parse::{joined, shown};
+use crate::message_error::message_error;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
@@ -21,18 +21,7 @@ enum Kind {
     Text,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub struct OptionError {
-    name: String,
-    accepts: String,
-    value: String,
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "option `{}` takes {}, not `{}`", self.name, self.accepts, self.value)
-    }
-}
+message_error!(OptionError);
 
 impl UciOption {
     /// Parses `NAME… type TYPE …`, the words after `option name`.
@@ -63,7 +52,8 @@ impl UciOption {
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
         let takes = |accepts: String| {
-            Err(OptionError { name: name.clone(), accepts, value: shown(value.as_bytes()) })
+            let value = shown(value.as_bytes());
+            Err(OptionError(format!("option `{name}` takes {accepts}, not `{value}`")))
         };
         if value.contains(['\n', '\r']) {
             return takes("one line".to_string());
@@ -73,11 +63,8 @@ impl UciOption {
                 if matches!(value, "" | "true") {
                     let _ = writeln!(out, "setoption name {name}");
                 }
-                return if matches!(value, "" | "true" | "false") {
-                    Ok(())
-                } else {
-                    takes("true or false".into())
-                };
+                let valid = matches!(value, "" | "true" | "false");
+                return if valid { Ok(()) } else { takes("true or false".into()) };
             }
             Kind::Check if !matches!(value, "true" | "false") => return takes("true or false".into()),
             Kind::Spin(min, max) if !value.parse().is_ok_and(|n| (min..=max).contains(&&n)) => {
