@@ -246,15 +246,13 @@ fn check_reply(
 #[cfg(test)]
 mod tests {
     use super::super::adjudication::{DrawRule, ResignRule};
-    use super::super::mock::{Hashing, Scripted};
+    use super::super::mock::{Hashing, Scripted, TIME};
     use super::*;
     use patzer_chess::fen;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
@@ -271,18 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn checkmate_wins() {
+    fn the_rules_of_chess_end_games() {
         ends("", "f2f3 e7e5 g2g4 d8h4", "0-1", Reason::Checkmate);
         ends("", "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7", "1-0", Reason::Checkmate);
-    }
-
-    #[test]
-    fn mate_on_the_hundredth_halfmove_still_wins() {
+        // Mate on the hundredth halfmove still wins.
         ends("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "1-0", Reason::Checkmate);
-    }
-
-    #[test]
-    fn the_rules_of_chess_draw() {
         ends("k7/8/2K5/8/8/8/8/1Q6 w - - 0 1", "b1b6", "1/2-1/2", Reason::Stalemate);
         ends("k7/8/8/8/8/8/1p6/K7 w - - 0 1", "a1b2", "1/2-1/2", Reason::InsufficientMaterial);
         ends("k7/8/8/8/8/8/7r/K7 w - - 98 80", "a1b1 h2h3", "1/2-1/2", Reason::FiftyMoves);
@@ -291,59 +282,53 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_move_loses_and_is_not_played() {
+    fn an_illegal_move_loses_and_is_not_played_and_no_move_loses() {
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
         assert_eq!(game.note.as_deref(), Some("e2e4"));
-    }
-
-    #[test]
-    fn no_move_loses() {
         let game = scripted("", "e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::IllegalMove, 1));
     }
 
-    fn overstep(start: &str) -> Game {
-        let time_settings = TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
-        let start = fen::position(start, false).unwrap();
-        let mut white = Hashing::new(1);
-        let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
-    }
-
     #[test]
-    fn overstepping_the_time_loses() {
+    fn overstepping_the_time_loses_but_a_bare_king_does_not_win_on_time() {
+        let overstep = |start: &str| {
+            let time_settings =
+                TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
+            let start = fen::position(start, false).unwrap();
+            let mut white = Hashing::new(1);
+            let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
+            play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
+        };
         let game = overstep("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
         assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::TimeForfeit, 1));
-    }
-
-    #[test]
-    fn a_bare_king_does_not_win_on_time() {
         let game = overstep("kr6/p7/8/8/8/8/8/7K w - - 0 1");
         assert_eq!((game.result(), game.reason), ("1/2-1/2", Reason::TimeForfeit));
     }
 
     #[test]
     fn adjudication_ends_games() {
-        let play_with = |adjudication, score| {
-            let moves = "g1f3 g8f6 b1c3 b8c6 a2a3 a7a6 b2b3 b7b6 h2h3 h7h6 g2g3 g7g6";
-            let rules = Rules { adjudication, ..RULES };
-            let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
-            let [white, black] = &mut players;
-            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
-        };
-        let draw = Adjudication {
+        let adjudication = Adjudication {
             draw: Some(DrawRule { after: 2, moves: 2, score: 10 }),
             resign: Some(ResignRule { moves: 2, score: 600 }),
             max_moves: Some(3),
             ..Adjudication::NONE
         };
-        let game = play_with(draw, 5);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("1/2-1/2", Reason::AdjudicatedDraw, 4));
-        let game = play_with(draw, -700);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::AdjudicatedWin, 4));
-        let game = play_with(draw, 200);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("1/2-1/2", Reason::MoveLimit, 6));
+        let rules = Rules { adjudication, ..RULES };
+        let play_with = |score| {
+            let moves = "g1f3 g8f6 b1c3 b8c6 a2a3 a7a6 b2b3 b7b6 h2h3 h7h6 g2g3 g7g6";
+            let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
+            let [white, black] = &mut players;
+            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
+        };
+        for (score, end) in [
+            (5, ("1/2-1/2", Reason::AdjudicatedDraw, 4)),
+            (-700, ("0-1", Reason::AdjudicatedWin, 4)),
+            (200, ("1/2-1/2", Reason::MoveLimit, 6)),
+        ] {
+            let game = play_with(score);
+            assert_eq!((game.result(), game.reason, game.moves.len()), end);
+        }
     }
 
     #[test]

@@ -6,9 +6,14 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
+use super::control::Control;
+use super::game::TimeSettings;
 use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
+
+pub const TIME: TimeSettings =
+    TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
 /// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {

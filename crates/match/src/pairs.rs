@@ -105,51 +105,46 @@ fn play_pair(
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::super::adjudication::Adjudication;
-    use super::super::control::Control;
-    use super::super::mock::Hashing;
+    use super::super::mock::{Hashing, TIME};
     use super::super::openings::BookOptions;
     use super::*;
+    use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
-
-    fn plan<'a>(
+    /// A match between the players of [`hashing`].
+    pub fn plan(
         pairs: Range<usize>,
         concurrency: usize,
-        openings: &'a Openings,
-        pairings: &'a Pairings,
+        players: usize,
         max_moves: u32,
-    ) -> MatchConfig<'a> {
-        static NAMES: [String; 4] = [const { String::new() }; 4];
+    ) -> MatchConfig<'static> {
+        static NAMES: LazyLock<[String; 4]> = LazyLock::new(|| ["a", "b", "c", "d"].map(String::from));
+        static OPENINGS: LazyLock<Openings> =
+            LazyLock::new(|| Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap());
         let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
-        let rules = Rules { adjudication, recover: false, syzygy: None };
-        let (time_settings, names) = (&[TIME; 4][..], &NAMES[..]);
-        let header = Header::new("", names, time_settings);
         MatchConfig {
             pairs,
             concurrency,
-            pairings,
-            time_settings,
-            names,
-            openings,
-            rules,
-            header,
+            pairings: Box::leak(Box::new(Pairings::new(players, players))),
+            time_settings: &[TIME; 4],
+            names: &*NAMES,
+            openings: &OPENINGS,
+            rules: Rules { adjudication, recover: false, syzygy: None },
+            header: Header::new("", &*NAMES, &[TIME; 4]),
             prepare: &|_| {},
         }
     }
 
-    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
+    type NewPlayer = std::result::Result<Box<dyn Player>, PlayerError>;
+
+    pub fn hashing(number: usize, _: &AtomicBool) -> NewPlayer {
         Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let two_players = Pairings::new(2, 1);
-        let plan = plan(range, concurrency, &openings, &two_players, 40);
+        let plan = plan(range, concurrency, 2, 40);
         let mut got = Vec::new();
         let mut receive = |pair| {
             got.push(pair);
@@ -188,14 +183,12 @@ mod tests {
 
     #[test]
     fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(4, 4);
         let mut got = Vec::new();
         let mut receive = |pair: Pair| {
             got.push((pair.pairing.players, pair.games[0].start.clone()));
             Ok(ControlFlow::Continue(()))
         };
-        let plan = plan(0..12, 3, &openings, &pairings, 2);
+        let plan = plan(0..12, 3, 4, 2);
         run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
         assert_eq!(got.len(), 12);
         assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
@@ -205,9 +198,7 @@ mod tests {
 
     #[test]
     fn a_player_that_panics_ends_the_run() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let plan = plan(0..usize::MAX, 2, &openings, &pairings, 5);
+        let plan = plan(0..usize::MAX, 2, 2, 5);
         let first = AtomicBool::new(true);
         let players = |number: usize, stop: &AtomicBool| {
             assert!(!first.swap(false, Ordering::Relaxed), "for the test");
@@ -229,10 +220,7 @@ mod tests {
             if dies { Err(PlayerError::Crash("exit status: 3".into())) } else { Ok(()) }
         }
 
-        fn choose(
-            &mut self,
-            turn: &super::super::player::Turn,
-        ) -> std::result::Result<super::super::player::MoveReply, PlayerError> {
+        fn choose(&mut self, turn: &crate::Turn) -> std::result::Result<crate::MoveReply, PlayerError> {
             self.0.choose(turn)
         }
     }
@@ -240,11 +228,8 @@ mod tests {
     #[test]
     fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
         static GAMES: AtomicUsize = AtomicUsize::new(0);
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let names = ["a".to_string(), "b".to_string()];
-        let plan = MatchConfig { names: &names, ..plan(0..1000, 1, &openings, &pairings, 5) };
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
+        let plan = plan(0..1000, 1, 2, 5);
+        let players = |number: usize, _: &AtomicBool| -> NewPlayer {
             Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
         };
         let mut pairs = 0;
@@ -260,9 +245,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let plan = plan(0..1000, 2, &openings, &pairings, 5);
+        let plan = plan(0..1000, 2, 2, 5);
         let mut receive = |_| Err(Error::usage("full"));
         let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
         assert_eq!(ended.unwrap_err().to_string(), "full");

@@ -281,21 +281,19 @@ mod tests {
     }
 
     #[test]
-    fn any_mate_is_right() {
+    fn any_mate_is_right_and_moves_to_avoid_are_wrong() {
         // Ra8 and Rb8 both mate; the solution has only one of them.
-        let text = "7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";";
-        let (name, task) = epd_task(text).unwrap();
-        assert_eq!(name.as_deref(), Some("two"));
-        for (text, right) in [("Ra8", true), ("Rb8", true), ("Kf1", false)] {
-            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
-        }
-    }
-
-    #[test]
-    fn moves_to_avoid_are_wrong() {
-        let (_, task) = epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
-        for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
-            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right);
+        let mate = ("7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";", Some("two"));
+        let avoid = ("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;", None);
+        for ((text, id), answers) in [
+            (mate, [("Ra8", true), ("Rb8", true), ("Kf1", false)]),
+            (avoid, [("e4", false), ("e3", false), ("Kd2", true)]),
+        ] {
+            let (name, task) = epd_task(text).unwrap();
+            assert_eq!(name.as_deref(), id);
+            for (text, right) in answers {
+                assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
+            }
         }
         assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
     }

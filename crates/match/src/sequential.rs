@@ -180,26 +180,14 @@ impl fmt::Display for SprtReport {
 mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
 
-    use super::super::adjudication::Adjudication;
-    use super::super::control::Control;
-    use super::super::game::{Rules, TimeSettings};
-    use super::super::mock::Hashing;
-    use super::super::openings::BookOptions;
-    use super::super::pairings::Pairings;
-    use super::super::pairs::MatchConfig;
-    use super::super::pgn::Header;
-    use super::super::player::{Player, PlayerError};
+    use super::super::pairs::tests::{hashing, plan};
     use super::super::record::{Arguments, MatchRecord, Options, journal_path};
     use super::super::runner;
     use super::*;
-
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+    use crate::{Adjudication, MatchConfig, Rules};
 
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),
@@ -207,32 +195,17 @@ mod tests {
         };
         let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let (names, time_settings) = (["a".to_string(), "b".to_string()], [TIME; 2]);
-        let header = Header::new("patzer sprt", &names, &time_settings);
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
-            Ok(Box::new(Hashing::new([100, 7][number])))
-        };
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
         let (mut record, done) = if resume {
             MatchRecord::resume(&path, &none, &Options::new()).unwrap()
         } else {
             (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
         };
-        let config = MatchConfig {
-            pairs: done.len()..1000,
-            concurrency,
-            pairings: &Pairings::new(2, 1),
-            time_settings: &time_settings,
-            names: &names,
-            openings: &openings,
-            rules,
-            header,
-            prepare: &|_| {},
-        };
+        let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
-        let mut state = SprtState::new(sprt, openings.len());
+        let mut state = SprtState::new(sprt, config.openings.len());
         let ended =
-            runner::run_match(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+            runner::run_match(&config, &mut state, &done, &mut record, &hashing, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }

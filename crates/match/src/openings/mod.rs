@@ -201,6 +201,10 @@ mod tests {
             ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e5 *\n".to_string(), "game 2"),
             (String::new(), "no opening"),
             ("# nothing\n".to_string(), "no opening"),
+            (
+                "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n".to_string(),
+                "game 2, line 5: cannot read `xx`",
+            ),
         ] {
             let error = parse(&text).unwrap_err();
             assert_eq!(error.exit_code(), 1);
@@ -241,12 +245,6 @@ mod tests {
         // A few varied positions coincide.
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
-    }
-
-    #[test]
-    fn a_token_that_is_no_move_is_named_and_not_passed_over() {
-        let error = parse("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n").unwrap_err();
-        assert!(error.to_string().contains("game 2, line 5: cannot read `xx`"), "{error}");
     }
 
     #[test]
