@@ -7,10 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-use super::adjudication::{Adjudication, Adjudicator, Decision};
-use super::control::{Control, Timer};
-use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
-use super::syzygy::Syzygy;
+use super::adjudication::{Adjudicator, Decision};
+use crate::{Adjudication, Control, MoveReply, Player, PlayerError, SearchInfo, Syzygy, Timer, Turn};
 use patzer_chess::Line;
 
 /// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.

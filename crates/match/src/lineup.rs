@@ -2,12 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::control::Control;
-use super::game::TimeSettings;
 use super::journal::Options;
 use super::participant::{self, Defaults, Participant};
 use super::pgn::{self, Header};
-use super::spec::Spec;
+use crate::{Control, Spec, TimeSettings};
 use patzer_io::error::Result;
 
 pub struct Lineup {

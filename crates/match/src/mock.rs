@@ -6,9 +6,7 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::control::Control;
-use super::game::TimeSettings;
-use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+use crate::{Control, MoveReply, NoMove, Player, PlayerError, SearchInfo, TimeSettings, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 

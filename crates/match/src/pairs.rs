@@ -3,12 +3,10 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 
-use super::game::{GameError, Rules, TimeSettings, play};
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs};
-use super::pairings::{Pair, Pairing, Pairings};
 use super::pgn::Header;
-use super::player::{Player, PlayerError};
+use crate::{GameError, Pair, Pairing, Pairings, Player, PlayerError, Rules, TimeSettings, play};
 use patzer_io::error::{Error, Result};
 
 /// Creates a player, by its index, for the games of one thread.

@@ -7,11 +7,8 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::control::Control;
-use super::game::TimeSettings;
-use super::player::{InProcess, Player, PlayerError};
-use super::spec::Spec;
-use super::uci::{Program, Timeouts, UciPlayer};
+use super::uci::{Program, UciPlayer};
+use crate::{Control, InProcess, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
 use patzer_io as io;

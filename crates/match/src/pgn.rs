@@ -11,9 +11,7 @@ use shakmaty::fen::Fen;
 use shakmaty::san::San;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
-use super::control::Control;
-use super::game::{Game, PlayedMove, Reason, TimeSettings};
-use super::pairings::Pair;
+use crate::{Control, Game, Pair, PlayedMove, Reason, TimeSettings};
 use patzer_chess::score::{MATE, Score, is_mate};
 
 #[derive(Debug, Clone)]

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::game::Reason;
 use super::journal::{JournalEntry, JournaledFile};
-use super::pairings::Pair;
+use crate::{Pair, Reason};
 
 pub use super::journal::{Arguments, Options};
 

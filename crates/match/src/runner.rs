@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::game::Reason;
-use super::pairings::Pair;
 use super::pairs::{self, MatchConfig, PlayerFactory};
 use super::pgn;
 use super::record::{MatchRecord, PairEntry};
-use super::tally::Tally;
 use crate::stats::Sprt;
+use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
 
 /// Results that pairs add up to: a [sequential test](super::sequential) or a [tournament](super::tournament).

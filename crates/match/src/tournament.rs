@@ -6,12 +6,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::by_opening::{OpeningResult, OpeningTallies, write_table};
-use super::game::Reason;
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::runner::{RunSummary, Standings, StopReason};
-use super::tally::{MatchScore, Tally, plus_minus};
+use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {

@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::MatchStatus;
-use crate::pairings::Pair;
 use crate::pgn;
 use crate::record::PairEntry;
 use crate::stats::Estimate;
-use crate::tally::Tally;
+use crate::{Pair, Tally};
 
 /// Start of the match; `done` games of an earlier run are included.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {

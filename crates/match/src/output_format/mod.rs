@@ -4,10 +4,9 @@ mod cutechess;
 pub mod events;
 mod fastchess;
 
-use super::pairings::Pair;
 use super::pgn;
-use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
+use crate::{Pair, Tally};
 
 /// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
