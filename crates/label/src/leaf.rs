@@ -9,15 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use shakmaty::{Chess, Color, Position};
 
-use patzer_chess::score;
-use patzer_chess::score::Score;
+use patzer_chess::score::{self, Score};
 use patzer_chess::{Line, PackedBoard};
 use patzer_data::{Leaf, Record, flags};
-use patzer_engine::{Engine, Limits, engine_for};
-use patzer_engine::{LeafSearch, leaf_search};
+use patzer_engine::{Engine, LeafSearch, Limits, engine_for, leaf_search};
 use patzer_eval::Evaluation;
-use patzer_io::error::Error;
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 
 /// How to find the leaf of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,16 +58,12 @@ impl Syzygy {
 }
 
 fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option<Color>> {
-    let sign = match value.unambiguous()? {
-        Wdl::Win => 1,
-        Wdl::Loss => -1,
-        other if ignore_fifty => other.signum(),
-        _ => 0,
-    };
-    Some(match sign {
-        0 => None,
-        1 => Some(side),
-        _ => Some(!side),
+    Some(match value.unambiguous()? {
+        Wdl::Win => Some(side),
+        Wdl::CursedWin if ignore_fifty => Some(side),
+        Wdl::Loss => Some(!side),
+        Wdl::BlessedLoss if ignore_fifty => Some(!side),
+        _ => None,
     })
 }
 
@@ -75,10 +71,14 @@ fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option
 mod tests {
     use super::*;
     use patzer_chess::fen;
+    use std::path::PathBuf;
+
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy")
+    }
 
     fn three() -> Syzygy {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        Syzygy::load(&folder, None, false).unwrap()
+        Syzygy::load(&folder(), None, false).unwrap()
     }
 
     #[test]
@@ -116,8 +116,7 @@ mod tests {
         // Only DTZ tables know the distance of a win; WDL tables know that there is none.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        let without = Syzygy::load(&folder, Some(5), true).unwrap();
+        let without = Syzygy::load(&folder(), Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
         assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
@@ -126,9 +125,7 @@ mod tests {
     #[test]
     fn a_damaged_table_is_no_harm() {
         let folder = tempfile::tempdir().unwrap();
-        let whole =
-            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy/KRvK.rtbw"))
-                .unwrap();
+        let whole = std::fs::read(folder().join("KRvK.rtbw")).unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
         let error = Syzygy::load(folder.path(), None, false);

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 pub use self::stream::{Account, Offer, interleaved, stream};
-use patzer_chess::PackedBoard;
-use patzer_chess::rng;
+use patzer_chess::{PackedBoard, rng};
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
@@ -102,12 +101,11 @@ pub struct Split {
 impl Split {
     /// Refuses a share that leaves nothing to learn from.
     pub fn check(&self) -> Result<()> {
-        match (0.0..1.0).contains(&self.validation) {
-            true => Ok(()),
-            false => {
-                Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
-            }
+        if !(0.0..1.0).contains(&self.validation) {
+            let share = self.validation;
+            return Err(Error::usage(format!("--validation {share}: must be from 0 to below 1")));
         }
+        Ok(())
     }
 
     fn holds_out(self, group: u64) -> bool {
@@ -128,13 +126,8 @@ pub struct Prepared<T> {
 impl<T> Prepared<T> {
     /// Maps training and validation items.
     pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
-        Prepared {
-            train: items(self.train),
-            validation: items(self.validation),
-            sources: self.sources,
-            read: self.read,
-            dropped: self.dropped,
-        }
+        let Prepared { train, validation, sources, read, dropped } = self;
+        Prepared { train: items(train), validation: items(validation), sources, read, dropped }
     }
 
     pub fn summary(&self) -> String {
@@ -154,9 +147,8 @@ pub fn default_dataset() -> Result<PathBuf> {
     let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
     let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
     newest.map(|(_, path)| path).ok_or_else(|| {
-        Error::input(
-            "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
-        )
+        let help = "make one with `patzer extract games.pgn`";
+        Error::input(format!("no positions.parquet or labelled.parquet here; {help}"))
     })
 }
 

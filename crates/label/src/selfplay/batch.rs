@@ -32,6 +32,10 @@ pub struct GameTotals {
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
+fn add_counts<K: Ord + Copy>(sum: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
+    more.iter().for_each(|(&reason, count)| *sum.entry(reason).or_default() += count);
+}
+
 impl GameTotals {
     pub fn add(&mut self, finished: &FinishedGame) {
         let FinishedGame { game, rejected, .. } = finished;
@@ -43,29 +47,19 @@ impl GameTotals {
             Some(Color::Black) => &mut self.black,
         } += 1;
         *self.reasons.entry(game.reason).or_default() += 1;
-        for (&reason, count) in rejected {
-            *self.rejected.entry(reason).or_default() += count;
-        }
+        add_counts(&mut self.rejected, rejected);
     }
 }
 
 impl AddAssign<&GameTotals> for GameTotals {
     fn add_assign(&mut self, other: &GameTotals) {
-        for (sum, more) in [
-            (&mut self.games, other.games),
-            (&mut self.positions, other.positions),
-            (&mut self.white, other.white),
-            (&mut self.draws, other.draws),
-            (&mut self.black, other.black),
-        ] {
-            *sum += more;
-        }
-        for (&reason, count) in &other.reasons {
-            *self.reasons.entry(reason).or_default() += count;
-        }
-        for (&reason, count) in &other.rejected {
-            *self.rejected.entry(reason).or_default() += count;
-        }
+        self.games += other.games;
+        self.positions += other.positions;
+        self.white += other.white;
+        self.draws += other.draws;
+        self.black += other.black;
+        add_counts(&mut self.reasons, &other.reasons);
+        add_counts(&mut self.rejected, &other.rejected);
     }
 }
 

@@ -245,12 +245,11 @@ fn play_one(
     let Start { position, rejected } = match found {
         Ok(Some(start)) => start,
         Ok(None) => {
-            let number = game + 1;
-            let reason =
-                format!("game {number}: none of {ATTEMPTS} starts is balanced; allow more with --balance");
-            return Err(Error::input(reason));
+            let reason = format!("none of {ATTEMPTS} starts is balanced; allow more with --balance");
+            return Err(Error::input(format!("game {}: {reason}", game + 1)));
         }
-        Err(error) => return failed(error),
+        Err(PlayerError::Stopped) => return Ok(None),
+        Err(error) => return Err(Error::internal(error.to_string())),
     };
     let (players, numbers) = match swapped {
         false => ([own as &mut dyn Player, other as &mut dyn Player], [0, guest]),
@@ -260,14 +259,6 @@ fn play_one(
         Ok(game) => Ok(Some(FinishedGame { game, seats: numbers, rejected })),
         Err(GameError::Stopped) => Ok(None),
         Err(GameError::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
-    }
-}
-
-/// In-process players fail only when stopped.
-fn failed(error: PlayerError) -> Result<Option<FinishedGame>> {
-    match error {
-        PlayerError::Stopped => Ok(None),
-        error => Err(Error::internal(error.to_string())),
     }
 }
 

@@ -17,6 +17,10 @@ impl Trinomial {
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
+
+    pub fn ascending(&self) -> [u64; 3] {
+        [self.losses, self.draws, self.wins]
+    }
 }
 
 /// Results of pairs from the first player's side, by score: LL, LD, WL + DD, WD, WW.
@@ -122,12 +126,6 @@ impl<const N: usize> Distribution<N> {
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         (0..N).map(|i| self.chance[i] * (Self::score(i) - mean).powi(2)).sum()
-    }
-}
-
-impl Trinomial {
-    pub fn ascending(&self) -> [u64; 3] {
-        [self.losses, self.draws, self.wins]
     }
 }
 

@@ -27,7 +27,7 @@ impl LineBuffer {
     /// Free space for new bytes, never empty. Take all lines first.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
-            self.clear_taken();
+            (self.start, self.end, self.searched) = (0, 0, 0);
         } else if self.end == CAPACITY {
             self.buffer.copy_within(self.start..self.end, 0);
             self.searched -= self.start;
@@ -40,10 +40,6 @@ impl LineBuffer {
             }
         }
         &mut self.buffer[self.end..]
-    }
-
-    fn clear_taken(&mut self) {
-        (self.start, self.end, self.searched) = (0, 0, 0);
     }
 
     pub fn advance(&mut self, bytes: usize) {

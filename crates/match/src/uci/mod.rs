@@ -75,6 +75,10 @@ pub struct UciPlayer {
     searching: bool,
 }
 
+fn not_running() -> PlayerError {
+    PlayerError::Crash("it is not running".into())
+}
+
 impl UciPlayer {
     /// Starts the program without waiting for it.
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
@@ -97,9 +101,7 @@ impl UciPlayer {
         let timeout = self.program.timeouts.start;
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         let (declared, name) = (&mut self.declared, &mut self.name);
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         declared.clear();
         let answered = process.read(&wait, |line| {
             let mut words = words(line);
@@ -170,9 +172,7 @@ impl UciPlayer {
         stop: &AtomicBool,
     ) -> Result<(), PlayerError> {
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         let text = [commands, b"isready\n"].concat();
         let answered = process.send(&text, &wait).and_then(|()| {
             process.read(&wait, |line| (words(line).next() == Some(b"readyok")).then_some(()))
@@ -186,7 +186,7 @@ impl UciPlayer {
         let process = self.process.take();
         match (error, process) {
             (ProcessError::Stopped, _) => PlayerError::Stopped,
-            (_, None) => PlayerError::Crash("it is not running".into()),
+            (_, None) => not_running(),
             (ProcessError::Closed, Some(mut process)) => {
                 PlayerError::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
             }
@@ -244,14 +244,12 @@ impl Player for UciPlayer {
         text.push(b'\n');
         let allowed = turn.own.allowed();
         let timeout = allowed.or(self.program.timeouts.stall);
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
         process.discard_lines();
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
-        let answer = process.send(self.position_command.text(), &wait).and_then(|()| {
+        let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
             process.read(&wait, |line| {
                 let line = line.trim_ascii_start();
                 if let Some(fields) = line.strip_prefix(b"info ") {
@@ -270,7 +268,7 @@ impl Player for UciPlayer {
             })
         });
         let time = begin.elapsed();
-        self.position_command.truncate(length);
+        self.position_command.text.truncate(length);
         match (answer, allowed) {
             (Ok(best), _) => Ok(MoveReply { best, info, time }),
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),

@@ -1,14 +1,14 @@
 //! Non-blocking pipes to a child process: `poll` wakes the game itself, without a reader thread.
 
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
 use super::line_buffer::LineBuffer;
-use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<ChildStdin>,
@@ -123,21 +123,12 @@ impl Pipes {
 
     fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
-            let tick = match wait.deadline {
-                None => STOP_TICK,
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    left.min(STOP_TICK)
-                }
-            };
+            let tick = wait.tick();
             // Placeholders for absent pipes repeat stdout's descriptor.
             let stderr = self.stderr.as_ref();
             let mut fds = [
                 PollFd::new(&self.stdout, PollFlags::IN),
-                match stderr {
-                    Some(stderr) => PollFd::new(stderr, PollFlags::IN),
-                    None => PollFd::new(&self.stdout, PollFlags::IN),
-                },
+                PollFd::from_borrowed_fd(stderr.map_or(self.stdout.as_fd(), AsFd::as_fd), PollFlags::IN),
                 match &self.stdin {
                     Some(stdin) if writing => PollFd::new(stdin, PollFlags::OUT),
                     _ => PollFd::new(&self.stdout, PollFlags::IN),

@@ -3,10 +3,9 @@
 use std::io::{Read, Write};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::time::Instant;
 
 use super::line_buffer::LineBuffer;
-use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,
@@ -49,8 +48,7 @@ impl Pipes {
     ) -> Result<(), ProcessError> {
         self.drain(tail);
         while self.rest.is_empty() {
-            let left = wait.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            match self.stdout.recv_timeout(left.unwrap_or(STOP_TICK).min(STOP_TICK)) {
+            match self.stdout.recv_timeout(wait.tick()) {
                 Ok(bytes) => self.rest = bytes,
                 Err(RecvTimeoutError::Timeout) => wait.check()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(ProcessError::Closed),

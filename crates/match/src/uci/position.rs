@@ -10,7 +10,7 @@ use patzer_chess::Line;
 
 /// `position … moves …` up to the last update.
 pub struct PositionCommand {
-    text: Vec<u8>,
+    pub text: Vec<u8>,
     /// Moves of the game covered; `None` before the first update.
     moves: Option<usize>,
     /// Position reached; tracked only with short history.
@@ -28,7 +28,7 @@ impl PositionCommand {
         self.moves = None;
     }
 
-    /// Extends the command to the end of a line; [`PositionCommand::truncate`] removes what the caller appends.
+    /// Extends the command to the end of a line; the caller may append, and truncates it again.
     pub fn update(&mut self, line: &Line) -> &mut Vec<u8> {
         let mut position_command = match self.moves {
             Some(position_command) if position_command <= line.moves().len() => position_command,
@@ -54,14 +54,6 @@ impl PositionCommand {
         }
         self.moves = Some(position_command);
         &mut self.text
-    }
-
-    pub fn truncate(&mut self, length: usize) {
-        self.text.truncate(length);
-    }
-
-    pub fn text(&self) -> &[u8] {
-        &self.text
     }
 
     fn begin(&mut self, start: &Chess) {

@@ -31,13 +31,10 @@ impl Process {
         let mut child = command.spawn()?;
         children::add(child.id());
         match Pipes::take(&mut child) {
-            Ok(pipes) => Ok(Process {
-                child,
-                pipes,
-                lines: LineBuffer::new(),
-                tail: StderrTail::default(),
-                ended: false,
-            }),
+            Ok(pipes) => {
+                let (lines, tail) = (LineBuffer::new(), StderrTail::default());
+                Ok(Process { child, pipes, lines, tail, ended: false })
+            }
             Err(error) => {
                 children::end(&mut child);
                 Err(error)
@@ -121,10 +118,7 @@ impl Process {
         }
         self.end();
         let status = status.map_or_else(|| "closed its output".to_string(), |status| status.to_string());
-        match self.tail.text() {
-            said if said.is_empty() => status,
-            said => format!("{status}; it said last on standard error:\n{said}"),
-        }
+        format!("{status}{}", self.stderr_note())
     }
 
     /// Last output on standard error, as a suffix of a message.

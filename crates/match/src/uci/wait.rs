@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Interval at which a waiting game checks its stop flag.
-pub const STOP_TICK: Duration = Duration::from_millis(50);
+const STOP_TICK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessError {
@@ -19,6 +19,12 @@ pub struct Wait<'a> {
 }
 
 impl Wait<'_> {
+    /// Time until the deadline or the next check of the stop flag.
+    pub fn tick(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.unwrap_or(STOP_TICK).min(STOP_TICK)
+    }
+
     pub fn check(&self) -> Result<(), ProcessError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ProcessError::Stopped);
