@@ -42,7 +42,6 @@ pub fn label_file(
     Ok(LabelCounts { positions: writer.finish()?, resolved_elsewhere })
 }
 
-/// Labels of the bundled engine's own quiescence search.
 pub(crate) fn qsearch() -> Settings {
     let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
     Settings { method: Method::Quiescence, rescore: false, evaluation, name }

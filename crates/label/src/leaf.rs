@@ -19,7 +19,6 @@ use patzer_io::error::{Error, Result};
 /// How to find the leaf of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// End of the principal variation of the quiescence search.
     Quiescence,
     /// End of a search to this depth in plies, then its quiescence leaf.
     Depth(i32),
@@ -43,7 +42,6 @@ pub struct Settings {
     /// Replace each record's score and depth by the search's; needs a search.
     pub rescore: bool,
     pub evaluation: Evaluation,
-    /// Name of the evaluation in the dataset's metadata.
     pub name: String,
 }
 
@@ -56,7 +54,6 @@ impl Settings {
 }
 
 /// The position to evaluate in a fit: the leaf, or the record's own position if the dataset is not labelled.
-/// The reason to skip the record: the game is over at its leaf.
 pub fn fit_target(
     record: &Record,
     resolved: bool,
@@ -69,7 +66,6 @@ pub fn fit_target(
     }
 }
 
-/// Records labelled between two checks of the stop flag.
 const CHUNK: usize = 1024;
 
 /// Labels all records, calling `done` with the number just labelled. Returns false if `stop` was set.
@@ -95,7 +91,6 @@ pub fn label(
 
 struct Labeller<'a> {
     settings: &'a Settings,
-    /// Search before the quiescence search, if any.
     engine: Option<(Box<dyn Engine>, Limits)>,
     resolver: Box<dyn LeafSearch>,
 }
@@ -133,7 +128,6 @@ impl Labeller<'_> {
     }
 }
 
-/// Searches, rescores if requested, and plays out the principal variation.
 fn searched(
     record: &mut Record,
     position: Chess,

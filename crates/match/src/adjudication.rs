@@ -8,29 +8,29 @@ use shakmaty::Color;
 use crate::message_error::message_error;
 use patzer_chess::score::Score;
 
+/// Draw when both sides score within `score` of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawRule {
     /// Full moves before the rule applies, the opening not counted.
     pub after: u32,
     /// Consecutive moves of each side; a capture or pawn move resets the count.
     pub moves: u32,
-    /// Largest absolute score, centipawns.
     pub score: Score,
 }
 
+/// Win when the scores agree that one side is far ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResignRule {
     /// Consecutive moves: of each side, or of the loser alone with [`Adjudication::loser_resigns`].
     pub moves: u32,
-    /// Smallest absolute score, centipawns.
     pub score: Score,
 }
 
+/// Adjudication rules; `None` switches a rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adjudication {
     pub draw: Option<DrawRule>,
     pub resign: Option<ResignRule>,
-    /// The losing side's scores alone decide.
     pub loser_resigns: bool,
     /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
@@ -102,7 +102,6 @@ pub enum Decision {
     MoveLimit,
 }
 
-/// Applies the rules to one game.
 #[derive(Debug, Clone)]
 pub struct Adjudicator {
     rules: Adjudication,
@@ -203,16 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_have_to_see_the_win() {
+    fn both_sides_have_to_see_the_win_or_the_loser_alone() {
         assert_eq!(decided_at(RULES, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
         assert_eq!(decided_at(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
         assert_eq!(decided_at(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
         assert_eq!(decided_at(RULES, [700, -700, 700, -700, 700, -700]), None);
         assert_eq!(decided_at(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
-    }
 
-    #[test]
-    fn the_loser_may_resign_alone() {
         let rules = Adjudication { loser_resigns: true, ..RULES };
         assert_eq!(decided_at(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
         assert_eq!(decided_at(rules, [700, 100, 700, 100, 700, 100]), None);

@@ -14,7 +14,6 @@ use crate::stats::{Pentanomial, Trinomial};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpeningTallies {
-    /// Openings in the book; later indices wrap around.
     book: usize,
     counts: BTreeMap<usize, Tally>,
 }

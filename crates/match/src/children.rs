@@ -11,13 +11,11 @@ fn alive() -> MutexGuard<'static, Vec<u32>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers a program that leads its own process group.
 pub fn add(id: u32) {
     interrupt::before_leaving(end_all);
     alive().push(id);
 }
 
-/// Kills a program with its group and reaps it.
 pub fn end(child: &mut Child) {
     let id = child.id();
     // The process id is ours until `wait`; unregister before that.

@@ -15,6 +15,7 @@ pub struct Control {
     pub depth: Option<i32>,
 }
 
+/// Time a move, or a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
     Move(Duration),
@@ -109,7 +110,6 @@ impl Control {
         self.time.is_none()
     }
 
-    /// Multiplies times and nodes, for a match at odds.
     pub fn scaled(self, factor: f64) -> Control {
         let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
         let time = self.time.map(|time| match time {
@@ -146,6 +146,7 @@ impl fmt::Display for Control {
     }
 }
 
+/// One player's clock during one game.
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
     control: Control,
@@ -255,15 +256,12 @@ mod tests {
     }
 
     #[test]
-    fn odds_multiply_times_and_nodes_but_not_depth() {
+    fn odds_multiply_times_and_nodes_but_not_depth_and_limits_combine() {
         let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.scaled(0.5);
         assert_eq!(odds, Control { nodes: Some(250), depth: Some(9), ..clock("40/5+0.05") });
         assert_eq!(Control::movetime(MS(100)).scaled(2.0), Control::movetime(MS(200)));
         assert_eq!(Control::nodes(1).scaled(0.1), Control::nodes(1), "never none");
-    }
 
-    #[test]
-    fn limits_that_are_set_together_are_all_told() {
         let both = Control { depth: Some(9), ..clock("10") };
         let limits = Timer::new(both, MS(0)).limits(MS(5));
         assert_eq!((limits.depth, limits.nodes, limits.clock.is_some()), (Some(9), None, true));

@@ -38,6 +38,7 @@ impl Reason {
     }
 }
 
+/// Limits of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSettings {
     pub control: Control,
@@ -45,6 +46,7 @@ pub struct TimeSettings {
     pub margin: Duration,
 }
 
+/// Rules of all games.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub adjudication: Adjudication,
@@ -53,6 +55,7 @@ pub struct Rules {
     pub syzygy: Option<Arc<Syzygy>>,
 }
 
+/// A move with the player's report and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedMove {
     pub m: Move,
@@ -60,6 +63,7 @@ pub struct PlayedMove {
     pub time: Duration,
 }
 
+/// A finished game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     /// Position after the opening.
@@ -81,7 +85,6 @@ impl Game {
         }
     }
 
-    /// Half points of a colour, 0 to 2.
     pub fn half_points(&self, color: Color) -> u8 {
         match self.winner {
             None => 1,
@@ -127,6 +130,7 @@ impl From<(Option<Color>, Reason)> for Outcome {
     }
 }
 
+/// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
     Stopped,
@@ -294,7 +298,7 @@ mod tests {
             let time_settings =
                 TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
             let start = fen::position(start, false).unwrap();
-            let mut white = Hashing::new(1);
+            let mut white = Hashing(1);
             let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
             play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
         };
@@ -331,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_stopped_game_has_no_result() {
-        let (mut white, mut black) = (Hashing::new(1), Hashing::new(2));
+        let (mut white, mut black) = (Hashing(1), Hashing(2));
         let stop = AtomicBool::new(true);
         let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
         assert_eq!(game, Err(GameError::Stopped));
@@ -346,7 +350,7 @@ mod tests {
 
         fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
             let early = turn.line.moves().len() < 4;
-            if early { Hashing::new(1).choose(turn) } else { Err(self.0.clone()) }
+            if early { Hashing(1).choose(turn) } else { Err(self.0.clone()) }
         }
     }
 
@@ -357,7 +361,7 @@ mod tests {
             [(PlayerError::Crash(gone()), Reason::Disconnect), (PlayerError::Stall(gone()), Reason::Stall)]
         {
             for (at_once, plies) in [(false, 4), (true, 0)] {
-                let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing::new(2));
+                let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing(2));
                 let players: [&mut dyn Player; 2] = [&mut white, &mut black];
                 let recover = Rules { recover: true, ..RULES };
                 let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();
@@ -373,7 +377,7 @@ mod tests {
     #[test]
     fn random_games_always_end() {
         for seed in 0..20 {
-            let (mut white, mut black) = (Hashing::new(seed), Hashing::new(seed + 50));
+            let (mut white, mut black) = (Hashing(seed), Hashing(seed + 50));
             let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
             assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
         }

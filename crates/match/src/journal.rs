@@ -20,12 +20,9 @@ use patzer_io::error::{Error, Result};
 /// Options that decide which games are played, by name.
 pub type Options = BTreeMap<String, String>;
 
-/// A command line: the values of each argument given, by its name.
 pub type Arguments = BTreeMap<String, Vec<String>>;
 
-/// One line of a journal, and the bytes of the file written with it.
 pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
-    /// Option that names the file, for messages.
     const OPTION: &'static str;
     const OF: &'static str;
 
@@ -47,14 +44,12 @@ struct EntryLine<E> {
     #[serde(flatten)]
     entry: E,
     bytes: u64,
-    /// First 16 hexadecimal digits of the SHA-256 of those bytes.
     sha256: String,
 }
 
 const FORMAT: u32 = 2;
 const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
-/// A file with its journal, locked while open.
 pub struct JournaledFile<E> {
     file: File,
     path: PathBuf,
@@ -114,10 +109,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut line = Vec::new();
         let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
         BufReader::new(file).read_until(b'\n', &mut line).map_err(|e| Error::io(&path, e))?;
-        match line.strip_suffix(b"\n") {
-            Some(line) => Ok(Some(header(line, &path)?.arguments)),
-            None => Ok(None),
-        }
+        line.strip_suffix(b"\n").map(|line| Ok(header(line, &path)?.arguments)).transpose()
     }
 
     /// Resumes a run and returns its entries, or creates it; an error names the first option that differs.
@@ -133,7 +125,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut text = Vec::new();
         record.journal.read_to_end(&mut text).map_err(|e| Error::io(&record.journal_path, e))?;
         let Some(end) = text.iter().position(|&byte| byte == b'\n') else {
-            // Interrupted before the first line was whole.
             drop(record);
             return Ok((JournaledFile::create(path, arguments, options)?, Vec::new()));
         };
@@ -151,7 +142,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.sync_if_due()
     }
 
-    /// Syncs to disk if the last sync is a second old; call it often.
     pub fn sync_if_due(&mut self) -> Result<()> {
         if self.dirty && self.synced.elapsed() >= SYNC { self.sync() } else { Ok(()) }
     }
@@ -187,28 +177,19 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
         }
         if there.is_some_and(|meta| meta.len() > 0) && !journal_path.exists() {
-            return Err(Error::data(
-                path,
-                format!(
-                    "exists and is not from a {} (no journal lies beside it); move it away, or name another with {option}",
-                    E::OF
-                ),
-            ));
+            let remedy = format!("move it away, or name another with {option}");
+            let reason = format!("exists and is not from a {} (no journal lies beside it); {remedy}", E::OF);
+            return Err(Error::data(path, reason));
         }
         let open = |path: &Path| {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
             options.map_err(|e| Error::create(path, e))
         };
         let mut journal = open(&journal_path)?;
-        match journal.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::data(
-                    &journal_path,
-                    format!("another {} is writing it; name another file with {option}", E::OF),
-                ));
-            }
-            // Without locks on this file system, play on.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
+        // Without locks on this file system, play on.
+        if let Err(TryLockError::WouldBlock) = journal.try_lock() {
+            let reason = format!("another {} is writing it; name another file with {option}", E::OF);
+            return Err(Error::data(&journal_path, reason));
         }
         let mut start = Vec::new();
         let head = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut start);
@@ -270,16 +251,11 @@ impl<E: JournalEntry> JournaledFile<E> {
         let (mut journal_end, mut end) = (first, 0);
         self.ends = vec![[0, first as u64]];
         while let Some(length) = journal[journal_end..].iter().position(|&byte| byte == b'\n') {
-            let Ok(line) =
-                serde_json::from_slice::<EntryLine<E>>(&journal[journal_end..journal_end + length])
-            else {
-                break;
-            };
+            let line = &journal[journal_end..journal_end + length];
+            let Ok(line) = serde_json::from_slice::<EntryLine<E>>(line) else { break };
             let mut bytes = Vec::new();
-            (&mut self.file)
-                .take(line.bytes)
-                .read_to_end(&mut bytes)
-                .map_err(|e| Error::io(&self.path, e))?;
+            let read = (&mut self.file).take(line.bytes).read_to_end(&mut bytes);
+            read.map_err(|e| Error::io(&self.path, e))?;
             let agrees = bytes.len() as u64 == line.bytes && hash(&bytes) == line.sha256;
             if !agrees || line.entry.number() != entries.len() + 1 {
                 break;
@@ -293,11 +269,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok(entries)
     }
 
-    /// Keeps only the first `entries` of a resumed run.
     pub fn keep(&mut self, entries: usize) -> Result<()> {
-        match self.ends.get(entries) {
-            Some(&ends) => self.truncate(ends),
-            None => Ok(()),
-        }
+        self.ends.get(entries).copied().map_or(Ok(()), |ends| self.truncate(ends))
     }
 }

@@ -8,6 +8,7 @@ use super::pgn::{self, Header};
 use crate::{Control, Spec, TimeSettings};
 use patzer_io::error::Result;
 
+/// All participants of a match, by index.
 pub struct Lineup {
     pub participants: Vec<Participant>,
     pub names: Vec<String>,
@@ -15,7 +16,6 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    /// Loads the participants, and starts each program once to check it.
     pub fn load(specs: &[Spec], defaults: &Defaults, stop: &AtomicBool) -> Result<Lineup> {
         let mut participants = participant::load_all(specs, defaults)?;
         participant::start_programs(&mut participants, stop)?;
@@ -26,7 +26,6 @@ impl Lineup {
         })
     }
 
-    /// Threads of the player with the most: players take turns.
     pub fn threads(&self) -> usize {
         self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
@@ -41,7 +40,6 @@ impl Lineup {
         matches!(&self.participants[..], [a, b] if key(a) == key(b))
     }
 
-    /// PGN tags of the match.
     pub fn header(&self, event: &str) -> Header {
         let mut header = Header::new(event, &self.names, &self.time_settings);
         for (engine, participant) in header.engines.iter_mut().zip(&self.participants) {

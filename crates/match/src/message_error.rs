@@ -1,9 +1,6 @@
-//! Errors that are their messages.
-
-/// Defines a public error type around a message.
 macro_rules! message_error {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
+    ($name:ident) => {
+        /// An error that is its message.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name(pub(crate) String);
 

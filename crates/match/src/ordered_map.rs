@@ -14,7 +14,6 @@ pub struct Jobs {
     pub threads: usize,
 }
 
-/// Interval of `idle` calls and `stop` checks while no result arrives.
 const TICK: Duration = Duration::from_millis(50);
 
 enum WorkerMessage<T> {

@@ -4,18 +4,17 @@ use shakmaty::Color;
 
 use super::game::Game;
 
-/// Pairings, repeated every round with another opening.
+/// Pairings of one round, repeated every round with another opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
     /// Pairings of one round by player index; the first player has White in the first game.
     pairings: Vec<[usize; 2]>,
 }
 
+/// Two players and an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairing {
-    /// The first has White in the first game.
     pub players: [usize; 2],
-    /// Opening index, the same for all pairings of a round.
     pub opening: usize,
 }
 
@@ -51,7 +50,6 @@ impl Pair {
         [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
     }
 
-    /// The games with the player indices of White and Black.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
         let ([first, second], [a, b]) = (&self.games, self.pairing.players);
         [(first, [a, b]), (second, [b, a])]

@@ -13,10 +13,9 @@ use patzer_io::error::{Error, Result};
 pub type PlayerFactory<'a> =
     &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
 
+/// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
-    /// Pair indices to play; a resumed match starts after the pairs on disk.
     pub pairs: Range<usize>,
-    /// Threads, each with players of its own.
     pub concurrency: usize,
     pub pairings: &'a Pairings,
     pub time_settings: &'a [TimeSettings],
@@ -43,7 +42,6 @@ pub fn run(
     idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<usize> {
     let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
-    // Players are created when first needed and kept.
     let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
         (config.prepare)(thread);
         config.time_settings.iter().map(|_| None).collect()
@@ -111,7 +109,6 @@ pub mod tests {
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// A match between the players of [`hashing`].
     pub fn plan(
         pairs: Range<usize>,
         concurrency: usize,
@@ -138,7 +135,7 @@ pub mod tests {
     type NewPlayer = std::result::Result<Box<dyn Player>, PlayerError>;
 
     pub fn hashing(number: usize, _: &AtomicBool) -> NewPlayer {
-        Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
+        Ok(Box::new(Hashing([100, 7, 8, 9][number])))
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
@@ -174,7 +171,6 @@ pub mod tests {
         for pair in pairs(2, 0..6, usize::MAX) {
             let [first, second] = &pair.games;
             assert_eq!(first.start, second.start);
-            // The players choose differently, so swapped colours change the game.
             assert!(!pair.mirrored());
         }
     }
@@ -209,7 +205,6 @@ pub mod tests {
         assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
     }
 
-    /// Plays 13 games in all, then fails.
     struct Mortal<'a>(Hashing, &'a AtomicUsize);
 
     impl Player for Mortal<'_> {
@@ -228,7 +223,7 @@ pub mod tests {
         static GAMES: AtomicUsize = AtomicUsize::new(0);
         let plan = plan(0..1000, 1, 2, 5);
         let players = |number: usize, _: &AtomicBool| -> NewPlayer {
-            Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
+            Ok(Box::new(Mortal(Hashing(number as u64), &GAMES)))
         };
         let mut pairs = 0;
         let mut receive = |_| {

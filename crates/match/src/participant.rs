@@ -14,7 +14,6 @@ use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Settings of players that do not set their own.
 #[derive(Debug, Clone)]
 pub struct Defaults {
     pub control: Control,
@@ -25,7 +24,6 @@ pub struct Defaults {
 }
 
 pub struct Participant {
-    /// Name in the PGN and in messages.
     pub name: String,
     pub time_settings: TimeSettings,
     /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal.
@@ -46,7 +44,6 @@ fn bundled(evaluation: &Evaluation, settings: &PlayerSettings) -> InProcess {
 }
 
 impl Participant {
-    /// Finds and reads the file that a description names, without starting a program.
     pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Participant> {
         let control = if spec.control.is_unlimited() { defaults.control } else { spec.control };
         let time_settings = TimeSettings {
@@ -109,7 +106,6 @@ impl Participant {
         }
     }
 
-    /// Creates a player for one game, starting the program if needed.
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         let program = match &self.kind {
             Kind::Program(program) => program,
@@ -167,7 +163,6 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
     Ok(())
 }
 
-/// Renames participants of the same name: by path, or with a letter.
 fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
     let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
@@ -205,7 +200,6 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
         places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
     }
     let found = places.into_iter().find(|place| place.is_file());
-    // The error comes from whoever opens it.
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 

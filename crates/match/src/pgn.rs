@@ -21,14 +21,12 @@ pub struct Header {
     /// Names from `id name`; `None` for players in this process.
     pub engines: Vec<Option<String>>,
     pub controls: Vec<Control>,
-    /// Whether move times are written.
     pub times: bool,
     /// `None` for reproducible games.
     pub date: Option<String>,
 }
 
 impl Header {
-    /// Tags of a match between players in this process.
     pub fn new(event: &str, names: &[String], time_settings: &[TimeSettings]) -> Header {
         let controls: Vec<Control> =
             time_settings.iter().map(|time_settings| time_settings.control).collect();
@@ -43,7 +41,6 @@ impl Header {
     }
 }
 
-/// Date in UTC as PGN writes it: `2026.11.21`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     day((since.as_secs() / 86_400) as i64)
@@ -80,7 +77,6 @@ struct Movetext<'a> {
 }
 
 impl Movetext<'_> {
-    /// Writes the token, on a new line if it does not fit.
     fn push(&mut self) {
         if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
             self.out.push('\n');
@@ -174,22 +170,14 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
         ("Limit", |control| if control.deterministic() { control.to_string() } else { String::new() }),
     ] {
         let (w, b) = (of(&ours), of(&theirs));
-        if w == b {
-            if !w.is_empty() {
-                tag(name, &w);
-            }
-            continue;
-        }
-        for (side, value) in [("White", w), ("Black", b)] {
-            if !value.is_empty() {
-                tag(&format!("{side}{name}"), &value);
-            }
+        let sides = if w == b { vec![("", w)] } else { vec![("White", w), ("Black", b)] };
+        for (side, value) in sides.iter().filter(|(_, value)| !value.is_empty()) {
+            tag(&format!("{side}{name}"), value);
         }
     }
     out.push('\n');
 }
 
-/// Value of the `Termination` tag, as in fastchess and cutechess-cli.
 fn termination(reason: Reason) -> &'static str {
     match reason {
         Reason::TimeForfeit => "time forfeit",
@@ -209,7 +197,6 @@ pub fn how_it_ended(game: &Game) -> String {
     ending(game, &position)
 }
 
-/// Final comment; `position` is the last one.
 fn ending(game: &Game, position: &Chess) -> String {
     let name = |color: Color| color.fold_wb("White", "Black");
     // The player that fails is to move, or failed before its first move.
@@ -239,7 +226,6 @@ fn ending(game: &Game, position: &Chess) -> String {
     }
 }
 
-/// Begins a move comment: `{+0.35/12 0.050s, n=5000`.
 fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     let info = &played.info;
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
@@ -260,7 +246,6 @@ fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     }
 }
 
-/// Score in pawns with sign, or plies to mate.
 fn score(out: &mut String, score: Score) {
     out.push(if score < 0 { '-' } else { '+' });
     let size = score.unsigned_abs();

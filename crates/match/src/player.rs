@@ -22,12 +22,12 @@ pub struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// How castling moves are written.
     pub fn castling(&self) -> CastlingMode {
         self.line.start().castles().mode()
     }
 }
 
+/// A player's report about its move, unchecked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchInfo {
     /// Centipawns or mate score from the mover's side; `None` if not reported.
@@ -39,14 +39,15 @@ pub struct SearchInfo {
     pub nps: u64,
 }
 
+/// A player's reply to a [`Turn`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveReply {
     pub best: Result<Move, NoMove>,
     pub info: SearchInfo,
-    /// Wall-clock time measured outside the player.
     pub time: Duration,
 }
 
+/// What a player sent in place of a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoMove(pub String);
 
@@ -72,21 +73,21 @@ impl fmt::Display for PlayerError {
     }
 }
 
+/// Anything that chooses moves.
 pub trait Player: Send {
-    /// Prepares for an unrelated game from `start`.
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError>;
 
     /// Chooses a move. A player that exceeds its clock may be abandoned; the reply then has a time beyond it.
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
 }
 
+/// The bundled engine as a player in this process.
 pub struct InProcess {
     engine: Box<dyn Engine>,
     overhead: Duration,
 }
 
 impl InProcess {
-    /// `overhead` is the time reserve of the engine.
     pub fn new(engine: Box<dyn Engine>, overhead: Duration) -> InProcess {
         InProcess { engine, overhead }
     }

@@ -24,7 +24,6 @@ use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone)]
 pub struct Puzzle {
-    /// Id in the file, or the line number.
     pub name: String,
     pub rating: Option<u32>,
     pub tasks: Vec<Task>,
@@ -72,13 +71,10 @@ pub fn read(path: &Path) -> Result<Puzzles> {
         return Err(Error::data(path, "is empty"));
     }
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves") {
-        return read_csv(path, reader);
-    }
-    read_epd(path, reader)
+    let csv = first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves");
+    if csv { read_csv(path, reader) } else { read_epd(path, reader) }
 }
 
-/// Reads a CSV with the columns `FEN` and `Moves`, and optionally `PuzzleId` and `Rating`.
 fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
@@ -116,7 +112,6 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// Tasks of a solution whose first move is the opponent's.
 fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
     let mut line = Line::new(parse_fen(fen)?);
     let mut tasks = Vec::new();
@@ -153,7 +148,6 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// Parses an EPD line into its `id` and task.
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
@@ -188,7 +182,6 @@ fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleEr
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PuzzleScore {
     pub puzzles: u64,
-    /// Puzzles with every move correct.
     pub solved: u64,
     pub moves: u64,
     pub moves_correct: u64,

@@ -18,12 +18,10 @@ use patzer_io::error::Result;
 pub trait Standings {
     fn add(&mut self, entry: &PairEntry);
 
-    /// Tally between two players, by index.
     fn between(&self, players: [usize; 2]) -> Tally;
 
     fn player_tally(&self, player: usize) -> Tally;
 
-    /// The sequential test and its LLR, if any.
     fn test(&self) -> Option<(Sprt, f64)>;
 
     fn decided(&self) -> bool;
@@ -40,13 +38,13 @@ pub trait Standings {
     }
 }
 
+/// Receives the events of a match.
 pub trait Observer {
     /// A pair has been counted. An error ends the match.
     fn pair(&mut self, _pair: &Pair, _entry: &PairEntry, _standings: &dyn Standings) -> Result<()> {
         Ok(())
     }
 
-    /// A player crashed or stalled and the match goes on.
     fn incident(&mut self, _text: &str) {}
 
     fn tick(&mut self, _standings: &dyn Standings) {}
@@ -54,6 +52,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {
     pub games: u64,
@@ -64,12 +63,12 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Games a second in this run; 0 without any.
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
     }
 }
 
+/// Why the match stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {

@@ -12,6 +12,7 @@ use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
+/// Tally and verdict of a sequential test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SprtState {
     sprt: Sprt,
@@ -73,7 +74,6 @@ impl SprtState {
         }
     }
 
-    /// Log-likelihood ratio of the pairs, or of the games for the Bayesian model.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(self.counts())
     }
@@ -82,7 +82,6 @@ impl SprtState {
         self.sprt.verdict(self.llr())
     }
 
-    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> SprtReport {
         let end = match self.verdict() {
             Verdict::Undecided if ended.complete => StopReason::Games,
@@ -130,7 +129,6 @@ pub struct SprtReport {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
     pub end: StopReason,

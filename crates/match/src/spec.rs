@@ -16,7 +16,6 @@ pub struct Spec {
     pub name: Option<String>,
     pub args: Option<Vec<String>>,
     pub dir: Option<PathBuf>,
-    /// UCI options in the order in which they are set.
     pub options: Vec<(String, String)>,
     pub control: Control,
     pub margin: Option<Duration>,
@@ -44,10 +43,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
-message_error!(
-    /// What is wrong with a description.
-    SpecError
-);
+message_error!(SpecError);
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -68,13 +64,11 @@ impl Spec {
         Spec { cmd: cmd.to_string(), ..Spec::default() }
     }
 
-    /// Sets an option, replacing an earlier value.
     pub fn option(&mut self, name: &str, value: &str) {
         self.options.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self.options.push((name.to_string(), value.to_string()));
     }
 
-    /// Fills unset fields from `each`.
     pub fn with_defaults(self, each: &Spec) -> Spec {
         let mut options = Spec { options: each.options.clone(), ..Spec::default() };
         for (name, value) in &self.options {
@@ -127,20 +121,12 @@ impl Spec {
                 let odds = value.parse().ok().filter(|odds: &f64| (0.001..=1000.0).contains(odds));
                 self.odds = Some(odds.ok_or_else(|| write("a factor from 0.001 to 1000"))?);
             }
-            "restart" => {
-                self.restart = Some(match value {
-                    "on" | "true" => true,
-                    "off" | "false" | "auto" => false,
-                    _ => return Err(write("on or off")),
-                });
+            "restart" if matches!(value, "on" | "true" | "off" | "false" | "auto") => {
+                self.restart = Some(matches!(value, "on" | "true"));
             }
-            "history" => {
-                self.short_history = Some(match value {
-                    "short" => true,
-                    "full" => false,
-                    _ => return Err(write("full or short")),
-                });
-            }
+            "restart" => return Err(write("on or off")),
+            "history" if matches!(value, "short" | "full") => self.short_history = Some(value == "short"),
+            "history" => return Err(write("full or short")),
             _ => match key.strip_prefix("option.") {
                 Some(name) if !name.is_empty() => self.option(name, value),
                 _ => {

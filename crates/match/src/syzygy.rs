@@ -9,17 +9,12 @@ use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 use patzer_io::error::{Error, Result};
 
 /// Syzygy tables, loaded on first use and shared by all games.
+#[derive(Debug)]
 pub struct Syzygy {
     tables: Tablebase<Chess>,
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
-}
-
-impl fmt::Debug for Syzygy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endgames({self})")
-    }
 }
 
 impl fmt::Display for Syzygy {
@@ -73,12 +68,12 @@ mod tests {
     use patzer_chess::fen;
     use std::path::PathBuf;
 
-    fn folder() -> PathBuf {
+    fn fixtures() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy")
     }
 
     fn three() -> Syzygy {
-        Syzygy::load(&folder(), None, false).unwrap()
+        Syzygy::load(&fixtures(), None, false).unwrap()
     }
 
     #[test]
@@ -93,11 +88,9 @@ mod tests {
             ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
             // A rook's pawn with the defending king in the corner draws.
             ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
-            // Opposition decides.
             ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
             ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
             ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
-            // The rook is lost.
             ("8/8/8/8/8/3k4/4R3/K7 b - - 0 60", Some(None)),
             ("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", white),
             ("8/8/8/8/8/3k4/4q3/K7 w - - 0 60", black),
@@ -116,7 +109,7 @@ mod tests {
         // Only DTZ tables know the distance of a win; WDL tables know that there is none.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
-        let without = Syzygy::load(&folder(), Some(5), true).unwrap();
+        let without = Syzygy::load(&fixtures(), Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
         assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
@@ -125,12 +118,11 @@ mod tests {
     #[test]
     fn a_damaged_table_is_no_harm() {
         let folder = tempfile::tempdir().unwrap();
-        let whole = std::fs::read(folder().join("KRvK.rtbw")).unwrap();
+        let whole = std::fs::read(fixtures().join("KRvK.rtbw")).unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
         let error = Syzygy::load(folder.path(), None, false);
         assert!(error.is_err() || error.unwrap().files == 1);
-        // Right length, but not a table.
         std::fs::write(&path, vec![7; whole.len()]).unwrap();
         let tables = Syzygy::load(folder.path(), None, false).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();

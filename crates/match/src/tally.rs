@@ -9,6 +9,7 @@ use super::game::Reason;
 use super::record::PairEntry;
 use crate::stats::{Estimate, Pentanomial, Trinomial};
 
+/// Results from the first player's side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
     pub games: Trinomial,
@@ -71,7 +72,6 @@ pub fn share(games: Trinomial) -> f64 {
     }
 }
 
-/// Formats `+12 =30 -8`: wins, draws, losses.
 pub fn plus_minus(games: Trinomial) -> String {
     format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }

@@ -12,10 +12,10 @@ use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
+/// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {
     names: Vec<String>,
-    /// Tallies by player indices, from the first one's side.
     pairings: BTreeMap<[usize; 2], Tally>,
     openings: OpeningTallies,
 }
@@ -32,7 +32,6 @@ impl CrossTable {
         sum
     }
 
-    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> TournamentReport {
         let all = self.all();
         let name = |player: usize| self.names[player].clone();
@@ -160,13 +159,11 @@ pub struct PairingResult {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TournamentReport {
-    /// Score of the first player, in a match of two.
     #[serde(flatten)]
     pub score: Option<MatchScore>,
     pub games: u64,
     pub players: Vec<PlayerRow>,
     pub pairings: Vec<PairingResult>,
-    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
     pub games_per_second: f64,

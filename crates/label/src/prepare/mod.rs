@@ -20,9 +20,7 @@ pub struct DataSelection {
     /// Files in any format; without any, [`default_dataset`].
     pub files: Vec<PathBuf>,
     pub filters: Vec<String>,
-    /// Filter parameters, `KEY=VALUE`.
     pub filter_set: Vec<String>,
-    /// Label datasets that are not resolved.
     pub resolve: bool,
     /// Fail at the first malformed line of text instead of counting them.
     pub strict: bool,
@@ -67,7 +65,6 @@ pub enum Event<'a> {
         cache: &'a Path,
         method: &'a str,
     },
-    /// An unresolved dataset is labelled into its cache.
     CacheMissing {
         data: &'a Path,
         cache: &'a Path,
@@ -87,7 +84,6 @@ pub enum Event<'a> {
     Finished,
 }
 
-/// Receives events, from several threads.
 pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 
 /// Validation split by game; by default nothing is held out.
@@ -99,7 +95,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// Refuses a share that leaves nothing to learn from.
     pub fn check(&self) -> Result<()> {
         if !(0.0..1.0).contains(&self.validation) {
             let share = self.validation;
@@ -115,7 +110,6 @@ impl Split {
 
 #[derive(Debug)]
 pub struct Prepared<T> {
-    /// Training items, in the order of the data.
     pub train: Vec<T>,
     pub validation: Vec<T>,
     pub sources: Vec<(PathBuf, Metadata)>,
@@ -124,7 +118,6 @@ pub struct Prepared<T> {
 }
 
 impl<T> Prepared<T> {
-    /// Maps training and validation items.
     pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
         let Prepared { train, validation, sources, read, dropped } = self;
         Prepared { train: items(train), validation: items(validation), sources, read, dropped }

@@ -11,7 +11,7 @@ use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::{fit_target, label};
 use patzer_chess::PackedBoard;
-use patzer_data::filter::{DUPLICATES, FilterSet, Pipeline};
+use patzer_data::filter::{DUPLICATES, Pipeline};
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::Projection;
 use patzer_data::format::metadata::Source;
@@ -21,7 +21,6 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A position offered to a fit.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// The position as in the file; of EPD lines only what tuning needs.
@@ -99,8 +98,8 @@ fn read_files(
                 if !interleave {
                     stream.batches(&mut open)?;
                 } else if data.filters.is_empty() {
-                    open.iter_mut()
-                        .for_each(|open| open.reader.project(Projection::TRAINING.and(Projection::GAME)));
+                    let columns = Projection::TRAINING.and(Projection::GAME);
+                    open.iter_mut().for_each(|open| open.reader.project(columns));
                 }
             }
         }
@@ -147,9 +146,7 @@ impl OpenFile {
     }
 }
 
-/// EPD lines resolved together.
 const LINES: usize = 1 << 16;
-/// Records fit_target together, on all threads.
 const CHUNK: usize = 1 << 15;
 
 struct Verdict {
@@ -157,15 +154,6 @@ struct Verdict {
     board: std::result::Result<(PackedBoard, Color), &'static str>,
     group: u64,
     held_out: bool,
-}
-
-impl Verdict {
-    fn new(record: &Record, judge: &FilterSet, split: Split, resolved: bool, game: Option<u64>) -> Verdict {
-        let kept = judge.keep(record);
-        let group = game.unwrap_or_else(|| record.key() as u64);
-        let board = kept.and_then(|()| fit_target(record, resolved));
-        Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
-    }
 }
 
 fn count(account: &mut Account, reason: Option<&'static str>) {
@@ -187,7 +175,12 @@ impl Stream<'_, '_> {
         for records in records.chunks(CHUNK) {
             let (judge, mut seen) = self.pipeline.halves();
             let split = self.split;
-            let verdict = |record| Verdict::new(record, judge, split, resolved, game(record));
+            let verdict = |record: &Record| {
+                let kept = judge.keep(record);
+                let group = game(record).unwrap_or_else(|| record.key() as u64);
+                let board = kept.and_then(|()| fit_target(record, resolved));
+                Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
+            };
             records.par_iter().with_min_len(CHUNK / 32).map(verdict).collect_into_vec(&mut verdicts);
             for (record, verdict) in records.iter().zip(&verdicts) {
                 self.account.read += 1;
@@ -243,7 +236,6 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// Reads EPD lines without resolving or filtering.
     fn fast_lines(&mut self, path: &Path) -> Result<()> {
         self.source(path);
         let parse = |line: &[u8]| fast_epd::parse(line).map_err(String::from);

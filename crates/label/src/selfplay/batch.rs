@@ -15,10 +15,8 @@ use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
 use patzer_match::{Game, Reason};
 
-/// Games in a batch; the last one may have fewer.
 pub const GAMES: usize = 16;
 
-/// Zstandard level: games are few and kept for long.
 const LEVEL: i32 = 9;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +87,6 @@ impl JournalEntry for Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Pgn,
-    /// PGN in Zstandard frames, one a batch.
     PgnZst,
     Viri,
 }
@@ -108,7 +105,6 @@ impl Format {
         })
     }
 
-    /// Name in the journal's options.
     pub fn name(self) -> &'static str {
         match self {
             Format::Pgn => "pgn",

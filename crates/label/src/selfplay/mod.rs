@@ -130,7 +130,6 @@ impl Outputs {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfplaySummary {
-    /// Totals on disk, earlier runs included.
     pub counts: GameTotals,
     pub positions: u64,
     /// Finished games that were not written: an earlier game or the rest of the batch was unfinished.
@@ -179,13 +178,11 @@ pub fn run(
     })
 }
 
-/// Collects games into batches and writes them.
 struct BatchWriter<'a> {
     config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
     counts: GameTotals,
-    /// Games of the incomplete batch.
     waiting: Vec<FinishedGame>,
 }
 
@@ -209,7 +206,6 @@ impl BatchWriter<'_> {
 /// Players of a thread by participant index: the main evaluation and its last opponent.
 type Seats = [Option<(usize, Sampler)>; 2];
 
-/// Returns the player of a participant, replacing another one in the seat.
 fn sit<'a>(
     seat: &'a mut Option<(usize, Sampler)>,
     config: &SelfplayConfig,

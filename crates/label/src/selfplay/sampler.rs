@@ -16,7 +16,6 @@ pub struct Temperature {
     pub plies: usize,
     /// A move this much worse, in centipawns, is sampled e times less often; above 0.
     pub centipawns: f64,
-    /// Best lines to sample from.
     pub lines: usize,
 }
 
@@ -27,17 +26,14 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Without a temperature, plays the engine's move.
     pub fn new(engine: InProcess, temperature: Option<Temperature>) -> Sampler {
         Sampler { engine, temperature, rng: Rng::new(0) }
     }
 
-    /// Scores a position without sampling.
     pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, PlayerError> {
         self.engine.choose(turn).map(|choice| choice.info.score)
     }
 
-    /// Seeds move sampling for the next game.
     pub fn seed(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }

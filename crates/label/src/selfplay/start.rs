@@ -27,7 +27,6 @@ pub struct Starts<'a> {
     pub plies: usize,
     /// Largest absolute score, centipawns; `None` accepts all.
     pub balance: Option<Score>,
-    /// Without a book, use the Chess960 start positions.
     pub chess960: bool,
 }
 
@@ -78,7 +77,6 @@ impl Starts<'_> {
     }
 }
 
-/// Plays random moves, avoiding losing ones where possible; `None` if the game is over.
 fn random_moves(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let mut moves = position.legal_moves();
@@ -117,7 +115,6 @@ mod tests {
 
     #[test]
     fn a_sound_move_gives_nothing_away() {
-        // A pawn attacks the queen.
         let position = fen::position("4k3/8/8/8/2p5/1Q6/3P4/4K3 w - - 0 1", false).unwrap();
         for (san, sound) in [("Kf1", false), ("Qxc4", true), ("d3", false), ("Qa4+", true)] {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();

@@ -7,7 +7,6 @@ use zip::ZipArchive;
 
 use patzer_io::error::{Error, Result};
 
-/// Limit on the unpacked size, in bytes.
 const LARGEST: u64 = 4 << 30;
 
 pub(super) fn is_zip(bytes: &[u8]) -> bool {

@@ -9,7 +9,6 @@ use super::{OpeningError, playable};
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
-/// Parses all lines; `chess960` applies Chess960 castling rules to every position.
 pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -24,7 +23,6 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
             position(line, chess960).and_then(playable).map_err(|reason| (index + 1, reason))
         })
         .collect();
-    // Names the first bad line, whichever thread found it.
     read.into_iter()
         .map(|read| {
             read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason.to_string()))

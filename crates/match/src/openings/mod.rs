@@ -31,7 +31,6 @@ pub struct Openings {
     positions: Vec<Chess>,
     digest: String,
     seed: u64,
-    /// Index of the first pair's opening.
     first: usize,
 }
 
@@ -50,7 +49,6 @@ pub struct BookOptions<'a> {
     pub order: Order,
     /// Seeds the order, and the moves added after the last opening.
     pub seed: u64,
-    /// First opening to use, from 1.
     pub start: usize,
     /// Position of a PGN game after this many plies; `None` for its last one.
     pub plies: Option<u32>,
@@ -65,7 +63,6 @@ impl Default for BookOptions<'_> {
 }
 
 impl Openings {
-    /// Reads a book, removes duplicates, and orders it.
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,
@@ -109,7 +106,6 @@ impl Openings {
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }
 
-    /// SHA-256 of the book in hexadecimal.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -242,7 +238,6 @@ mod tests {
             seen.insert(position.clone());
             assert_eq!(position, book.get(pair, true), "always the same for a pair");
         }
-        // A few varied positions coincide.
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
     }

@@ -9,7 +9,6 @@ use crate::record::PairEntry;
 use crate::stats::Estimate;
 use crate::{Pair, Tally};
 
-/// Start of the match; `done` games of an earlier run are included.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
 }
@@ -63,7 +62,6 @@ pub fn status(standing: &MatchStatus) -> Value {
     value
 }
 
-/// End of the match, with the result of the command.
 pub fn end(result: Value) -> Value {
     json!({ "event": "end", "result": result })
 }

@@ -21,7 +21,6 @@ pub enum OutputFormat {
 
 pub struct MatchStatus<'a> {
     pub names: [&'a str; 2],
-    /// Limit, threads, hash, book.
     pub conditions: &'a str,
     /// From the first player's side.
     pub tally: &'a Tally,
@@ -56,7 +55,6 @@ impl OutputFormat {
         }
     }
 
-    /// Table of more than two players, best first.
     pub fn ranking(self, players: &[(&str, Tally)]) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -94,7 +92,6 @@ fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
     }
 }
 
-/// LLR in percent of the bound that it approaches, with its sign.
 fn percent(sprt: &Sprt, llr: f64) -> f64 {
     100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
 }
@@ -114,7 +111,6 @@ mod tests {
     use super::*;
     use crate::stats::{Model, Pentanomial};
 
-    /// Tally of a match that fastchess has played.
     pub fn tally() -> Tally {
         Tally {
             games: Trinomial { wins: 23, draws: 40, losses: 17 },

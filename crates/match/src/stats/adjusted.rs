@@ -68,7 +68,6 @@ impl Adjusted {
         })
     }
 
-    /// Converts logistic Elo to normalised Elo at the observed variance.
     pub fn normalised(elo: f64, counts: impl Into<ResultCounts>) -> f64 {
         let deviation = match counts.into() {
             ResultCounts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
@@ -78,7 +77,6 @@ impl Adjusted {
     }
 }
 
-/// Mean scores of the hypotheses, given the variance of one game.
 pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
     test.bounds().map(|elo| match test.model() {
         Model::Normalized => 0.5 + elo / NELO * variance.sqrt(),

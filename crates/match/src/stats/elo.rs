@@ -15,12 +15,10 @@ const Z95: f64 = 1.959_963_984_540_054;
 /// Normalised Elo of one standard deviation of one game: 800 / ln 10.
 pub(super) const NELO: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Expected score, 0 to 1, of a player `elo` Elo stronger.
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// Inverse of [`expected_score`]; infinite at 0 and 1.
 pub fn elo_of(score: f64) -> f64 {
     if score <= 0.0 {
         f64::NEG_INFINITY
@@ -36,10 +34,8 @@ pub fn elo_of(score: f64) -> f64 {
 pub struct Estimate {
     /// Logistic Elo of the first player over the second.
     pub elo: f64,
-    /// Half width of the 95 % interval.
     pub elo_error: f64,
     pub nelo: f64,
-    /// Half width of the 95 % interval.
     pub nelo_error: f64,
     pub los: f64,
 }

@@ -27,14 +27,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_wins_of_thirty() {
+    fn the_interval_has_its_published_and_closed_forms() {
         // Published value: the exact 90 % interval of 20 of 30.
         let (low, high) = exact_proportion(20, 30, 0.9);
         assert!((low - 0.5006).abs() < 5e-5 && (high - 0.8067).abs() < 5e-5, "{low} {high}");
-    }
-
-    #[test]
-    fn none_and_all_have_the_closed_form() {
         // With no success in n trials the upper end solves (1 − p)^n = tail.
         let (low, high) = exact_proportion(0, 10, 0.95);
         assert_eq!(low, 0.0);

@@ -86,17 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn the_observed_mean_leaves_the_distribution_as_it_is() {
+    fn the_observed_mean_leaves_the_distribution_as_it_is_and_an_impossible_one_has_none() {
         let observed = Distribution::regularised([3, 5, 9, 6, 2]);
         let same = with_mean(&observed, observed.mean()).unwrap();
         for (a, b) in same.chance.iter().zip(observed.chance) {
             assert!((a - b).abs() < 1e-12);
         }
-    }
-
-    #[test]
-    fn an_impossible_mean_has_no_estimate() {
-        let observed = Distribution::regularised([3, 5, 9, 6, 2]);
+        // Impossible conditions have no estimate.
         assert!(with_mean(&observed, 1.0).is_none());
         assert!(with_mean(&observed, f64::NAN).is_none());
         assert!(with_t(&observed, f64::INFINITY).is_none());

@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Results of single games, from the first player's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trinomial {
     pub wins: u64,
@@ -55,7 +54,6 @@ impl Pentanomial {
         })
     }
 
-    /// Counts a pair by the first player's half points in its games.
     pub fn add(&mut self, half_points: [u8; 2]) {
         let score = usize::from(half_points[0].min(2) + half_points[1].min(2));
         self.0[score] += 1;
@@ -86,14 +84,12 @@ const REGULAR: f64 = 1e-3;
 /// Empirical distribution over `N` equally spaced scores from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution<const N: usize> {
-    /// Probability of each score, lowest first.
     pub chance: [f64; N],
     /// Observations; not an integer after regularisation.
     pub count: f64,
 }
 
 impl<const N: usize> Distribution<N> {
-    /// From raw counts; `None` without observations.
     pub fn raw(counts: [u64; N]) -> Option<Distribution<N>> {
         let count: f64 = counts.iter().map(|&c| c as f64).sum();
         (count > 0.0).then(|| Distribution { chance: counts.map(|c| c as f64 / count), count })

@@ -14,7 +14,6 @@ use super::sprt::{Model, Sprt, Verdict};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 
-/// Assumptions about the games.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
     /// Draw rate of single games, 0 to below 1.
@@ -23,7 +22,6 @@ pub struct Conditions {
     pub bias: f64,
 }
 
-/// Outcome distribution of pairs at a known difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pairs {
     /// Probability of LL, LD, WL + DD, WD, WW.
@@ -84,7 +82,6 @@ impl Pairs {
         NELO * (pairs.mean() - 0.5) / (2.0 * pairs.variance()).sqrt()
     }
 
-    /// Samples a pair; returns its outcome index.
     #[inline]
     fn draw(&self, rng: &mut Rng) -> usize {
         let u = rng.unit();
@@ -132,7 +129,6 @@ pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Simulated {
     pub pass: f64,
-    /// Half width of the 95 % interval.
     pub pass_error: f64,
     pub games: f64,
     pub games_median: u64,
@@ -141,7 +137,6 @@ pub struct Simulated {
     pub undecided: u64,
 }
 
-/// Simulates one test of at most `most` pairs.
 pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u64) {
     let mut counts = Pentanomial::default();
     for played in 1..=most {

@@ -2,7 +2,6 @@
 
 /// Fits a principal variation of 2,000 moves.
 const CAPACITY: usize = 1 << 14;
-/// Bytes kept of a line that does not fit.
 const HEAD: usize = 1 << 12;
 
 pub struct LineBuffer {
@@ -11,7 +10,6 @@ pub struct LineBuffer {
     end: usize,
     /// No line end before this offset.
     searched: usize,
-    /// The current line has lost bytes after its head.
     cut: bool,
 }
 
@@ -75,7 +73,6 @@ impl LineBuffer {
 mod tests {
     use super::*;
 
-    /// Splits a text that arrives in pieces of `piece` bytes.
     fn lines(text: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
         let mut lines = LineBuffer::new();
         let mut found = Vec::new();

@@ -46,14 +46,12 @@ pub struct Timeouts {
     pub stall: Option<Duration>,
 }
 
-/// A UCI program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub path: PathBuf,
     pub args: Vec<String>,
     /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
-    /// In the order in which they are set.
     pub options: Vec<(String, String)>,
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
@@ -67,9 +65,7 @@ pub struct UciPlayer {
     declared: Vec<UciOption>,
     name: Option<String>,
     position_command: PositionCommand,
-    /// Current value of `UCI_Chess960`.
     chess960: bool,
-    /// A game has been played since the start of the program.
     played: bool,
     /// An abandoned search is still running.
     searching: bool,
@@ -80,7 +76,6 @@ fn not_running() -> PlayerError {
 }
 
 impl UciPlayer {
-    /// Starts the program without waiting for it.
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
         let mut player = UciPlayer {
             position_command: PositionCommand::new(program.short_history),
@@ -96,7 +91,6 @@ impl UciPlayer {
         Ok(player)
     }
 
-    /// Waits for `uciok` and sets the options.
     pub fn handshake(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
         let timeout = self.program.timeouts.start;
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };

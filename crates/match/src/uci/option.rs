@@ -15,7 +15,6 @@ pub struct UciOption {
 enum Kind {
     Button,
     Check,
-    /// Minimum and maximum, where declared.
     Spin(i64, i64),
     Combo(Vec<String>),
     Text,
@@ -48,7 +47,6 @@ impl UciOption {
         Some(UciOption { name, kind })
     }
 
-    /// Appends the command that sets a value, if the option accepts it.
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
         let takes = |accepts: String| {

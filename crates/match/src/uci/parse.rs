@@ -72,7 +72,6 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InfoKind {
-    /// No score, or the score of another line of MultiPV.
     NoScore,
     Bound,
     Exact,
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn castling_as_king_takes_rook_is_understood_in_standard_chess_too() {
+    fn castling_may_be_king_takes_rook_and_what_is_no_legal_move_is_none() {
         let position = fen::position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", false).unwrap();
         let legal = position.legal_moves();
         let find = |word: &[u8]| find_move(word, &legal, CastlingMode::Standard);
@@ -168,10 +167,7 @@ mod tests {
         assert!(find(b"e1c1").unwrap().is_castle());
         // In Chess960, e1g1 may be a king move to g1.
         assert_eq!(find_move(b"e1g1", &legal, CastlingMode::Chess960), None);
-    }
 
-    #[test]
-    fn what_is_no_legal_move_is_none() {
         let legal = Chess::default().legal_moves();
         for word in
             ["", "e2", "e2e5", "0000", "(none)", "NULL", "e2e4q", "e2e4x", "e2e4qq", "E2E4", "i2i4", "e7e5"]

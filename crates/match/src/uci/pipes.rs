@@ -23,7 +23,6 @@ struct Ready {
 }
 
 impl Pipes {
-    /// Takes the three pipes of a child and makes them non-blocking.
     pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
         let missing = || std::io::Error::other("a standard stream is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
@@ -84,7 +83,6 @@ impl Pipes {
         self.stdin = None;
     }
 
-    /// Reads what is left of standard error, without waiting.
     pub fn drain(&mut self, tail: &mut StderrTail) {
         self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }

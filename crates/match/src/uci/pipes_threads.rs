@@ -11,7 +11,6 @@ pub struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
-    /// Output that has not fitted into the line buffer yet.
     rest: Vec<u8>,
 }
 

@@ -119,7 +119,6 @@ mod tests {
                     break;
                 }
                 line.play(moves[rng.below(moves.len())]);
-                // An engine sees every second position.
                 if line.moves().len().is_multiple_of(2) {
                     for position_command in &mut position_command {
                         let heard = heard(std::str::from_utf8(position_command.update(&line)).unwrap());
@@ -131,7 +130,6 @@ mod tests {
         }
     }
 
-    /// Parses a command as an engine does.
     fn heard(command: &str) -> Line {
         let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
         let start = match setup.strip_prefix("position fen ") {

@@ -9,7 +9,6 @@ use super::pipes::Pipes;
 use super::wait::{ProcessError, StderrTail, Wait};
 use crate::children;
 
-/// Time to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 
 /// Time to exit after closing its output, so that the exit status is known.
@@ -142,7 +141,6 @@ mod tests {
     use super::super::pipes_threads;
     use super::*;
 
-    /// Returns the lines of a script, the end of the conversation, and its standard error.
     fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
@@ -173,13 +171,11 @@ mod tests {
                 error
             }};
         }
-        let error = if threads {
-            // The reader threads may lag behind the exit.
+        if threads {
             let error = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
             return (found, error, String::new());
-        } else {
-            converse!(Pipes::take(&mut child).unwrap())
-        };
+        }
+        let error = converse!(Pipes::take(&mut child).unwrap());
         (found, error, tail.text())
     }
 
@@ -196,7 +192,6 @@ mod tests {
 
     #[test]
     fn a_program_that_writes_before_it_reads_does_not_block() {
-        // More than a pipe holds, in both directions.
         let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done; \
                       n=0; while read x; do n=$((n+1)); done; echo $n";
         let send = "position startpos moves\n".repeat(5000);

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Interval at which a waiting game checks its stop flag.
 const STOP_TICK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,6 @@ impl Wait<'_> {
     }
 }
 
-/// The last bytes of standard error.
 #[derive(Debug, Default)]
 pub struct StderrTail(Vec<u8>);
 
