@@ -43,17 +43,11 @@ impl Adjudication {
 
 impl fmt::Display for Adjudication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rules = Vec::new();
-        if let Some(DrawRule { after, moves, score }) = self.draw {
-            rules.push(format!("draw {after},{moves},{score}"));
-        }
-        if let Some(ResignRule { moves, score }) = self.resign {
-            rules
-                .push(format!("resign {moves},{score}{}", if self.loser_resigns { " by loser" } else { "" }));
-        }
-        if let Some(moves) = self.max_moves {
-            rules.push(format!("max-moves {moves}"));
-        }
+        let draw = self.draw.map(|DrawRule { after, moves, score }| format!("draw {after},{moves},{score}"));
+        let by = if self.loser_resigns { " by loser" } else { "" };
+        let resign = self.resign.map(|ResignRule { moves, score }| format!("resign {moves},{score}{by}"));
+        let length = self.max_moves.map(|moves| format!("max-moves {moves}"));
+        let rules: Vec<String> = [draw, resign, length].into_iter().flatten().collect();
         if rules.is_empty() { f.write_str("none") } else { f.write_str(&rules.join(", ")) }
     }
 }
@@ -222,10 +216,8 @@ mod tests {
             moves.map(|(ply, score)| adjudicator.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };
         let rules = Adjudication { draw: Some(DrawRule { after: 2, moves: 2, score: 10 }), ..RULES };
-        assert_eq!(
-            decided([Some(50), Some(0), Some(0), Some(0), Some(0)], rules),
-            Some(Some(Decision::Draw))
-        );
+        let quiet = [Some(50), Some(0), Some(0), Some(0), Some(0)];
+        assert_eq!(decided(quiet, rules), Some(Some(Decision::Draw)));
         assert_eq!(decided([Some(50), Some(0), None, Some(0), Some(0)], rules), Some(None));
         let won = [Some(0), Some(-700), Some(700), Some(-700), Some(700)];
         assert_eq!(decided(won, rules), Some(Some(Decision::Win(Color::White))));

@@ -55,18 +55,15 @@ impl FromStr for TimeControl {
         };
         let (time, increment) = rest.split_once('+').unwrap_or((rest, "0"));
         let time = match time.split_once(':') {
-            Some((minutes, rest)) => minutes
-                .parse::<u32>()
-                .ok()
-                .zip(seconds(rest))
-                .map(|(minutes, rest)| Duration::from_secs(60 * u64::from(minutes)) + rest),
+            Some((minutes, rest)) => {
+                let minutes = minutes.parse::<u32>().ok().map(|n| Duration::from_secs(60 * u64::from(n)));
+                minutes.zip(seconds(rest)).map(|(minutes, rest)| minutes + rest)
+            }
             None => seconds(time),
         };
-        let time = time.filter(|time| time.as_secs_f64() <= LONGEST).ok_or_else(wrong)?;
+        let in_range = |time: &Duration| !time.is_zero() && time.as_secs_f64() <= LONGEST;
+        let time = time.filter(in_range).ok_or_else(wrong)?;
         let increment = seconds(increment).ok_or_else(wrong)?;
-        if time.is_zero() {
-            return Err(wrong());
-        }
         Ok(TimeControl { moves, time, increment })
     }
 }

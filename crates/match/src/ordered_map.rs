@@ -16,11 +16,6 @@ pub struct Jobs {
 
 const TICK: Duration = Duration::from_millis(50);
 
-enum WorkerMessage<T> {
-    Finished(usize, T),
-    Failed(Error),
-}
-
 /// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
@@ -49,12 +44,9 @@ pub fn run<W, T: Send>(
                     if number >= crew.numbers.end || halt.load(Ordering::Relaxed) {
                         return;
                     }
-                    let news = match work(&mut own, number, halt) {
-                        Ok(Some(result)) => WorkerMessage::Finished(number, result),
-                        Ok(None) => return,
-                        Err(error) => WorkerMessage::Failed(error),
-                    };
-                    let ends = matches!(news, WorkerMessage::Failed(_));
+                    let Some(news) = work(&mut own, number, halt).transpose() else { return };
+                    let news = news.map(|result| (number, result));
+                    let ends = news.is_err();
                     if sender.send(news).is_err() || ends {
                         return;
                     }
@@ -68,7 +60,7 @@ pub fn run<W, T: Send>(
         drop(sender);
         let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
         halt.store(true, Ordering::Relaxed);
-        let late = news.iter().filter(|news| matches!(news, WorkerMessage::Finished(..))).count();
+        let late = news.iter().filter(|news| news.is_ok()).count();
         ended.map(|discarded| discarded + late)
     })
 }
@@ -85,7 +77,7 @@ impl Drop for HaltOnPanic<'_> {
 
 fn collect<T>(
     mut next: usize,
-    news: &mpsc::Receiver<WorkerMessage<T>>,
+    news: &mpsc::Receiver<Result<(usize, T)>>,
     halt: &AtomicBool,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
@@ -95,10 +87,10 @@ fn collect<T>(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(WorkerMessage::Finished(number, result)) => {
+            Ok(Ok((number, result))) => {
                 waiting.insert(number, result);
             }
-            Ok(WorkerMessage::Failed(error)) => {
+            Ok(Err(error)) => {
                 halt.store(true, Ordering::Relaxed);
                 failed.get_or_insert(error);
             }

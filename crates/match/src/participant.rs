@@ -228,7 +228,6 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
     })
 }
 
-/// Loads an embedded evaluation by name, or a weights file or network, compressed or not.
 pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
     match path.to_str().and_then(Evaluation::embedded) {
         Some(evaluation) => Ok(evaluation),

@@ -296,13 +296,8 @@ mod tests {
         let moves = moves.iter().map(|&(san, score)| {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
-            let info = SearchInfo {
-                score: Some(score),
-                depth: 12,
-                nodes: 5000,
-                nps: 100_000,
-                ..SearchInfo::default()
-            };
+            let score = Some(score);
+            let info = SearchInfo { score, depth: 12, seldepth: 0, nodes: 5000, nps: 100_000 };
             PlayedMove { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();

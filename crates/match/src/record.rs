@@ -125,10 +125,8 @@ mod tests {
                 drop(record);
                 let text: String = (1..=entries.len()).map(text).collect();
                 assert_eq!(fs::read_to_string(&path).unwrap(), text);
-                assert_eq!(
-                    fs::read_to_string(journal_path(&path)).unwrap().lines().count(),
-                    entries.len() + 1
-                );
+                let journal = fs::read_to_string(journal_path(&path)).unwrap();
+                assert_eq!(journal.lines().count(), entries.len() + 1);
             }
         }
     }

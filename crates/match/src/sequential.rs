@@ -224,10 +224,7 @@ mod tests {
 
         run_test(cut.path(), 2, false, true);
         let [pgn, _] = files(cut.path());
-        assert!(
-            files(one.path())[0].starts_with(&pgn),
-            "an interrupted test holds the first games of the whole"
-        );
+        assert!(files(one.path())[0].starts_with(&pgn), "the first games of the whole");
         assert_eq!(timeless(run_test(cut.path(), 2, true, false)), alone);
         assert_eq!(files(cut.path()), files(one.path()));
     }

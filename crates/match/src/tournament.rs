@@ -226,9 +226,7 @@ mod tests {
     use super::super::tally::tests::entry;
     use super::*;
 
-    fn ended() -> RunSummary {
-        RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true }
-    }
+    const ENDED: RunSummary = RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true };
 
     #[test]
     fn a_round_robin_counts_each_player_against_all() {
@@ -238,7 +236,7 @@ mod tests {
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
         let book = Openings::load(BookOptions::default()).unwrap();
-        let report = table.report(&ended(), Some(&book));
+        let report = table.report(&ENDED, Some(&book));
         assert_eq!(report.score, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
         assert_eq!((row("a").wins, row("a").draws, row("a").losses), (1, 2, 1));
@@ -256,7 +254,7 @@ mod tests {
         let names = ["a", "b"].map(String::from);
         let mut table = CrossTable::new(&names, 2);
         table.add(&entry(1, [0, 1], [2, 1]));
-        let report = table.report(&ended(), None);
+        let report = table.report(&ENDED, None);
         let v = serde_json::to_value(&report).unwrap();
         assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&1.into(), &1.into(), &0.into()));
         assert_eq!(v["pentanomial"], serde_json::json!([0, 0, 0, 1, 0]));

@@ -16,18 +16,12 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
         .enumerate()
         .filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '%']))
         .collect();
-    let read: Vec<_> = lines
-        .par_iter()
-        .with_min_len(1024)
-        .map(|&(index, line)| {
-            position(line, chess960).and_then(playable).map_err(|reason| (index + 1, reason))
-        })
-        .collect();
-    read.into_iter()
-        .map(|read| {
-            read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason.to_string()))
-        })
-        .collect()
+    let read = |&(index, line): &(usize, &str)| {
+        let position = position(line, chess960).and_then(playable);
+        position.map_err(|reason| Error::at(path, format!("line {}", index + 1), reason.to_string()))
+    };
+    let read: Vec<Result<Chess>> = lines.par_iter().with_min_len(1024).map(read).collect();
+    read.into_iter().collect()
 }
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.

@@ -6,8 +6,7 @@ use shakmaty::{Chess, Position};
 
 use super::{OpeningError, playable};
 use patzer_io::error::{Error, Result};
-use patzer_pgn::Record;
-use patzer_pgn::{GameSpan, GameSplitter, Parser};
+use patzer_pgn::{GameSpan, GameSplitter, Parser, Record};
 
 /// Position of each game after `plies` plies, or its last one.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
@@ -22,15 +21,11 @@ pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Resu
         .enumerate()
         .map(|(index, game_span)| {
             records.clear();
-            position(&mut parser, &text, game_span, plies, &mut records).and_then(playable).map_err(
-                |reason| {
-                    Error::at(
-                        path,
-                        format!("game {}, line {}", index + 1, game_span.line),
-                        reason.to_string(),
-                    )
-                },
-            )
+            let read = position(&mut parser, &text, game_span, plies, &mut records).and_then(playable);
+            read.map_err(|reason| {
+                let place = format!("game {}, line {}", index + 1, game_span.line);
+                Error::at(path, place, reason.to_string())
+            })
         })
         .collect()
 }

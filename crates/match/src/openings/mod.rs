@@ -101,7 +101,6 @@ impl Openings {
         if !vary || pair < self.positions.len() {
             return opening;
         }
-        // Not the seed of the shuffle.
         let mut rng = Rng::new(mix(self.seed, pair as u64));
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }

@@ -152,11 +152,8 @@ mod tests {
     fn the_other_side_sees_the_mirror_image() {
         let a = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 136, draws: 111, losses: 96 });
         let b = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 96, draws: 111, losses: 136 });
-        assert!(
-            (a.elo + b.elo).abs() < 1e-6
-                && (a.low + b.high).abs() < 1e-6
-                && (a.los + b.los - 1.0).abs() < 1e-9
-        );
+        assert!((a.elo + b.elo).abs() < 1e-6 && (a.low + b.high).abs() < 1e-6);
+        assert!((a.los + b.los - 1.0).abs() < 1e-9);
     }
 
     #[test]

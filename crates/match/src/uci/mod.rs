@@ -190,10 +190,8 @@ impl UciPlayer {
                     rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
                 };
                 let words = process.stderr_note();
-                PlayerError::Stall(format!(
-                    "no answer to {asked} within {} s{unfinished}{words}",
-                    timeout.as_secs_f64()
-                ))
+                let seconds = timeout.as_secs_f64();
+                PlayerError::Stall(format!("no answer to {asked} within {seconds} s{unfinished}{words}"))
             }
         }
     }

@@ -100,10 +100,7 @@ impl Pipes {
     }
 
     fn read_stderr(&mut self, ready: &Ready, tail: &mut StderrTail) {
-        let Some(stderr) = &mut self.stderr else { return };
-        if !ready.stderr {
-            return;
-        }
+        let Some(stderr) = self.stderr.as_mut().filter(|_| ready.stderr) else { return };
         let mut bytes = [0; 4096];
         // Bounded, so that a flood cannot delay the deadline.
         for _ in 0..16 {
@@ -138,11 +135,8 @@ impl Pipes {
                 Ok(0) => wait.check()?,
                 Ok(_) => {
                     let is = |index: usize| index < count && !fds[index].revents().is_empty();
-                    return Ok(Ready {
-                        stdout: is(0),
-                        stderr: stderr.is_some() && is(1),
-                        stdin: writing && is(2),
-                    });
+                    let (stdout, stdin) = (is(0), writing && is(2));
+                    return Ok(Ready { stdin, stdout, stderr: stderr.is_some() && is(1) });
                 }
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(ProcessError::Closed),
