@@ -9,10 +9,8 @@ use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Counts of a labelled dataset.
 #[derive(Debug, Clone, Copy)]
 pub struct LabelCounts {
-    /// Positions labelled.
     pub positions: u64,
     /// Positions that were not quiet: their leaf is another position.
     pub resolved_elsewhere: u64,
@@ -44,14 +42,12 @@ pub fn label_file(
     Ok(LabelCounts { positions: writer.finish()?, resolved_elsewhere })
 }
 
-/// Labels of the bundled engine's own quiescence search.
 pub(crate) fn qsearch() -> Settings {
     let (evaluation, name) = (Evaluation::default_hce(), "default-hce".to_string());
     Settings { method: Method::Quiescence, rescore: false, evaluation, name }
 }
 
-/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, which is made first where it is
-/// missing or outdated.
+/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated.
 pub fn open(path: &Path, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
     let data = AnyReader::open(path, None)?;
     if !resolve || data.metadata().resolved.is_some() {

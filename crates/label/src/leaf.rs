@@ -9,20 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use shakmaty::{Chess, Color, Position};
 
-use patzer_chess::score;
-use patzer_chess::score::Score;
+use patzer_chess::score::{self, Score};
 use patzer_chess::{Line, PackedBoard};
 use patzer_data::{Leaf, Record, flags};
-use patzer_engine::{Engine, Limits, engine_for};
-use patzer_engine::{LeafSearch, leaf_search};
+use patzer_engine::{Engine, LeafSearch, Limits, engine_for, leaf_search};
 use patzer_eval::Evaluation;
-use patzer_io::error::Error;
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 
 /// How to find the leaf of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// End of the principal variation of the quiescence search.
     Quiescence,
     /// End of a search to this depth in plies, then its quiescence leaf.
     Depth(i32),
@@ -40,14 +36,12 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// Labelling settings.
 #[derive(Clone)]
 pub struct Settings {
     pub method: Method,
     /// Replace each record's score and depth by the search's; needs a search.
     pub rescore: bool,
     pub evaluation: Evaluation,
-    /// Name of the evaluation in the dataset's metadata.
     pub name: String,
 }
 
@@ -60,9 +54,6 @@ impl Settings {
 }
 
 /// The position to evaluate in a fit: the leaf, or the record's own position if the dataset is not labelled.
-///
-/// # Errors
-/// The reason to skip the record: the game is over at its leaf.
 pub fn fit_target(
     record: &Record,
     resolved: bool,
@@ -75,11 +66,9 @@ pub fn fit_target(
     }
 }
 
-/// Records labelled between two checks of the stop flag.
 const CHUNK: usize = 1024;
 
-/// Labels all records on all threads, calling `done` with the number just labelled. Returns false if `stop`
-/// was set before the end.
+/// Labels all records, calling `done` with the number just labelled. Returns false if `stop` was set.
 pub fn label(
     records: &mut [Record],
     settings: &Settings,
@@ -102,7 +91,6 @@ pub fn label(
 
 struct Labeller<'a> {
     settings: &'a Settings,
-    /// Search before the quiescence search, if any.
     engine: Option<(Box<dyn Engine>, Limits)>,
     resolver: Box<dyn LeafSearch>,
 }
@@ -140,7 +128,6 @@ impl Labeller<'_> {
     }
 }
 
-/// Searches, rescores if requested, and plays out the principal variation.
 fn searched(
     record: &mut Record,
     position: Chess,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use shakmaty::Color;
 
+use crate::message_error::message_error;
 use patzer_chess::score::Score;
 
 /// Draw when both sides score within `score` of zero.
@@ -14,7 +15,6 @@ pub struct DrawRule {
     pub after: u32,
     /// Consecutive moves of each side; a capture or pawn move resets the count.
     pub moves: u32,
-    /// Largest absolute score, centipawns.
     pub score: Score,
 }
 
@@ -23,7 +23,6 @@ pub struct DrawRule {
 pub struct ResignRule {
     /// Consecutive moves: of each side, or of the loser alone with [`Adjudication::loser_resigns`].
     pub moves: u32,
-    /// Smallest absolute score, centipawns.
     pub score: Score,
 }
 
@@ -32,31 +31,23 @@ pub struct ResignRule {
 pub struct Adjudication {
     pub draw: Option<DrawRule>,
     pub resign: Option<ResignRule>,
-    /// The losing side's scores alone decide.
     pub loser_resigns: bool,
     /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
 }
 
 impl Adjudication {
-    /// The rules of chess alone end games.
     pub const NONE: Adjudication =
         Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None };
 }
 
 impl fmt::Display for Adjudication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rules = Vec::new();
-        if let Some(DrawRule { after, moves, score }) = self.draw {
-            rules.push(format!("draw {after},{moves},{score}"));
-        }
-        if let Some(ResignRule { moves, score }) = self.resign {
-            rules
-                .push(format!("resign {moves},{score}{}", if self.loser_resigns { " by loser" } else { "" }));
-        }
-        if let Some(moves) = self.max_moves {
-            rules.push(format!("max-moves {moves}"));
-        }
+        let draw = self.draw.map(|DrawRule { after, moves, score }| format!("draw {after},{moves},{score}"));
+        let by = if self.loser_resigns { " by loser" } else { "" };
+        let resign = self.resign.map(|ResignRule { moves, score }| format!("resign {moves},{score}{by}"));
+        let length = self.max_moves.map(|moves| format!("max-moves {moves}"));
+        let rules: Vec<String> = [draw, resign, length].into_iter().flatten().collect();
         if rules.is_empty() { f.write_str("none") } else { f.write_str(&rules.join(", ")) }
     }
 }
@@ -70,31 +61,17 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     Some(values.map(Option::unwrap_or_default))
 }
 
-/// A text that is not an adjudication rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleError {
-    text: String,
-    form: &'static str,
-}
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: write {}", self.text, self.form)
-    }
-}
-
-impl std::error::Error for RuleError {}
+message_error!(RuleError);
 
 impl FromStr for DrawRule {
     type Err = RuleError;
 
-    /// Parses `after,moves,score`, such as `40,8,10`.
     fn from_str(text: &str) -> Result<DrawRule, RuleError> {
         match numbers(text) {
             Some([after, moves, score]) if moves > 0 && score < 30_000 => {
                 Ok(DrawRule { after, moves, score: score as Score })
             }
-            _ => Err(RuleError { text: text.into(), form: "AFTER,MOVES,CENTIPAWNS, for example 40,8,10" }),
+            _ => Err(RuleError(format!("`{text}`: write AFTER,MOVES,CENTIPAWNS, for example 40,8,10"))),
         }
     }
 }
@@ -102,18 +79,16 @@ impl FromStr for DrawRule {
 impl FromStr for ResignRule {
     type Err = RuleError;
 
-    /// Parses `moves,score`, such as `4,600`.
     fn from_str(text: &str) -> Result<ResignRule, RuleError> {
         match numbers(text) {
             Some([moves, score]) if moves > 0 && score > 0 && score < 30_000 => {
                 Ok(ResignRule { moves, score: score as Score })
             }
-            _ => Err(RuleError { text: text.into(), form: "MOVES,CENTIPAWNS, for example 4,600" }),
+            _ => Err(RuleError(format!("`{text}`: write MOVES,CENTIPAWNS, for example 4,600"))),
         }
     }
 }
 
-/// The adjudicator's decision after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Draw,
@@ -121,7 +96,6 @@ pub enum Decision {
     MoveLimit,
 }
 
-/// Applies the rules to one game.
 #[derive(Debug, Clone)]
 pub struct Adjudicator {
     rules: Adjudication,
@@ -142,20 +116,16 @@ impl Adjudicator {
     /// move without a score resets the counts, as in fastchess.
     pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
         self.plies += 1;
-        let Some(score) = score else {
-            self.quiet_plies = 0;
-            self.winning = (None, 0);
+        let decision = if let Some(score) = score {
+            let win = self.win(mover, score).map(Decision::Win);
+            win.or_else(|| self.draw(score, halfmoves).then_some(Decision::Draw))
+        } else {
+            (self.quiet_plies, self.winning) = (0, (None, 0));
             self.losing[usize::from(mover.is_white())] = 0;
-            return self.too_long().then_some(Decision::MoveLimit);
+            None
         };
-        self.win(mover, score).map(Decision::Win).or_else(|| {
-            let draw = self.draw(score, halfmoves);
-            if draw { Some(Decision::Draw) } else { self.too_long().then_some(Decision::MoveLimit) }
-        })
-    }
-
-    fn too_long(&self) -> bool {
-        self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves))
+        let too_long = self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
+        decision.or(too_long.then_some(Decision::MoveLimit))
     }
 
     fn draw(&mut self, score: Score, halfmoves: u32) -> bool {
@@ -171,13 +141,7 @@ impl Adjudicator {
 
     fn win(&mut self, mover: Color, score: Score) -> Option<Color> {
         let rule = self.rules.resign?;
-        let ahead = if score >= rule.score {
-            Some(mover)
-        } else if score <= -rule.score {
-            Some(!mover)
-        } else {
-            None
-        };
+        let ahead = (score.abs() >= rule.score).then_some(if score > 0 { mover } else { !mover });
         if self.rules.loser_resigns {
             let count = &mut self.losing[usize::from(mover.is_white())];
             *count = if ahead == Some(!mover) { *count + 1 } else { 0 };
@@ -200,7 +164,6 @@ mod tests {
         max_moves: Some(20),
     };
 
-    /// Feeds scores from White's side; returns the ply count and decision at the end.
     fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
         let mut adjudicator = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
@@ -214,12 +177,10 @@ mod tests {
 
     #[test]
     fn both_sides_have_to_see_the_draw() {
-        // Moves 4 and 5 of both sides are quiet: the tenth ply ends the fifth move.
         let scores = [50, 50, 50, 50, 50, 50, 10, -10, 0, 5];
         assert_eq!(decided_at(RULES, scores), Some((10, Decision::Draw)));
         let scores = [50, 50, 50, 50, 50, 50, 11, -10, 0, 5, 0];
         assert_eq!(decided_at(RULES, scores), Some((11, Decision::Draw)));
-        // Quiet from the start, but not before the fifth move is over.
         assert_eq!(decided_at(RULES, [0; 12]), Some((10, Decision::Draw)));
         assert_eq!(decided_at(RULES, [0, 50, 0, 50, 0, 50, 0, 50, 0, 50, 0, 50]), None);
     }
@@ -235,17 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_have_to_see_the_win() {
+    fn both_sides_have_to_see_the_win_or_the_loser_alone() {
         assert_eq!(decided_at(RULES, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
         assert_eq!(decided_at(RULES, [0, -600, -700, -800, -900]), Some((5, Decision::Win(Color::Black))));
         assert_eq!(decided_at(RULES, [700, 100, 700, 100, 700, 100, 700]), None);
         assert_eq!(decided_at(RULES, [700, -700, 700, -700, 700, -700]), None);
-        // A mate counts like any score.
         assert_eq!(decided_at(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
-    }
 
-    #[test]
-    fn the_loser_may_resign_alone() {
         let rules = Adjudication { loser_resigns: true, ..RULES };
         assert_eq!(decided_at(rules, [100, 700, 100, 700]), Some((4, Decision::Win(Color::White))));
         assert_eq!(decided_at(rules, [700, 100, 700, 100, 700, 100]), None);
@@ -259,10 +216,8 @@ mod tests {
             moves.map(|(ply, score)| adjudicator.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };
         let rules = Adjudication { draw: Some(DrawRule { after: 2, moves: 2, score: 10 }), ..RULES };
-        assert_eq!(
-            decided([Some(50), Some(0), Some(0), Some(0), Some(0)], rules),
-            Some(Some(Decision::Draw))
-        );
+        let quiet = [Some(50), Some(0), Some(0), Some(0), Some(0)];
+        assert_eq!(decided(quiet, rules), Some(Some(Decision::Draw)));
         assert_eq!(decided([Some(50), Some(0), None, Some(0), Some(0)], rules), Some(None));
         let won = [Some(0), Some(-700), Some(700), Some(-700), Some(700)];
         assert_eq!(decided(won, rules), Some(Some(Decision::Win(Color::White))));

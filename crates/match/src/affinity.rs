@@ -4,47 +4,32 @@
 //! one CPU only, and an engine with several threads needs a set, so this module calls Linux itself.
 
 use std::collections::HashSet;
-use std::fmt;
 
-/// CPUs available to this process.
+use crate::message_error::message_error;
+
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Why games cannot be pinned.
-#[derive(Debug, PartialEq, Eq)]
-pub enum AffinityError {
-    TooFewCpus { games: usize, threads: usize, cpus: usize },
-    Unsupported,
-}
+message_error!(AffinityError);
 
-impl fmt::Display for AffinityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AffinityError::TooFewCpus { games, threads, cpus } => {
-                let need = games * threads;
-                write!(f, "{games} games of {threads} threads need {need} CPUs, and there are {cpus}")
-            }
-            AffinityError::Unsupported => f.write_str("this system does not bind threads to CPUs"),
-        }
-    }
-}
-
-/// A CPU set for each concurrent game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuShares(Vec<Vec<usize>>);
 
 impl CpuShares {
-    /// Assigns `threads` CPUs to each of `games`, one hardware thread of each core first. Players take turns, so a
-    /// game needs as many CPUs as its player with the most threads.
+    /// Assigns `threads` CPUs to each game, one hardware thread of each core first. Players take turns.
     pub fn new(games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
-        let allowed = system::allowed().ok_or(AffinityError::Unsupported)?;
+        let unsupported = || AffinityError("this system does not bind threads to CPUs".into());
+        let allowed = system::allowed().ok_or_else(unsupported)?;
         CpuShares::split(&cores_first(&allowed, sibling), games, threads)
     }
 
     fn split(cpus: &[usize], games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
         if games * threads > cpus.len() {
-            return Err(AffinityError::TooFewCpus { games, threads, cpus: cpus.len() });
+            let (need, cpus) = (games * threads, cpus.len());
+            return Err(AffinityError(format!(
+                "{games} games of {threads} threads need {need} CPUs, and there are {cpus}"
+            )));
         }
         Ok(CpuShares(cpus.chunks(threads).take(games).map(<[usize]>::to_vec).collect()))
     }
@@ -57,7 +42,6 @@ impl CpuShares {
     }
 }
 
-/// Orders the first hardware thread of each core before its siblings.
 fn cores_first(cpus: &[usize], first_sibling: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut seen = HashSet::new();
     let (firsts, seconds): (Vec<usize>, Vec<usize>) =

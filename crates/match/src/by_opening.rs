@@ -12,10 +12,8 @@ use super::record::PairEntry;
 use super::tally::{Tally, share};
 use crate::stats::{Pentanomial, Trinomial};
 
-/// Tallies by opening index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpeningTallies {
-    /// Openings in the book; later indices wrap around.
     book: usize,
     counts: BTreeMap<usize, Tally>,
 }
@@ -39,10 +37,8 @@ impl OpeningTallies {
     }
 }
 
-/// Result of one opening.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OpeningResult {
-    /// Number in book order, from 1.
     pub opening: usize,
     /// After the book is used up, players without a clock start two random moves later.
     pub fen: String,
@@ -53,7 +49,6 @@ pub struct OpeningResult {
     pub pentanomial: Pentanomial,
 }
 
-/// Appends a table of openings, a row a line.
 pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[OpeningResult]) -> fmt::Result {
     write!(f, "\n\nopenings (number in their order, games, share of the first player, pairs)")?;
     for OpeningResult { opening, fen, wins, draws, losses, pentanomial } in rows {

@@ -1,7 +1,4 @@
-//! Registry of running child processes, so that none outlives patzer.
-//!
-//! Whoever starts a program ends it; the registry kills the rest with their process groups when patzer leaves
-//! early (a second interrupt, a panic).
+//! Registry of running child processes: when patzer leaves early, all are killed with their process groups.
 
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,13 +11,11 @@ fn alive() -> MutexGuard<'static, Vec<u32>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers a program that leads its own process group.
 pub fn add(id: u32) {
     interrupt::before_leaving(end_all);
     alive().push(id);
 }
 
-/// Kills a program with its group and reaps it.
 pub fn end(child: &mut Child) {
     let id = child.id();
     // The process id is ours until `wait`; unregister before that.
@@ -30,7 +25,6 @@ pub fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Kills all registered programs with their groups, without waiting.
 pub fn end_all() {
     for id in alive().drain(..) {
         kill_group(id);
@@ -41,7 +35,6 @@ pub fn end_all() {
 fn kill_group(id: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        // Fails if the process has already exited.
         let _ = kill_process_group(pid, Signal::KILL);
     }
 }

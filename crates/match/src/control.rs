@@ -1,28 +1,23 @@
-//! Limits on a player's moves: time, nodes, depth.
-//!
-//! Games under nodes or depth alone are reproducible; games under time are not.
+//! Limits on a player's moves; games under nodes or depth alone are reproducible.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::message_error::message_error;
 use patzer_engine::{Clock, Limits};
 
 /// Limits of one player; the first limit reached ends a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Control {
-    /// `None` for unlimited time.
     pub time: Option<Time>,
-    /// Nodes a move.
     pub nodes: Option<u64>,
-    /// Plies a move.
     pub depth: Option<i32>,
 }
 
 /// Time a move, or a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// Time a move.
     Move(Duration),
     Clock(TimeControl),
 }
@@ -34,56 +29,41 @@ pub struct TimeControl {
     pub moves: Option<u32>,
     /// Time at the start and added again after `moves` moves.
     pub time: Duration,
-    /// Time added after each move.
     pub increment: Duration,
 }
 
 /// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
 
-/// Parses decimal seconds from 0 to a year.
 pub fn seconds(text: &str) -> Option<Duration> {
     let value: f64 = text.parse().ok()?;
     (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
 }
 
-/// A text that is not a time control.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeControlError(String);
-
-impl fmt::Display for TimeControlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let form = "write seconds+increment or moves/seconds+increment";
-        write!(f, "`{}` is not a time control; {form}", self.0)
-    }
-}
-
-impl std::error::Error for TimeControlError {}
+message_error!(TimeControlError);
 
 impl FromStr for TimeControl {
     type Err = TimeControlError;
 
     /// Parses `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
     fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
-        let wrong = || TimeControlError(text.to_string());
+        let form = "write seconds+increment or moves/seconds+increment";
+        let wrong = || TimeControlError(format!("`{text}` is not a time control; {form}"));
         let (moves, rest) = match text.split_once('/') {
             Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
             None => (None, text),
         };
         let (time, increment) = rest.split_once('+').unwrap_or((rest, "0"));
         let time = match time.split_once(':') {
-            Some((minutes, rest)) => minutes
-                .parse::<u32>()
-                .ok()
-                .zip(seconds(rest))
-                .map(|(minutes, rest)| Duration::from_secs(60 * u64::from(minutes)) + rest),
+            Some((minutes, rest)) => {
+                let minutes = minutes.parse::<u32>().ok().map(|n| Duration::from_secs(60 * u64::from(n)));
+                minutes.zip(seconds(rest)).map(|(minutes, rest)| minutes + rest)
+            }
             None => seconds(time),
         };
-        let time = time.filter(|time| time.as_secs_f64() <= LONGEST).ok_or_else(wrong)?;
+        let in_range = |time: &Duration| !time.is_zero() && time.as_secs_f64() <= LONGEST;
+        let time = time.filter(in_range).ok_or_else(wrong)?;
         let increment = seconds(increment).ok_or_else(wrong)?;
-        if time.is_zero() {
-            return Err(wrong());
-        }
         Ok(TimeControl { moves, time, increment })
     }
 }
@@ -127,7 +107,6 @@ impl Control {
         self.time.is_none()
     }
 
-    /// Multiplies times and nodes, for a match at odds.
     pub fn scaled(self, factor: f64) -> Control {
         let scaled = |time: Duration| Duration::from_secs_f64((time.as_secs_f64() * factor).min(LONGEST));
         let time = self.time.map(|time| match time {
@@ -274,15 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn odds_multiply_times_and_nodes_but_not_depth() {
+    fn odds_multiply_times_and_nodes_but_not_depth_and_limits_combine() {
         let odds = Control { nodes: Some(500), depth: Some(9), ..clock("40/10+0.1") }.scaled(0.5);
         assert_eq!(odds, Control { nodes: Some(250), depth: Some(9), ..clock("40/5+0.05") });
         assert_eq!(Control::movetime(MS(100)).scaled(2.0), Control::movetime(MS(200)));
         assert_eq!(Control::nodes(1).scaled(0.1), Control::nodes(1), "never none");
-    }
 
-    #[test]
-    fn limits_that_are_set_together_are_all_told() {
         let both = Control { depth: Some(9), ..clock("10") };
         let limits = Timer::new(both, MS(0)).limits(MS(5));
         assert_eq!((limits.depth, limits.nodes, limits.clock.is_some()), (Some(9), None, true));

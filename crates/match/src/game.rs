@@ -7,10 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-use super::adjudication::{Adjudication, Adjudicator, Decision};
-use super::control::{Control, Timer};
-use super::player::{MoveReply, Player, PlayerError, SearchInfo, Turn};
-use super::syzygy::Syzygy;
+use super::adjudication::{Adjudicator, Decision};
+use crate::{Adjudication, Control, MoveReply, Player, PlayerError, SearchInfo, Syzygy, Timer, Turn};
 use patzer_chess::Line;
 
 /// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
@@ -22,42 +20,21 @@ pub enum Reason {
     Repetition,
     FiftyMoves,
     InsufficientMaterial,
-    /// A player exceeded its time.
     TimeForfeit,
-    /// A player sent an illegal move or no move.
     IllegalMove,
-    /// A player's program exited or closed its output.
     Disconnect,
-    /// A player did not answer.
     Stall,
-    /// Both players scored a draw.
     AdjudicatedDraw,
-    /// One side was far ahead.
     AdjudicatedWin,
-    /// The game was too long.
     MoveLimit,
     /// Decided by Syzygy tables.
     Tablebase,
 }
 
 impl Reason {
-    /// Name with spaces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Checkmate => "checkmate",
-            Reason::Stalemate => "stalemate",
-            Reason::Repetition => "repetition",
-            Reason::FiftyMoves => "fifty moves",
-            Reason::InsufficientMaterial => "insufficient material",
-            Reason::TimeForfeit => "time forfeit",
-            Reason::IllegalMove => "illegal move",
-            Reason::Disconnect => "disconnect",
-            Reason::Stall => "stall",
-            Reason::AdjudicatedDraw => "adjudicated draw",
-            Reason::AdjudicatedWin => "adjudicated win",
-            Reason::MoveLimit => "move limit",
-            Reason::Tablebase => "tablebase",
-        }
+    /// The key with spaces.
+    pub fn name(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default().trim_matches('"').replace('_', " ")
     }
 }
 
@@ -100,7 +77,6 @@ pub struct Game {
 }
 
 impl Game {
-    /// Result as PGN writes it.
     pub fn result(&self) -> &'static str {
         match self.winner {
             Some(Color::White) => "1-0",
@@ -109,7 +85,6 @@ impl Game {
         }
     }
 
-    /// Half points of a colour, 0 to 2.
     pub fn half_points(&self, color: Color) -> u8 {
         match self.winner {
             None => 1,
@@ -118,8 +93,7 @@ impl Game {
     }
 }
 
-/// Winner and reason if the rules of chess end the game here. Repetitions count from the start of the line,
-/// where the opening ended.
+/// Winner and reason if the rules of chess end the game here; repetitions count from the opening.
 pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
     ending_with(line, &line.position().legal_moves())
 }
@@ -159,7 +133,6 @@ impl From<(Option<Color>, Reason)> for Outcome {
 /// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
-    /// `stop` was set.
     Stopped,
     /// The player of this colour failed and [`Rules::recover`] is off.
     Failed(Color, String),
@@ -275,15 +248,13 @@ fn check_reply(
 #[cfg(test)]
 mod tests {
     use super::super::adjudication::{DrawRule, ResignRule};
-    use super::super::mock::{Hashing, Scripted};
+    use super::super::mock::{Hashing, Scripted, TIME};
     use super::*;
     use patzer_chess::fen;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     const RULES: Rules = Rules { adjudication: Adjudication::NONE, recover: false, syzygy: None };
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn scripted(start: &str, moves: &str, rules: &Rules) -> Game {
@@ -300,18 +271,11 @@ mod tests {
     }
 
     #[test]
-    fn checkmate_wins() {
+    fn the_rules_of_chess_end_games() {
         ends("", "f2f3 e7e5 g2g4 d8h4", "0-1", Reason::Checkmate);
         ends("", "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7", "1-0", Reason::Checkmate);
-    }
-
-    #[test]
-    fn mate_on_the_hundredth_halfmove_still_wins() {
+        // Mate on the hundredth halfmove still wins.
         ends("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "1-0", Reason::Checkmate);
-    }
-
-    #[test]
-    fn the_rules_of_chess_draw() {
         ends("k7/8/2K5/8/8/8/8/1Q6 w - - 0 1", "b1b6", "1/2-1/2", Reason::Stalemate);
         ends("k7/8/8/8/8/8/1p6/K7 w - - 0 1", "a1b2", "1/2-1/2", Reason::InsufficientMaterial);
         ends("k7/8/8/8/8/8/7r/K7 w - - 98 80", "a1b1 h2h3", "1/2-1/2", Reason::FiftyMoves);
@@ -320,71 +284,63 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_move_loses_and_is_not_played() {
-        // There is no second pawn for 2. e2e4.
+    fn an_illegal_move_loses_and_is_not_played_and_no_move_loses() {
         let game = scripted("", "e2e4 e7e5 e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::IllegalMove, 2));
         assert_eq!(game.note.as_deref(), Some("e2e4"));
-    }
-
-    #[test]
-    fn no_move_loses() {
         let game = scripted("", "e2e4", &RULES);
         assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::IllegalMove, 1));
     }
 
-    fn overstep(start: &str) -> Game {
-        let time_settings = TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
-        let start = fen::position(start, false).unwrap();
-        let mut white = Hashing::new(1);
-        let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
-    }
-
     #[test]
-    fn overstepping_the_time_loses() {
+    fn overstepping_the_time_loses_but_a_bare_king_does_not_win_on_time() {
+        let overstep = |start: &str| {
+            let time_settings =
+                TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
+            let start = fen::position(start, false).unwrap();
+            let mut white = Hashing(1);
+            let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
+            play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
+        };
         let game = overstep("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
         assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::TimeForfeit, 1));
-    }
-
-    #[test]
-    fn a_bare_king_does_not_win_on_time() {
         let game = overstep("kr6/p7/8/8/8/8/8/7K w - - 0 1");
         assert_eq!((game.result(), game.reason), ("1/2-1/2", Reason::TimeForfeit));
     }
 
     #[test]
     fn adjudication_ends_games() {
-        let play_with = |adjudication, score| {
-            let moves = "g1f3 g8f6 b1c3 b8c6 a2a3 a7a6 b2b3 b7b6 h2h3 h7h6 g2g3 g7g6";
-            let rules = Rules { adjudication, ..RULES };
-            let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
-            let [white, black] = &mut players;
-            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
-        };
-        let draw = Adjudication {
+        let adjudication = Adjudication {
             draw: Some(DrawRule { after: 2, moves: 2, score: 10 }),
             resign: Some(ResignRule { moves: 2, score: 600 }),
             max_moves: Some(3),
             ..Adjudication::NONE
         };
-        let game = play_with(draw, 5);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("1/2-1/2", Reason::AdjudicatedDraw, 4));
-        let game = play_with(draw, -700);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("0-1", Reason::AdjudicatedWin, 4));
-        let game = play_with(draw, 200);
-        assert_eq!((game.result(), game.reason, game.moves.len()), ("1/2-1/2", Reason::MoveLimit, 6));
+        let rules = Rules { adjudication, ..RULES };
+        let play_with = |score| {
+            let moves = "g1f3 g8f6 b1c3 b8c6 a2a3 a7a6 b2b3 b7b6 h2h3 h7h6 g2g3 g7g6";
+            let mut players = [0, 1].map(|_| Scripted { score, ..Scripted::new(moves) });
+            let [white, black] = &mut players;
+            play(&Chess::default(), [white, black], [&TIME; 2], &rules, &NEVER).unwrap()
+        };
+        for (score, end) in [
+            (5, ("1/2-1/2", Reason::AdjudicatedDraw, 4)),
+            (-700, ("0-1", Reason::AdjudicatedWin, 4)),
+            (200, ("1/2-1/2", Reason::MoveLimit, 6)),
+        ] {
+            let game = play_with(score);
+            assert_eq!((game.result(), game.reason, game.moves.len()), end);
+        }
     }
 
     #[test]
     fn a_stopped_game_has_no_result() {
-        let (mut white, mut black) = (Hashing::new(1), Hashing::new(2));
+        let (mut white, mut black) = (Hashing(1), Hashing(2));
         let stop = AtomicBool::new(true);
         let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &stop);
         assert_eq!(game, Err(GameError::Stopped));
     }
 
-    /// Fails in its third move, or before its first.
     struct Failing(PlayerError, bool);
 
     impl Player for Failing {
@@ -394,7 +350,7 @@ mod tests {
 
         fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
             let early = turn.line.moves().len() < 4;
-            if early { Hashing::new(1).choose(turn) } else { Err(self.0.clone()) }
+            if early { Hashing(1).choose(turn) } else { Err(self.0.clone()) }
         }
     }
 
@@ -405,7 +361,7 @@ mod tests {
             [(PlayerError::Crash(gone()), Reason::Disconnect), (PlayerError::Stall(gone()), Reason::Stall)]
         {
             for (at_once, plies) in [(false, 4), (true, 0)] {
-                let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing::new(2));
+                let (mut white, mut black) = (Failing(error.clone(), at_once), Hashing(2));
                 let players: [&mut dyn Player; 2] = [&mut white, &mut black];
                 let recover = Rules { recover: true, ..RULES };
                 let game = play(&Chess::default(), players, [&TIME; 2], &recover, &NEVER).unwrap();
@@ -421,7 +377,7 @@ mod tests {
     #[test]
     fn random_games_always_end() {
         for seed in 0..20 {
-            let (mut white, mut black) = (Hashing::new(seed), Hashing::new(seed + 50));
+            let (mut white, mut black) = (Hashing(seed), Hashing(seed + 50));
             let game = play(&Chess::default(), [&mut white, &mut black], [&TIME; 2], &RULES, &NEVER).unwrap();
             assert_eq!(game.half_points(Color::White) + game.half_points(Color::Black), 2);
         }

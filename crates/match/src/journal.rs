@@ -20,24 +20,17 @@ use patzer_io::error::{Error, Result};
 /// Options that decide which games are played, by name.
 pub type Options = BTreeMap<String, String>;
 
-/// A command line: the values of each argument given, by its name.
 pub type Arguments = BTreeMap<String, Vec<String>>;
 
-/// One line of a journal, and the bytes of the file written with it.
 pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
-    /// Option that names the file, for messages.
     const OPTION: &'static str;
-    /// Kind of run, for messages: `test`.
     const OF: &'static str;
 
-    /// Entry number, from 1.
     fn number(&self) -> usize;
 
-    /// Path of the journal that belongs to a file.
     fn journal(file: &Path) -> PathBuf;
 }
 
-/// First line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     patzer_journal: u32,
@@ -50,26 +43,21 @@ struct Header {
 struct EntryLine<E> {
     #[serde(flatten)]
     entry: E,
-    /// Length of the entry in the file.
     bytes: u64,
-    /// First 16 hexadecimal digits of the SHA-256 of those bytes.
     sha256: String,
 }
 
 const FORMAT: u32 = 2;
 const MAGIC: &[u8] = b"{\"patzer_journal\":";
 
-/// A file with its journal, locked while open.
 pub struct JournaledFile<E> {
     file: File,
     path: PathBuf,
     journal: File,
     journal_path: PathBuf,
-    /// End offsets of the entries found by a resumed run, in the file and the journal; the first is the
-    /// start.
+    /// End offsets in file and journal of the entries that a resumed run found, after the start.
     ends: Vec<[u64; 2]>,
     entry: PhantomData<E>,
-    /// Time of the last sync to disk.
     synced: Instant,
     dirty: bool,
 }
@@ -89,21 +77,19 @@ fn hash(text: &[u8]) -> String {
 }
 
 fn header(line: &[u8], path: &Path) -> Result<Header> {
-    #[derive(Deserialize)]
-    struct Version {
-        patzer_journal: u32,
-    }
-    let not = |reason| Error::at(path, "line 1", reason);
-    let version: Version = serde_json::from_slice(line).map_err(|_| not("is not a journal of patzer"))?;
-    if version.patzer_journal != FORMAT {
-        return Err(not("is a journal of another version of patzer"));
-    }
-    serde_json::from_slice(line).map_err(|_| not("is not a journal of patzer"))
+    let header = serde_json::from_slice::<serde_json::Value>(line).ok();
+    let reason = match header.as_ref().and_then(|header| header["patzer_journal"].as_u64()) {
+        Some(version) if version != u64::from(FORMAT) => "is a journal of another version of patzer",
+        _ => "is not a journal of patzer",
+    };
+    let header = header.filter(|header| header["patzer_journal"] == FORMAT);
+    header
+        .and_then(|header| serde_json::from_value(header).ok())
+        .ok_or_else(|| Error::at(path, "line 1", reason))
 }
 
 impl<E: JournalEntry> JournaledFile<E> {
-    /// Creates the files, overwriting an earlier run. A file without a journal, or with a foreign one, is
-    /// never overwritten.
+    /// Creates the files over an earlier run; never over a file without a journal, or a foreign journal.
     pub fn create(path: &Path, arguments: &Arguments, options: &Options) -> Result<JournaledFile<E>> {
         let mut record = JournaledFile::open(path)?;
         record.truncate([0; 2])?;
@@ -114,8 +100,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok(record)
     }
 
-    /// Command line that started the run; `None` without a run, or if it was interrupted before its first
-    /// line.
+    /// Command line that started the run; `None` before the first line is whole.
     pub fn arguments(file: &Path) -> Result<Option<Arguments>> {
         let path = E::journal(file);
         if !path.exists() {
@@ -124,16 +109,10 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut line = Vec::new();
         let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
         BufReader::new(file).read_until(b'\n', &mut line).map_err(|e| Error::io(&path, e))?;
-        match line.strip_suffix(b"\n") {
-            Some(line) => Ok(Some(header(line, &path)?.arguments)),
-            None => Ok(None),
-        }
+        line.strip_suffix(b"\n").map(|line| Ok(header(line, &path)?.arguments)).transpose()
     }
 
-    /// Resumes a run and returns its entries; creates it if there is none.
-    ///
-    /// # Errors
-    /// As [`JournaledFile::create`], and if the options differ; the first difference is named.
+    /// Resumes a run and returns its entries, or creates it; an error names the first option that differs.
     pub fn resume(
         path: &Path,
         arguments: &Arguments,
@@ -146,7 +125,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut text = Vec::new();
         record.journal.read_to_end(&mut text).map_err(|e| Error::io(&record.journal_path, e))?;
         let Some(end) = text.iter().position(|&byte| byte == b'\n') else {
-            // Interrupted before the first line was whole.
             drop(record);
             return Ok((JournaledFile::create(path, arguments, options)?, Vec::new()));
         };
@@ -164,7 +142,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.sync_if_due()
     }
 
-    /// Syncs to disk if the last sync is a second old; call it often.
     pub fn sync_if_due(&mut self) -> Result<()> {
         if self.dirty && self.synced.elapsed() >= SYNC { self.sync() } else { Ok(()) }
     }
@@ -173,18 +150,15 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.sync()
     }
 
-    /// Syncs the directory entries.
     fn sync_names(&self) {
         let folder = match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Not all systems can open a directory.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 
     fn sync(&mut self) -> Result<()> {
-        // In this order, as in `append`.
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))?;
         self.journal.sync_data().map_err(|e| Error::io(&self.journal_path, e))?;
         (self.synced, self.dirty) = (Instant::now(), false);
@@ -203,28 +177,19 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
         }
         if there.is_some_and(|meta| meta.len() > 0) && !journal_path.exists() {
-            return Err(Error::data(
-                path,
-                format!(
-                    "exists and is not from a {} (no journal lies beside it); move it away, or name another with {option}",
-                    E::OF
-                ),
-            ));
+            let remedy = format!("move it away, or name another with {option}");
+            let reason = format!("exists and is not from a {} (no journal lies beside it); {remedy}", E::OF);
+            return Err(Error::data(path, reason));
         }
         let open = |path: &Path| {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
             options.map_err(|e| Error::create(path, e))
         };
         let mut journal = open(&journal_path)?;
-        match journal.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::data(
-                    &journal_path,
-                    format!("another {} is writing it; name another file with {option}", E::OF),
-                ));
-            }
-            // Without locks on this file system, play on.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
+        // Without locks on this file system, play on.
+        if let Err(TryLockError::WouldBlock) = journal.try_lock() {
+            let reason = format!("another {} is writing it; name another file with {option}", E::OF);
+            return Err(Error::data(&journal_path, reason));
         }
         let mut start = Vec::new();
         let head = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut start);
@@ -252,7 +217,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.journal.write_all(&text).map_err(|e| Error::io(&self.journal_path, e))
     }
 
-    /// Truncates both files and seeks to their ends.
     fn truncate(&mut self, [length, journal]: [u64; 2]) -> Result<()> {
         let cut = |file: &mut File, length| {
             file.set_len(length)?;
@@ -287,16 +251,11 @@ impl<E: JournalEntry> JournaledFile<E> {
         let (mut journal_end, mut end) = (first, 0);
         self.ends = vec![[0, first as u64]];
         while let Some(length) = journal[journal_end..].iter().position(|&byte| byte == b'\n') {
-            let Ok(line) =
-                serde_json::from_slice::<EntryLine<E>>(&journal[journal_end..journal_end + length])
-            else {
-                break;
-            };
+            let line = &journal[journal_end..journal_end + length];
+            let Ok(line) = serde_json::from_slice::<EntryLine<E>>(line) else { break };
             let mut bytes = Vec::new();
-            (&mut self.file)
-                .take(line.bytes)
-                .read_to_end(&mut bytes)
-                .map_err(|e| Error::io(&self.path, e))?;
+            let read = (&mut self.file).take(line.bytes).read_to_end(&mut bytes);
+            read.map_err(|e| Error::io(&self.path, e))?;
             let agrees = bytes.len() as u64 == line.bytes && hash(&bytes) == line.sha256;
             if !agrees || line.entry.number() != entries.len() + 1 {
                 break;
@@ -310,11 +269,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         Ok(entries)
     }
 
-    /// Keeps only the first `entries` of a resumed run.
     pub fn keep(&mut self, entries: usize) -> Result<()> {
-        match self.ends.get(entries) {
-            Some(&ends) => self.truncate(ends),
-            None => Ok(()),
-        }
+        self.ends.get(entries).copied().map_or(Ok(()), |ends| self.truncate(ends))
     }
 }

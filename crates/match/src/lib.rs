@@ -13,6 +13,7 @@ mod control;
 mod game;
 pub mod journal;
 mod lineup;
+mod message_error;
 #[cfg(test)]
 mod mock;
 pub mod openings;

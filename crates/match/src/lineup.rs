@@ -2,15 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::control::Control;
-use super::game::TimeSettings;
 use super::journal::Options;
 use super::participant::{self, Defaults, Participant};
 use super::pgn::{self, Header};
-use super::spec::Spec;
+use crate::{Control, Spec, TimeSettings};
 use patzer_io::error::Result;
 
-/// All participants of a match, with names and time settings by index.
+/// All participants of a match, by index.
 pub struct Lineup {
     pub participants: Vec<Participant>,
     pub names: Vec<String>,
@@ -18,7 +16,6 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    /// Loads the participants, and starts each program once to check it.
     pub fn load(specs: &[Spec], defaults: &Defaults, stop: &AtomicBool) -> Result<Lineup> {
         let mut participants = participant::load_all(specs, defaults)?;
         participant::start_programs(&mut participants, stop)?;
@@ -29,12 +26,10 @@ impl Lineup {
         })
     }
 
-    /// Threads of the player with the most: players take turns.
     pub fn threads(&self) -> usize {
         self.participants.iter().map(Participant::threads).max().unwrap_or(1)
     }
 
-    /// Whether no player is limited by time.
     pub fn deterministic(&self) -> bool {
         self.time_settings.iter().all(|settings| settings.control.deterministic())
     }
@@ -45,7 +40,6 @@ impl Lineup {
         matches!(&self.participants[..], [a, b] if key(a) == key(b))
     }
 
-    /// PGN tags of the match.
     pub fn header(&self, event: &str) -> Header {
         let mut header = Header::new(event, &self.names, &self.time_settings);
         for (engine, participant) in header.engines.iter_mut().zip(&self.participants) {
@@ -57,7 +51,6 @@ impl Lineup {
         header
     }
 
-    /// Limits of all participants, in words.
     pub fn limits(&self) -> String {
         let limits: Vec<String> =
             self.time_settings.iter().map(|settings| settings.control.to_string()).collect();
@@ -88,7 +81,6 @@ impl Lineup {
         format!("{limit}, {threads}, {hash}, {book}")
     }
 
-    /// Journal options of the participants.
     pub fn options(&self) -> Options {
         let mut options = Options::new();
         for (number, participant) in (1..).zip(&self.participants) {

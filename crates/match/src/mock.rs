@@ -6,25 +6,24 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+use crate::{Control, MoveReply, NoMove, Player, PlayerError, SearchInfo, TimeSettings, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
+
+pub const TIME: TimeSettings =
+    TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
 
 /// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {
     pub moves: Vec<String>,
-    /// From White's side.
     pub score: Score,
     pub time: Duration,
 }
 
 impl Scripted {
     pub fn new(moves: &str) -> Scripted {
-        Scripted {
-            moves: moves.split_whitespace().map(String::from).collect(),
-            score: 100,
-            time: Duration::ZERO,
-        }
+        let moves = moves.split_whitespace().map(String::from).collect();
+        Scripted { moves, score: 100, time: Duration::ZERO }
     }
 }
 
@@ -46,20 +45,9 @@ impl Player for Scripted {
     }
 }
 
-/// Plays a legal move that depends on its seed and the position alone.
-pub struct Hashing {
-    pub seed: u64,
-    pub score: fn(&Chess) -> Score,
-}
+pub struct Hashing(pub u64);
 
-impl Hashing {
-    pub fn new(seed: u64) -> Hashing {
-        Hashing { seed, score: material }
-    }
-}
-
-/// Material balance from the side to move, in centipawns.
-pub fn material(position: &Chess) -> Score {
+fn material(position: &Chess) -> Score {
     let side = |color| {
         let pieces = position.board().material_side(color);
         let [p, n, b, r, q] =
@@ -77,15 +65,15 @@ impl Player for Hashing {
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let (position, moves) = (turn.line.position(), turn.legal);
         // Seeds from 100 on prefer captures: the stronger players.
-        let at = mix(self.seed, turn.line.key()) as usize % moves.len();
-        let best = if self.seed >= 100 {
+        let at = mix(self.0, turn.line.key()) as usize % moves.len();
+        let best = if self.0 >= 100 {
             let mut order: Vec<_> = moves.iter().copied().collect();
             order.rotate_left(at);
             order.into_iter().max_by_key(|&m| m.capture().map_or(0, |role| role as i32))
         } else {
             Some(moves[at])
         };
-        let (score, nodes) = (Some((self.score)(position)), moves.len() as u64);
+        let (score, nodes) = (Some(material(position)), moves.len() as u64);
         let info = SearchInfo { score, depth: 1, nodes, ..SearchInfo::default() };
         Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: Duration::ZERO })
     }

@@ -1,7 +1,4 @@
-//! Ordered parallel map: numbered jobs run on several threads, results are received in order.
-//!
-//! If a result depends on its number alone, everything that the receiver decides and writes is the same for
-//! any number of threads.
+//! Ordered parallel map: results arrive in order, the same for any number of threads.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -11,32 +8,18 @@ use std::time::Duration;
 
 use patzer_io::error::{Error, Result};
 
-/// Job numbers and the threads to run them.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub numbers: Range<usize>,
     pub threads: usize,
 }
 
-/// Interval of `idle` calls and `stop` checks while no result arrives.
 const TICK: Duration = Duration::from_millis(50);
-
-enum WorkerMessage<T> {
-    Finished(usize, T),
-    Failed(Error),
-}
 
 /// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
-/// Runs until all jobs are done, `receive` breaks, or `stop` is set; unfinished jobs are aborted. Each thread
-/// creates its state with `begin`, from its own number.
-///
-/// Returns the number of finished results that were not received.
-///
-/// # Errors
-/// Errors of `receive` and `idle`; an error of `work` after all results before it have been
-/// received.
+/// Runs until all jobs are done, `receive` breaks, or `stop` is set; returns the number of results not received.
 pub fn run<W, T: Send>(
     crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),
@@ -61,12 +44,9 @@ pub fn run<W, T: Send>(
                     if number >= crew.numbers.end || halt.load(Ordering::Relaxed) {
                         return;
                     }
-                    let news = match work(&mut own, number, halt) {
-                        Ok(Some(result)) => WorkerMessage::Finished(number, result),
-                        Ok(None) => return,
-                        Err(error) => WorkerMessage::Failed(error),
-                    };
-                    let ends = matches!(news, WorkerMessage::Failed(_));
+                    let Some(news) = work(&mut own, number, halt).transpose() else { return };
+                    let news = news.map(|result| (number, result));
+                    let ends = news.is_err();
                     if sender.send(news).is_err() || ends {
                         return;
                     }
@@ -80,12 +60,11 @@ pub fn run<W, T: Send>(
         drop(sender);
         let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
         halt.store(true, Ordering::Relaxed);
-        let late = news.iter().filter(|news| matches!(news, WorkerMessage::Finished(..))).count();
+        let late = news.iter().filter(|news| news.is_ok()).count();
         ended.map(|discarded| discarded + late)
     })
 }
 
-/// Halts the run when a thread panics: its result would never arrive.
 struct HaltOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for HaltOnPanic<'_> {
@@ -96,10 +75,9 @@ impl Drop for HaltOnPanic<'_> {
     }
 }
 
-/// Passes results on in order; returns the number of finished ones left.
 fn collect<T>(
     mut next: usize,
-    news: &mpsc::Receiver<WorkerMessage<T>>,
+    news: &mpsc::Receiver<Result<(usize, T)>>,
     halt: &AtomicBool,
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
@@ -109,10 +87,10 @@ fn collect<T>(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(WorkerMessage::Finished(number, result)) => {
+            Ok(Ok((number, result))) => {
                 waiting.insert(number, result);
             }
-            Ok(WorkerMessage::Failed(error)) => {
+            Ok(Err(error)) => {
                 halt.store(true, Ordering::Relaxed);
                 failed.get_or_insert(error);
             }

@@ -4,7 +4,7 @@ use shakmaty::Color;
 
 use super::game::Game;
 
-/// Pairings, repeated every round with another opening.
+/// Pairings of one round, repeated every round with another opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
     /// Pairings of one round by player index; the first player has White in the first game.
@@ -14,26 +14,21 @@ pub struct Pairings {
 /// Two players and an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairing {
-    /// The first has White in the first game.
     pub players: [usize; 2],
-    /// Opening index, the same for all pairings of a round.
     pub opening: usize,
 }
 
 impl Pairings {
-    /// Pairs each of the first `seeds` players with all players after it: 1 is a gauntlet or a match of two,
-    /// `players` a round robin.
+    /// Pairs each of the first `seeds` players with all after it: 1 is a gauntlet, `players` a round robin.
     pub fn new(players: usize, seeds: usize) -> Pairings {
         let pairings = (0..players).flat_map(|b| (0..b.min(seeds)).map(move |a| [a, b])).collect();
         Pairings { pairings }
     }
 
-    /// Pairings in a round.
     pub fn round(&self) -> usize {
         self.pairings.len()
     }
 
-    /// Pairing of a pair index.
     pub fn pairing(&self, pair: usize) -> Pairing {
         let round = self.round().max(1);
         let players = self.pairings.get(pair % round).copied().unwrap_or_default();
@@ -44,10 +39,8 @@ impl Pairings {
 /// Two games from one opening with colours swapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// From 0.
     pub index: usize,
     pub pairing: Pairing,
-    /// The first player has White in the first game.
     pub games: [Game; 2],
 }
 
@@ -57,13 +50,11 @@ impl Pair {
         [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
     }
 
-    /// The games with the player indices of White and Black.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
         let ([first, second], [a, b]) = (&self.games, self.pairing.players);
         [(first, [a, b]), (second, [b, a])]
     }
 
-    /// Whether both games have the same moves.
     pub fn mirrored(&self) -> bool {
         let [first, second] = &self.games;
         first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))

@@ -1,16 +1,12 @@
-//! Plays pairs of games on several threads and delivers them in order.
-//!
-//! A pair's games depend on its index alone, so they are the same for any number of threads.
+//! Plays pairs of games in order; a pair's games depend on its index alone, whatever the threads.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 
-use super::game::{GameError, Rules, TimeSettings, play};
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs};
-use super::pairings::{Pair, Pairing, Pairings};
 use super::pgn::Header;
-use super::player::{Player, PlayerError};
+use crate::{GameError, Pair, Pairing, Pairings, Player, PlayerError, Rules, TimeSettings, play};
 use patzer_io::error::{Error, Result};
 
 /// Creates a player, by its index, for the games of one thread.
@@ -19,14 +15,10 @@ pub type PlayerFactory<'a> =
 
 /// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
-    /// Pair indices to play; a resumed match starts after the pairs on disk.
     pub pairs: Range<usize>,
-    /// Threads, each with players of its own.
     pub concurrency: usize,
     pub pairings: &'a Pairings,
-    /// By player index.
     pub time_settings: &'a [TimeSettings],
-    /// By player index.
     pub names: &'a [String],
     pub openings: &'a Openings,
     pub rules: Rules,
@@ -41,11 +33,7 @@ impl MatchConfig<'_> {
     }
 }
 
-/// Plays pairs until all are played, `receive` breaks, or `stop` is set; returns the number of finished pairs
-/// that were not received.
-///
-/// # Errors
-/// Errors of `receive`; the failure of a player, after all pairs before it have been received.
+/// Plays until all pairs are played, `receive` breaks, or `stop` is set; returns the number of pairs not received.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
@@ -54,7 +42,6 @@ pub fn run(
     idle: &mut dyn FnMut() -> Result<()>,
 ) -> Result<usize> {
     let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
-    // Players are created when first needed and kept.
     let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
         (config.prepare)(thread);
         config.time_settings.iter().map(|_| None).collect()
@@ -64,7 +51,6 @@ pub fn run(
     ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
 }
 
-/// Plays one pair; `None` if it was aborted.
 fn play_number(
     config: &MatchConfig,
     make: PlayerFactory,
@@ -85,14 +71,10 @@ fn play_number(
     let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(pairing.players) else {
         return Err(Error::internal("a player was to meet itself"));
     };
-    match play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt) {
-        Ok(pair) => Ok(Some(pair)),
-        Err(None) => Ok(None),
-        Err(Some(error)) => Err(error),
-    }
+    let played = play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt);
+    played.map(Some).or_else(|error| error.map_or(Ok(None), Err))
 }
 
-/// Plays both games; the error is `None` if they were aborted.
 fn play_pair(
     config: &MatchConfig,
     index: usize,
@@ -119,51 +101,45 @@ fn play_pair(
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::super::adjudication::Adjudication;
-    use super::super::control::Control;
-    use super::super::mock::Hashing;
+    use super::super::mock::{Hashing, TIME};
     use super::super::openings::BookOptions;
     use super::*;
+    use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
-
-    fn plan<'a>(
+    pub fn plan(
         pairs: Range<usize>,
         concurrency: usize,
-        openings: &'a Openings,
-        pairings: &'a Pairings,
+        players: usize,
         max_moves: u32,
-    ) -> MatchConfig<'a> {
-        static NAMES: [String; 4] = [const { String::new() }; 4];
+    ) -> MatchConfig<'static> {
+        static NAMES: LazyLock<[String; 4]> = LazyLock::new(|| ["a", "b", "c", "d"].map(String::from));
+        static OPENINGS: LazyLock<Openings> =
+            LazyLock::new(|| Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap());
         let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
-        let rules = Rules { adjudication, recover: false, syzygy: None };
-        let (time_settings, names) = (&[TIME; 4][..], &NAMES[..]);
-        let header = Header::new("", names, time_settings);
         MatchConfig {
             pairs,
             concurrency,
-            pairings,
-            time_settings,
-            names,
-            openings,
-            rules,
-            header,
+            pairings: Box::leak(Box::new(Pairings::new(players, players))),
+            time_settings: &[TIME; 4],
+            names: &*NAMES,
+            openings: &OPENINGS,
+            rules: Rules { adjudication, recover: false, syzygy: None },
+            header: Header::new("", &*NAMES, &[TIME; 4]),
             prepare: &|_| {},
         }
     }
 
-    fn hashing(number: usize, _: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
-        Ok(Box::new(Hashing::new([100, 7, 8, 9][number])))
+    type NewPlayer = std::result::Result<Box<dyn Player>, PlayerError>;
+
+    pub fn hashing(number: usize, _: &AtomicBool) -> NewPlayer {
+        Ok(Box::new(Hashing([100, 7, 8, 9][number])))
     }
 
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let two_players = Pairings::new(2, 1);
-        let plan = plan(range, concurrency, &openings, &two_players, 40);
+        let plan = plan(range, concurrency, 2, 40);
         let mut got = Vec::new();
         let mut receive = |pair| {
             got.push(pair);
@@ -180,7 +156,6 @@ mod tests {
         assert!(alone.iter().enumerate().all(|(i, pair)| pair.index == i));
         assert_eq!(alone, pairs(2, 0..12, usize::MAX));
         assert_eq!(alone, pairs(5, 0..12, usize::MAX));
-        // A later start continues the sequence.
         assert_eq!(alone[5..], pairs(3, 5..12, usize::MAX));
     }
 
@@ -196,21 +171,18 @@ mod tests {
         for pair in pairs(2, 0..6, usize::MAX) {
             let [first, second] = &pair.games;
             assert_eq!(first.start, second.start);
-            // The players choose differently, so swapped colours change the game.
             assert!(!pair.mirrored());
         }
     }
 
     #[test]
     fn several_players_meet_as_scheduled_from_the_opening_of_their_round() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(4, 4);
         let mut got = Vec::new();
         let mut receive = |pair: Pair| {
             got.push((pair.pairing.players, pair.games[0].start.clone()));
             Ok(ControlFlow::Continue(()))
         };
-        let plan = plan(0..12, 3, &openings, &pairings, 2);
+        let plan = plan(0..12, 3, 4, 2);
         run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
         assert_eq!(got.len(), 12);
         assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
@@ -220,9 +192,7 @@ mod tests {
 
     #[test]
     fn a_player_that_panics_ends_the_run() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let plan = plan(0..usize::MAX, 2, &openings, &pairings, 5);
+        let plan = plan(0..usize::MAX, 2, 2, 5);
         let first = AtomicBool::new(true);
         let players = |number: usize, stop: &AtomicBool| {
             assert!(!first.swap(false, Ordering::Relaxed), "for the test");
@@ -235,7 +205,6 @@ mod tests {
         assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
     }
 
-    /// Plays 13 games in all, then fails.
     struct Mortal<'a>(Hashing, &'a AtomicUsize);
 
     impl Player for Mortal<'_> {
@@ -244,10 +213,7 @@ mod tests {
             if dies { Err(PlayerError::Crash("exit status: 3".into())) } else { Ok(()) }
         }
 
-        fn choose(
-            &mut self,
-            turn: &super::super::player::Turn,
-        ) -> std::result::Result<super::super::player::MoveReply, PlayerError> {
+        fn choose(&mut self, turn: &crate::Turn) -> std::result::Result<crate::MoveReply, PlayerError> {
             self.0.choose(turn)
         }
     }
@@ -255,12 +221,9 @@ mod tests {
     #[test]
     fn a_player_that_fails_ends_the_run_after_the_pairs_before_it() {
         static GAMES: AtomicUsize = AtomicUsize::new(0);
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let names = ["a".to_string(), "b".to_string()];
-        let plan = MatchConfig { names: &names, ..plan(0..1000, 1, &openings, &pairings, 5) };
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
-            Ok(Box::new(Mortal(Hashing::new(number as u64), &GAMES)))
+        let plan = plan(0..1000, 1, 2, 5);
+        let players = |number: usize, _: &AtomicBool| -> NewPlayer {
+            Ok(Box::new(Mortal(Hashing(number as u64), &GAMES)))
         };
         let mut pairs = 0;
         let mut receive = |_| {
@@ -275,9 +238,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
-        let pairings = Pairings::new(2, 1);
-        let plan = plan(0..1000, 2, &openings, &pairings, 5);
+        let plan = plan(0..1000, 2, 2, 5);
         let mut receive = |_| Err(Error::usage("full"));
         let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
         assert_eq!(ended.unwrap_err().to_string(), "full");

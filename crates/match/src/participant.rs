@@ -1,6 +1,4 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
-//!
-//! A participant creates as many players as there are concurrent games.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -9,32 +7,23 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::control::Control;
-use super::game::TimeSettings;
-use super::player::{InProcess, Player, PlayerError};
-use super::spec::Spec;
-use super::uci::{Program, Timeouts, UciPlayer};
+use super::uci::{Program, UciPlayer};
+use crate::{Control, InProcess, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Settings of players that do not set their own.
 #[derive(Debug, Clone)]
 pub struct Defaults {
     pub control: Control,
-    /// How far the time may be overstepped.
     pub margin: Duration,
-    /// Transposition table of players in this process, MiB.
     pub hash: usize,
-    /// Time reserve of players in this process.
     pub overhead: Duration,
     pub timeouts: Timeouts,
 }
 
-/// One participant; each concurrent game has its own player of it.
 pub struct Participant {
-    /// Name in the PGN and in messages.
     pub name: String,
     pub time_settings: TimeSettings,
     /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal.
@@ -42,28 +31,19 @@ pub struct Participant {
     kind: Kind,
     /// Programs started by [`start_programs`], for the first games.
     spares: Mutex<Vec<UciPlayer>>,
-    /// From `id name`.
     engine_name: Option<String>,
 }
 
 enum Kind {
-    InProcess(Own),
+    InProcess(Evaluation, PlayerSettings),
     Program(Arc<Program>),
 }
 
-struct Own {
-    evaluation: Evaluation,
-    settings: PlayerSettings,
-}
-
-impl Own {
-    fn player(&self) -> InProcess {
-        InProcess::new(engine::engine(&self.evaluation, self.settings.hash_mb), self.settings.overhead)
-    }
+fn bundled(evaluation: &Evaluation, settings: &PlayerSettings) -> InProcess {
+    InProcess::new(engine::engine(evaluation, settings.hash_mb), settings.overhead)
 }
 
 impl Participant {
-    /// Finds and reads the file that a description names, without starting a program.
     pub fn load(spec: &Spec, defaults: &Defaults) -> Result<Participant> {
         let control = if spec.control.is_unlimited() { defaults.control } else { spec.control };
         let time_settings = TimeSettings {
@@ -87,7 +67,6 @@ impl Participant {
         matches!(self.kind, Kind::Program(_))
     }
 
-    /// Value of the option `Threads`, or 1.
     pub fn threads(&self) -> usize {
         self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
     }
@@ -95,19 +74,17 @@ impl Participant {
     /// Transposition table in MiB; `None` if the program decides.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
-            Kind::InProcess(own) => Some(own.settings.hash_mb),
+            Kind::InProcess(_, settings) => Some(settings.hash_mb),
             Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
         }
     }
 
-    /// Value of a program's option, if set.
     fn option(&self, name: &str) -> Option<&str> {
         let Kind::Program(program) = &self.kind else { return None };
         let option = program.options.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         option.map(|(_, value)| value.as_str())
     }
 
-    /// Name from `id name`, after [`start_programs`].
     pub fn engine_name(&self) -> Option<&str> {
         self.engine_name.as_deref()
     }
@@ -115,7 +92,7 @@ impl Participant {
     /// Settings that affect play, apart from file and limits, in one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
-            Kind::InProcess(own) => format!("in process, Hash {}", own.settings.hash_mb),
+            Kind::InProcess(_, settings) => format!("in process, Hash {}", settings.hash_mb),
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -129,37 +106,32 @@ impl Participant {
         }
     }
 
-    /// Creates a player for one game, starting the program if needed.
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
-        match &self.kind {
-            Kind::InProcess(own) => Ok(Box::new(own.player())),
-            Kind::Program(program) => {
-                let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                if let Some(spare) = spare {
-                    return Ok(Box::new(spare));
-                }
-                let mut player = UciPlayer::launch(program.clone())?;
-                player.handshake(stop)?;
-                Ok(Box::new(player))
-            }
+        let program = match &self.kind {
+            Kind::Program(program) => program,
+            Kind::InProcess(evaluation, settings) => return Ok(Box::new(bundled(evaluation, settings))),
+        };
+        let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(spare) = spare {
+            return Ok(Box::new(spare));
         }
+        let mut player = UciPlayer::launch(program.clone())?;
+        player.handshake(stop)?;
+        Ok(Box::new(player))
     }
 
-    /// Creates an in-process player; `None` if the participant is a program.
     pub fn in_process(&self) -> Option<InProcess> {
         match &self.kind {
-            Kind::InProcess(own) => Some(own.player()),
+            Kind::InProcess(evaluation, settings) => Some(bundled(evaluation, settings)),
             Kind::Program(_) => None,
         }
     }
 
-    /// Ends programs that were started but not used.
     pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Loads participants, and renames those of the same name.
 pub fn load_all(specs: &[Spec], defaults: &Defaults) -> Result<Vec<Participant>> {
     let loaded = specs.iter().map(|spec| Participant::load(spec, defaults));
     let mut participants = loaded.collect::<Result<Vec<Participant>>>()?;
@@ -176,7 +148,7 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
                 let player = UciPlayer::launch(program.clone());
                 Some(player.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?)
             }
-            Kind::InProcess(_) => None,
+            Kind::InProcess(..) => None,
         });
     }
     for (participant, player) in participants.iter_mut().zip(started) {
@@ -191,7 +163,6 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
     Ok(())
 }
 
-/// Renames participants of the same name: by path, or with a letter.
 fn make_names_unique(participants: &mut [Participant], specs: &[Spec]) {
     let same = |names: &[String], i: usize| names.iter().filter(|name| **name == names[i]).count() > 1;
     let mut names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
@@ -216,7 +187,6 @@ fn file_name(cmd: &str) -> String {
     Path::new(cmd).file_name().map_or_else(|| cmd.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Resolves a command: as given, in the working folder, or in `PATH`.
 fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     if cmd.is_empty() {
         return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
@@ -230,11 +200,9 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
         places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
     }
     let found = places.into_iter().find(|place| place.is_file());
-    // The error comes from whoever opens it.
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
-/// Recognises executables of common systems, and scripts.
 fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
     let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
@@ -260,7 +228,6 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
     })
 }
 
-/// Loads an embedded evaluation by name, or a weights file or network, compressed or not.
 pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
     match path.to_str().and_then(Evaluation::embedded) {
         Some(evaluation) => Ok(evaluation),
@@ -269,16 +236,14 @@ pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
 }
 
 fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
-    let refuse = |what: &str| Err(Error::usage(format!("{}: {what} is for programs only", spec.cmd)));
-    if spec.args.is_some() {
-        return refuse("args=");
-    }
-    if spec.dir.is_some() {
-        return refuse("dir=");
+    for (key, given) in [("args=", spec.args.is_some()), ("dir=", spec.dir.is_some())] {
+        if given {
+            return Err(Error::usage(format!("{}: {key} is for programs only", spec.cmd)));
+        }
     }
     let mut settings = PlayerSettings { hash_mb: defaults.hash, overhead: defaults.overhead };
     for (name, value) in &spec.options {
         settings.set(name, value).map_err(|error| Error::usage(format!("{}: {error}", spec.cmd)))?;
     }
-    Ok(Kind::InProcess(Own { evaluation: load_evaluation(path)?, settings }))
+    Ok(Kind::InProcess(load_evaluation(path)?, settings))
 }

@@ -11,29 +11,22 @@ use shakmaty::fen::Fen;
 use shakmaty::san::San;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
-use super::control::Control;
-use super::game::{Game, PlayedMove, Reason, TimeSettings};
-use super::pairings::Pair;
+use crate::{Control, Game, Pair, PlayedMove, Reason, TimeSettings};
 use patzer_chess::score::{MATE, Score, is_mate};
 
-/// PGN tags common to all games of a match.
 #[derive(Debug, Clone)]
 pub struct Header {
     pub event: String,
-    /// By player index.
     pub names: Vec<String>,
     /// Names from `id name`; `None` for players in this process.
     pub engines: Vec<Option<String>>,
-    /// By player index.
     pub controls: Vec<Control>,
-    /// Whether move times are written.
     pub times: bool,
     /// `None` for reproducible games.
     pub date: Option<String>,
 }
 
 impl Header {
-    /// Tags of a match between players in this process.
     pub fn new(event: &str, names: &[String], time_settings: &[TimeSettings]) -> Header {
         let controls: Vec<Control> =
             time_settings.iter().map(|time_settings| time_settings.control).collect();
@@ -48,7 +41,6 @@ impl Header {
     }
 }
 
-/// Date in UTC as PGN writes it: `2026.11.21`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     day((since.as_secs() / 86_400) as i64)
@@ -66,7 +58,6 @@ fn day(number: i64) -> String {
     format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
 }
 
-/// Line width of movetext.
 const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
@@ -79,16 +70,13 @@ pub fn pair(pair: &Pair, header: &Header) -> String {
     out
 }
 
-/// Movetext with line breaks.
 struct Movetext<'a> {
     out: &'a mut String,
     column: usize,
-    /// Token under construction.
     token: String,
 }
 
 impl Movetext<'_> {
-    /// Writes the token, on a new line if it does not fit.
     fn push(&mut self) {
         if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
             self.out.push('\n');
@@ -103,8 +91,7 @@ impl Movetext<'_> {
     }
 }
 
-/// Writes a game with an empty line after it. `players` are the indices of White and Black, `round` the tag's
-/// value.
+/// Writes a game with an empty line after it. `players` are the indices of White and Black.
 pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     write_tags(out, game, header, players, round);
     let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
@@ -135,7 +122,6 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
         text.push();
     }
     if game.moves.is_empty() {
-        // Writing to a String cannot fail.
         let _ = write!(text.token, "{{{}}}", ending(game, &position));
         text.push();
     }
@@ -184,22 +170,14 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
         ("Limit", |control| if control.deterministic() { control.to_string() } else { String::new() }),
     ] {
         let (w, b) = (of(&ours), of(&theirs));
-        if w == b {
-            if !w.is_empty() {
-                tag(name, &w);
-            }
-            continue;
-        }
-        for (side, value) in [("White", w), ("Black", b)] {
-            if !value.is_empty() {
-                tag(&format!("{side}{name}"), &value);
-            }
+        let sides = if w == b { vec![("", w)] } else { vec![("White", w), ("Black", b)] };
+        for (side, value) in sides.iter().filter(|(_, value)| !value.is_empty()) {
+            tag(&format!("{side}{name}"), value);
         }
     }
     out.push('\n');
 }
 
-/// Value of the `Termination` tag, as in fastchess and cutechess-cli.
 fn termination(reason: Reason) -> &'static str {
     match reason {
         Reason::TimeForfeit => "time forfeit",
@@ -219,7 +197,6 @@ pub fn how_it_ended(game: &Game) -> String {
     ending(game, &position)
 }
 
-/// Final comment; `position` is the last one.
 fn ending(game: &Game, position: &Chess) -> String {
     let name = |color: Color| color.fold_wb("White", "Black");
     // The player that fails is to move, or failed before its first move.
@@ -249,7 +226,6 @@ fn ending(game: &Game, position: &Chess) -> String {
     }
 }
 
-/// Begins a move comment: `{+0.35/12 0.050s, n=5000`.
 fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     let info = &played.info;
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
@@ -270,7 +246,6 @@ fn comment(out: &mut String, played: &PlayedMove, times: bool) {
     }
 }
 
-/// Score in pawns with sign, or plies to mate.
 fn score(out: &mut String, score: Score) {
     out.push(if score < 0 { '-' } else { '+' });
     let size = score.unsigned_abs();
@@ -321,13 +296,8 @@ mod tests {
         let moves = moves.iter().map(|&(san, score)| {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
-            let info = SearchInfo {
-                score: Some(score),
-                depth: 12,
-                nodes: 5000,
-                nps: 100_000,
-                ..SearchInfo::default()
-            };
+            let score = Some(score);
+            let info = SearchInfo { score, depth: 12, seldepth: 0, nodes: 5000, nps: 100_000 };
             PlayedMove { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();
@@ -409,7 +379,6 @@ mod tests {
     #[test]
     fn checks_and_mates_are_marked_as_the_standard_asks() {
         use shakmaty::san::SanPlus;
-        // Checks along the way, mate at the end, compared with shakmaty's SAN.
         let mut moves = Vec::new();
         let mut position = Chess::default();
         let mut expected = Vec::new();

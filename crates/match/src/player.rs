@@ -1,6 +1,4 @@
-//! The player interface.
-//!
-//! The game trusts nothing that a player reports: it checks legality, and measures time around the player.
+//! The player interface. The game checks legality, and measures time outside the player.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,12 +18,10 @@ pub struct Turn<'a> {
     pub legal: &'a MoveList,
     pub own: &'a Timer,
     pub other: &'a Timer,
-    /// Set to abort the game.
     pub stop: &'a AtomicBool,
 }
 
 impl Turn<'_> {
-    /// How castling moves are written.
     pub fn castling(&self) -> CastlingMode {
         self.line.start().castles().mode()
     }
@@ -36,22 +32,18 @@ impl Turn<'_> {
 pub struct SearchInfo {
     /// Centipawns or mate score from the mover's side; `None` if not reported.
     pub score: Option<Score>,
-    /// Plies.
     pub depth: i32,
     /// Selective depth in plies; 0 if not reported.
     pub seldepth: i32,
     pub nodes: u64,
-    /// Nodes a second; 0 if not reported.
     pub nps: u64,
 }
 
 /// A player's reply to a [`Turn`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveReply {
-    /// May be illegal.
     pub best: Result<Move, NoMove>,
     pub info: SearchInfo,
-    /// Wall-clock time measured outside the player.
     pub time: Duration,
 }
 
@@ -62,11 +54,9 @@ pub struct NoMove(pub String);
 /// Why a player did not answer. [`Player::new_game`] restarts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayerError {
-    /// The game was aborted.
     Stopped,
     /// The program exited or closed its output; with the known cause.
     Crash(String),
-    /// No answer in time; with the known cause.
     Stall(String),
     /// Cannot play this game at all; restarting does not help.
     Unable(String),
@@ -85,7 +75,6 @@ impl fmt::Display for PlayerError {
 
 /// Anything that chooses moves.
 pub trait Player: Send {
-    /// Prepares for an unrelated game from `start`.
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError>;
 
     /// Chooses a move. A player that exceeds its clock may be abandoned; the reply then has a time beyond it.
@@ -99,7 +88,6 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// `overhead` is the time reserve of the engine.
     pub fn new(engine: Box<dyn Engine>, overhead: Duration) -> InProcess {
         InProcess { engine, overhead }
     }

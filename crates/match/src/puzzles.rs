@@ -5,7 +5,6 @@
 //! position, so the number of moves depends on the file alone. Any mate is correct.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,23 +15,20 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
+use crate::message_error::message_error;
 use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, engine};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// A puzzle with one task for each move of the solver.
 #[derive(Debug, Clone)]
 pub struct Puzzle {
-    /// Id in the file, or the line number.
     pub name: String,
     pub rating: Option<u32>,
-    /// Positions in which the solver is to move.
     pub tasks: Vec<Task>,
 }
 
-/// A position with its solution.
 #[derive(Debug, Clone)]
 pub struct Task {
     pub line: Line,
@@ -47,42 +43,24 @@ impl Task {
     }
 }
 
-/// Contents of a puzzle file.
 #[derive(Debug, Default)]
 pub struct Puzzles {
     pub puzzles: Vec<Puzzle>,
-    /// Line and reason of each bad puzzle.
     pub bad: Vec<(u64, PuzzleError)>,
 }
 
-/// What is wrong with a puzzle.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PuzzleError {
-    NotText,
-    TooFewFields,
-    Position(String),
-    NotAMove(String),
-    IllegalMove(String),
-    NoMoves,
-    NoSolution,
-}
-
-impl fmt::Display for PuzzleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PuzzleError::NotText => f.write_str("is not text"),
-            PuzzleError::TooFewFields => f.write_str("has fewer than four fields"),
-            PuzzleError::Position(reason) => f.write_str(reason),
-            PuzzleError::NotAMove(text) => write!(f, "`{text}` is not a move"),
-            PuzzleError::IllegalMove(text) => write!(f, "`{text}` is not legal"),
-            PuzzleError::NoMoves => f.write_str("has no move to find"),
-            PuzzleError::NoSolution => f.write_str("names neither a best move (bm) nor one to avoid (am)"),
-        }
-    }
-}
+message_error!(PuzzleError);
 
 fn parse_fen(text: &str) -> std::result::Result<Chess, PuzzleError> {
-    fen::position(text, false).map_err(|reason| PuzzleError::Position(reason.to_string()))
+    fen::position(text, false).map_err(|reason| PuzzleError(reason.to_string()))
+}
+
+fn not_a_move(text: &str) -> PuzzleError {
+    PuzzleError(format!("`{text}` is not a move"))
+}
+
+fn illegal(text: &str) -> PuzzleError {
+    PuzzleError(format!("`{text}` is not legal"))
 }
 
 /// Reads a puzzle file, compressed or not; its first line decides the format.
@@ -93,13 +71,10 @@ pub fn read(path: &Path) -> Result<Puzzles> {
         return Err(Error::data(path, "is empty"));
     }
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves") {
-        return read_csv(path, reader);
-    }
-    read_epd(path, reader)
+    let csv = first.split(|byte| *byte == b',').any(|column| column.trim_ascii() == b"Moves");
+    if csv { read_csv(path, reader) } else { read_epd(path, reader) }
 }
 
-/// Reads a CSV with the columns `FEN` and `Moves`, and optionally `PuzzleId` and `Rating`.
 fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(reader);
@@ -119,7 +94,7 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
             Err(error) if error.is_io_error() => return Err(fault(error)),
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                out.bad.push((line, PuzzleError::NotText));
+                out.bad.push((line, PuzzleError("is not text".into())));
                 continue;
             }
         };
@@ -137,29 +112,26 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// Tasks of a solution whose first move is the opponent's.
 fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
     let mut line = Line::new(parse_fen(fen)?);
     let mut tasks = Vec::new();
     for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
-        let played =
-            parsed.to_move(line.position()).map_err(|_| PuzzleError::IllegalMove(text.to_string()))?;
+        let parsed = text.parse::<UciMove>().map_err(|_| not_a_move(text))?;
+        let played = parsed.to_move(line.position()).map_err(|_| illegal(text))?;
         if i % 2 == 1 {
             tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
         }
         line.play(played);
     }
-    if tasks.is_empty() { Err(PuzzleError::NoMoves) } else { Ok(tasks) }
+    if tasks.is_empty() { Err(PuzzleError("has no move to find".into())) } else { Ok(tasks) }
 }
 
-/// Reads EPD with `bm` or `am`.
 fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     let mut out = Puzzles::default();
     for (number, line) in (1u64..).zip(reader.split(b'\n')) {
         let line = line.map_err(|e| Error::io(path, e))?;
         let Ok(text) = std::str::from_utf8(&line) else {
-            out.bad.push((number, PuzzleError::NotText));
+            out.bad.push((number, PuzzleError("is not text".into())));
             continue;
         };
         if text.trim().is_empty() || text.starts_with('#') {
@@ -176,11 +148,10 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
     Ok(out)
 }
 
-/// Parses an EPD line into its `id` and task.
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let fields: Vec<&str> = text.split_whitespace().take(4).collect();
     let [board, turn, castling, ep] = fields[..] else {
-        return Err(PuzzleError::TooFewFields);
+        return Err(PuzzleError("has fewer than four fields".into()));
     };
     let position = parse_fen(&format!("{board} {turn} {castling} {ep} 0 1"))?;
     let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
@@ -190,9 +161,8 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
         match code {
             "id" => name = Some(operands.trim().trim_matches('"').to_string()),
             "bm" | "am" => {
-                let found: std::result::Result<Vec<Move>, PuzzleError> =
-                    operands.split_whitespace().map(|text| parse_san(&position, text)).collect();
-                moves = Some((found?, code == "am"));
+                let found = operands.split_whitespace().map(|text| parse_san(&position, text));
+                moves = Some((found.collect::<std::result::Result<Vec<Move>, _>>()?, code == "am"));
             }
             _ => {}
         }
@@ -201,20 +171,17 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
         Some((moves, avoid)) if !moves.is_empty() => {
             Ok((name, Task { line: Line::new(position), moves, avoid }))
         }
-        _ => Err(PuzzleError::NoSolution),
+        _ => Err(PuzzleError("names neither a best move (bm) nor one to avoid (am)".into())),
     }
 }
 
 fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
-    let san = text.parse::<San>().map_err(|_| PuzzleError::NotAMove(text.to_string()))?;
-    san.to_move(position).map_err(|_| PuzzleError::IllegalMove(text.to_string()))
+    text.parse::<San>().map_err(|_| not_a_move(text))?.to_move(position).map_err(|_| illegal(text))
 }
 
-/// Number of puzzles and moves solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PuzzleScore {
     pub puzzles: u64,
-    /// Puzzles with every move correct.
     pub solved: u64,
     pub moves: u64,
     pub moves_correct: u64,
@@ -246,16 +213,13 @@ fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &Atomi
     PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
 }
 
-/// Rating points in a row of [`SuiteScore::by_rating`].
 const BAND: u32 = 200;
 
-/// Scores of a puzzle suite.
 #[derive(Debug, Default)]
 pub struct SuiteScore {
     pub total: PuzzleScore,
     /// By rating, rounded down to 200 points.
     pub by_rating: BTreeMap<u32, PuzzleScore>,
-    /// Names of the puzzles that were not solved.
     pub unsolved: Vec<String>,
 }
 
@@ -310,21 +274,19 @@ mod tests {
     }
 
     #[test]
-    fn any_mate_is_right() {
+    fn any_mate_is_right_and_moves_to_avoid_are_wrong() {
         // Ra8 and Rb8 both mate; the solution has only one of them.
-        let text = "7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";";
-        let (name, task) = epd_task(text).unwrap();
-        assert_eq!(name.as_deref(), Some("two"));
-        for (text, right) in [("Ra8", true), ("Rb8", true), ("Kf1", false)] {
-            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
-        }
-    }
-
-    #[test]
-    fn moves_to_avoid_are_wrong() {
-        let (_, task) = epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;").unwrap();
-        for (text, right) in [("e4", false), ("e3", false), ("Kd2", true)] {
-            assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right);
+        let mate = ("7k/6pp/8/8/8/8/8/RR4K1 w - - bm Ra8+; id \"two\";", Some("two"));
+        let avoid = ("4k3/8/8/8/8/8/4P3/4K3 w - - am e4 e3;", None);
+        for ((text, id), answers) in [
+            (mate, [("Ra8", true), ("Rb8", true), ("Kf1", false)]),
+            (avoid, [("e4", false), ("e3", false), ("Kd2", true)]),
+        ] {
+            let (name, task) = epd_task(text).unwrap();
+            assert_eq!(name.as_deref(), id);
+            for (text, right) in answers {
+                assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
+            }
         }
         assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
     }

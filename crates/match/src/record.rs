@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::game::Reason;
 use super::journal::{JournalEntry, JournaledFile};
-use super::pairings::Pair;
+use crate::{Pair, Reason};
 
 pub use super::journal::{Arguments, Options};
 
-/// A PGN with its journal.
 pub type MatchRecord = JournaledFile<PairEntry>;
 
-/// Result of a pair, as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairEntry {
     /// From 1, as in the PGN's rounds.
@@ -25,7 +22,6 @@ pub struct PairEntry {
     /// First player's half points in each game, 0 to 2.
     pub half_points: [u8; 2],
     pub reasons: [Reason; 2],
-    /// Both games have the same moves.
     pub mirrored: bool,
 }
 
@@ -55,7 +51,6 @@ impl JournalEntry for PairEntry {
     }
 }
 
-/// Path of the journal that belongs to a PGN.
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
 }
@@ -63,6 +58,8 @@ pub fn journal_path(pgn: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use patzer_io::error::Result;
+    use std::fs;
 
     fn options(seed: &str) -> Options {
         [("seed".to_string(), seed.to_string())].into()
@@ -73,13 +70,27 @@ mod tests {
         PairEntry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
     }
 
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.pgn");
+        (folder, path)
+    }
+
+    fn create(path: &Path) -> Result<MatchRecord> {
+        MatchRecord::create(path, &Arguments::new(), &options("1"))
+    }
+
+    fn resume(path: &Path) -> Result<(MatchRecord, Vec<PairEntry>)> {
+        MatchRecord::resume(path, &Arguments::new(), &options("1"))
+    }
+
     fn text(pair: usize) -> String {
         format!("games of pair {pair}\n").repeat(pair)
     }
 
     fn written(folder: &Path, pairs: usize) -> PathBuf {
         let path = folder.join("t.pgn");
-        let mut record = MatchRecord::create(&path, &Arguments::new(), &options("1")).unwrap();
+        let mut record = create(&path).unwrap();
         for pair in 1..=pairs {
             record.append(&entry(pair), text(pair).as_bytes()).unwrap();
         }
@@ -91,48 +102,45 @@ mod tests {
     fn a_record_goes_on_where_it_ended() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 3);
-        let (mut record, entries) = MatchRecord::resume(&path, &Arguments::new(), &options("1")).unwrap();
+        let (mut record, entries) = resume(&path).unwrap();
         assert_eq!(entries, [entry(1), entry(2), entry(3)]);
         record.append(&entry(4), text(4).as_bytes()).unwrap();
         drop(record);
         let whole = written(tempfile::tempdir().unwrap().keep().as_path(), 4);
-        assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&whole).unwrap());
-        assert_eq!(std::fs::read(journal_path(&path)).unwrap(), std::fs::read(journal_path(&whole)).unwrap());
-        std::fs::remove_dir_all(whole.parent().unwrap()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), fs::read(&whole).unwrap());
+        assert_eq!(fs::read(journal_path(&path)).unwrap(), fs::read(journal_path(&whole)).unwrap());
+        fs::remove_dir_all(whole.parent().unwrap()).unwrap();
     }
 
     #[test]
     fn files_cut_anywhere_give_whole_pairs_that_agree() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 3);
-        let (pgn, journal) = (std::fs::read(&path).unwrap(), std::fs::read(journal_path(&path)).unwrap());
+        let (pgn, journal) = (fs::read(&path).unwrap(), fs::read(journal_path(&path)).unwrap());
         for pgn_length in (0..=pgn.len()).step_by(7) {
             for journal_length in (0..=journal.len()).step_by(13) {
-                std::fs::write(&path, &pgn[..pgn_length]).unwrap();
-                std::fs::write(journal_path(&path), &journal[..journal_length]).unwrap();
-                let (record, entries) = MatchRecord::resume(&path, &Arguments::new(), &options("1")).unwrap();
+                fs::write(&path, &pgn[..pgn_length]).unwrap();
+                fs::write(journal_path(&path), &journal[..journal_length]).unwrap();
+                let (record, entries) = resume(&path).unwrap();
                 drop(record);
                 let text: String = (1..=entries.len()).map(text).collect();
-                assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-                assert_eq!(
-                    std::fs::read_to_string(journal_path(&path)).unwrap().lines().count(),
-                    entries.len() + 1
-                );
+                assert_eq!(fs::read_to_string(&path).unwrap(), text);
+                let journal = fs::read_to_string(journal_path(&path)).unwrap();
+                assert_eq!(journal.lines().count(), entries.len() + 1);
             }
         }
     }
 
     #[test]
     fn the_command_line_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.pgn");
+        let (_folder, path) = place();
         assert_eq!(MatchRecord::arguments(&path).unwrap(), None);
         let arguments = Arguments::from([("tc".to_string(), vec!["8+0.08".to_string()])]);
         MatchRecord::create(&path, &arguments, &options("1")).unwrap();
         assert_eq!(MatchRecord::arguments(&path).unwrap(), Some(arguments));
-        std::fs::write(journal_path(&path), "{\"patzer_journal\":1,\"options\":{}}\n").unwrap();
+        fs::write(journal_path(&path), "{\"patzer_journal\":1,\"options\":{}}\n").unwrap();
         assert!(MatchRecord::arguments(&path).unwrap_err().to_string().contains("another version"));
-        std::fs::write(journal_path(&path), "{\"patzer_jou").unwrap();
+        fs::write(journal_path(&path), "{\"patzer_jou").unwrap();
         assert_eq!(MatchRecord::arguments(&path).unwrap(), None);
     }
 
@@ -145,37 +153,25 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_pgn_is_never_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("my-games.pgn");
-        std::fs::write(&path, "[Event \"precious\"]\n").unwrap();
-        for error in [
-            MatchRecord::create(&path, &Arguments::new(), &options("1")).err(),
-            MatchRecord::resume(&path, &Arguments::new(), &options("1")).err(),
-        ] {
+    fn foreign_files_are_never_overwritten_and_folders_are_refused() {
+        let (_folder, path) = place();
+        fs::write(&path, "[Event \"precious\"]\n").unwrap();
+        for error in [create(&path).err(), resume(&path).err()] {
             assert_eq!(error.unwrap().exit_code(), 1);
         }
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "[Event \"precious\"]\n");
         assert!(!journal_path(&path).exists());
-    }
 
-    #[test]
-    fn a_foreign_journal_is_never_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("my.pgn");
-        std::fs::write(journal_path(&path), "Dear diary").unwrap();
-        let error = MatchRecord::create(&path, &Arguments::new(), &options("1")).err().unwrap().to_string();
+        let (_folder, path) = place();
+        fs::write(journal_path(&path), "Dear diary").unwrap();
+        let error = create(&path).err().unwrap().to_string();
         assert!(error.contains("not a journal of patzer"), "{error}");
-        assert_eq!(std::fs::read_to_string(journal_path(&path)).unwrap(), "Dear diary");
+        assert_eq!(fs::read_to_string(journal_path(&path)).unwrap(), "Dear diary");
         assert!(!path.exists());
-    }
 
-    #[test]
-    fn what_is_no_regular_file_is_refused_and_gets_no_journal() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.pgn");
-        std::fs::create_dir(&path).unwrap();
-        let error = MatchRecord::create(&path, &Arguments::new(), &options("1")).err().unwrap();
+        let (_folder, path) = place();
+        fs::create_dir(&path).unwrap();
+        let error = create(&path).err().unwrap();
         assert_eq!(error.exit_code(), 1);
         assert!(error.to_string().contains("not a regular file"), "{error}");
         assert!(!journal_path(&path).exists());
@@ -183,11 +179,10 @@ mod tests {
 
     #[test]
     fn two_tests_do_not_share_a_record() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.pgn");
-        let first = MatchRecord::create(&path, &Arguments::new(), &options("1")).unwrap();
-        assert!(MatchRecord::create(&path, &Arguments::new(), &options("1")).is_err());
+        let (_folder, path) = place();
+        let first = create(&path).unwrap();
+        assert!(create(&path).is_err());
         drop(first);
-        assert!(MatchRecord::create(&path, &Arguments::new(), &options("1")).is_ok());
+        assert!(create(&path).is_ok());
     }
 }

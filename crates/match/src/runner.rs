@@ -7,34 +7,27 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::game::Reason;
-use super::pairings::Pair;
 use super::pairs::{self, MatchConfig, PlayerFactory};
 use super::pgn;
 use super::record::{MatchRecord, PairEntry};
-use super::tally::Tally;
 use crate::stats::Sprt;
+use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
 
 /// Results that pairs add up to: a [sequential test](super::sequential) or a [tournament](super::tournament).
 pub trait Standings {
     fn add(&mut self, entry: &PairEntry);
 
-    /// Tally between two players, by index.
     fn between(&self, players: [usize; 2]) -> Tally;
 
-    /// Tally of one player against all opponents.
     fn player_tally(&self, player: usize) -> Tally;
 
-    /// The sequential test and its LLR, if any.
     fn test(&self) -> Option<(Sprt, f64)>;
 
-    /// Whether the match can stop.
     fn decided(&self) -> bool;
 
     fn summary_line(&self) -> String;
 
-    /// Games counted.
     fn games(&self) -> u64;
 
     /// Players by score percentage, ties in command-line order.
@@ -48,40 +41,28 @@ pub trait Standings {
 /// Receives the events of a match.
 pub trait Observer {
     /// A pair has been counted. An error ends the match.
-    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()>;
-
-    /// A player crashed or stalled and the match goes on.
-    fn incident(&mut self, text: &str);
-
-    /// Called a few times a second.
-    fn tick(&mut self, standings: &dyn Standings);
-}
-
-impl Observer for () {
-    fn pair(&mut self, _: &Pair, _: &PairEntry, _: &dyn Standings) -> Result<()> {
+    fn pair(&mut self, _pair: &Pair, _entry: &PairEntry, _standings: &dyn Standings) -> Result<()> {
         Ok(())
     }
 
-    fn incident(&mut self, _: &str) {}
+    fn incident(&mut self, _text: &str) {}
 
-    fn tick(&mut self, _: &dyn Standings) {}
+    fn tick(&mut self, _standings: &dyn Standings) {}
 }
+
+impl Observer for () {}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {
-    /// Games counted in this run.
     pub games: u64,
-    /// Wall-clock time of this run.
     pub seconds: f64,
     /// Finished pairs that do not count: after the end, or after an unfinished pair.
     pub discarded: usize,
-    /// All configured pairs were played.
     pub complete: bool,
 }
 
 impl RunSummary {
-    /// Games a second in this run; 0 without any.
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.games as f64 / self.seconds } else { 0.0 }
     }
@@ -96,11 +77,9 @@ pub enum StopReason {
     Interrupted,
 }
 
-/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until the standings are decided, all pairs are played, or `stop` is set. `done` are the pairs of a
-/// resumed record.
+/// Plays until the standings are decided, all pairs are played, or `stop` is set; `done` are a resumed record's pairs.
 pub fn run_match(
     config: &MatchConfig,
     standings: &mut dyn Standings,
@@ -141,7 +120,6 @@ pub fn run_match(
     Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
 }
 
-/// Messages about games lost by a crash or stall.
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {
     let games = pair.seated().into_iter().enumerate();
     games

@@ -6,12 +6,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::by_opening::{OpeningResult, OpeningTallies, write_table};
-use super::game::Reason;
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::runner::{RunSummary, Standings, StopReason};
-use super::tally::{MatchScore, Tally, plus_minus};
+use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
+use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 /// Tally and verdict of a sequential test.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +67,6 @@ impl SprtState {
         SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
     }
 
-    /// Pairs, or single games for the Bayesian model.
     fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
             Model::Bayesian => ResultCounts::Games(self.tally.games),
@@ -76,7 +74,6 @@ impl SprtState {
         }
     }
 
-    /// Log-likelihood ratio of the pairs, or of the games for the Bayesian model.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(self.counts())
     }
@@ -85,7 +82,6 @@ impl SprtState {
         self.sprt.verdict(self.llr())
     }
 
-    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> SprtReport {
         let end = match self.verdict() {
             Verdict::Undecided if ended.complete => StopReason::Games,
@@ -113,21 +109,15 @@ impl SprtState {
     }
 }
 
-/// Final report of `patzer sprt`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SprtReport {
-    /// From the first player's side.
     #[serde(flatten)]
     pub score: MatchScore,
-    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// First player's games with White.
     pub white: Trinomial,
-    /// First player's games with Black.
     pub black: Trinomial,
-    /// Estimate without stopping bias.
     pub adjusted: Option<Adjusted>,
     pub llr: f64,
     /// LLR that accepts H0.
@@ -139,7 +129,6 @@ pub struct SprtReport {
     pub reasons: BTreeMap<Reason, u64>,
     /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
-    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
     pub end: StopReason,
@@ -188,27 +177,14 @@ impl fmt::Display for SprtReport {
 mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
 
-    use super::super::adjudication::Adjudication;
-    use super::super::control::Control;
-    use super::super::game::{Rules, TimeSettings};
-    use super::super::mock::Hashing;
-    use super::super::openings::BookOptions;
-    use super::super::pairings::Pairings;
-    use super::super::pairs::MatchConfig;
-    use super::super::pgn::Header;
-    use super::super::player::{Player, PlayerError};
+    use super::super::pairs::tests::{hashing, plan};
     use super::super::record::{Arguments, MatchRecord, Options, journal_path};
     use super::super::runner;
     use super::*;
+    use crate::{Adjudication, MatchConfig, Rules};
 
-    const TIME: TimeSettings =
-        TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
-
-    /// Tests a capturing player against a random one.
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
-        let openings = Openings::load(BookOptions { seed: 1, ..BookOptions::default() }).unwrap();
         let adjudication = Adjudication {
             resign: Some("2,500".parse().unwrap()),
             max_moves: Some(30),
@@ -216,32 +192,17 @@ mod tests {
         };
         let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let (names, time_settings) = (["a".to_string(), "b".to_string()], [TIME; 2]);
-        let header = Header::new("patzer sprt", &names, &time_settings);
-        let players = |number: usize, _: &AtomicBool| -> std::result::Result<Box<dyn Player>, PlayerError> {
-            Ok(Box::new(Hashing::new([100, 7][number])))
-        };
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
         let (mut record, done) = if resume {
             MatchRecord::resume(&path, &none, &Options::new()).unwrap()
         } else {
             (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
         };
-        let config = MatchConfig {
-            pairs: done.len()..1000,
-            concurrency,
-            pairings: &Pairings::new(2, 1),
-            time_settings: &time_settings,
-            names: &names,
-            openings: &openings,
-            rules,
-            header,
-            prepare: &|_| {},
-        };
+        let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
-        let mut state = SprtState::new(sprt, openings.len());
+        let mut state = SprtState::new(sprt, config.openings.len());
         let ended =
-            runner::run_match(&config, &mut state, &done, &mut record, &players, &stop, &mut ()).unwrap();
+            runner::run_match(&config, &mut state, &done, &mut record, &hashing, &stop, &mut ()).unwrap();
         record.finish().unwrap();
         state.report(&ended, None)
     }
@@ -263,10 +224,7 @@ mod tests {
 
         run_test(cut.path(), 2, false, true);
         let [pgn, _] = files(cut.path());
-        assert!(
-            files(one.path())[0].starts_with(&pgn),
-            "an interrupted test holds the first games of the whole"
-        );
+        assert!(files(one.path())[0].starts_with(&pgn), "the first games of the whole");
         assert_eq!(timeless(run_test(cut.path(), 2, true, false)), alone);
         assert_eq!(files(cut.path()), files(one.path()));
     }

@@ -1,32 +1,25 @@
 //! Player descriptions on the command line, in the syntax of fastchess and cutechess-cli: `cmd=./new name=new
 //! option.Hash=64 tc=8+0.08 …`.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use super::control::{Control, Time, TimeControlError, seconds};
+use crate::message_error::message_error;
 
 /// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spec {
     /// A network, weights file, built-in evaluation or program; empty in `--each`.
     pub cmd: String,
-    /// Name in the PGN; the file name if missing.
     pub name: Option<String>,
-    /// Program arguments.
     pub args: Option<Vec<String>>,
-    /// Program working folder.
     pub dir: Option<PathBuf>,
-    /// UCI options in the order in which they are set.
     pub options: Vec<(String, String)>,
     pub control: Control,
-    /// How far the time may be overstepped.
     pub margin: Option<Duration>,
-    /// Factor for times and nodes.
     pub odds: Option<f64>,
-    /// Restart the program for each game.
     pub restart: Option<bool>,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: Option<bool>,
@@ -50,59 +43,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("history", "short: it hears the moves since the last capture or pawn move, not all"),
 ];
 
-/// What is wrong with a description.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SpecError {
-    NotKeyValue(String),
-    UnclosedQuote {
-        text: String,
-        quote: char,
-    },
-    /// A setting, as `key=value`, and what is wrong with it.
-    Setting(String, SettingError),
-}
-
-/// What is wrong with one setting.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SettingError {
-    UnknownKey,
-    /// What to write instead.
-    Value(&'static str),
-    TimeControl(TimeControlError),
-    Args(Box<SpecError>),
-}
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SpecError::NotKeyValue(word) => write!(f, "`{word}` is not KEY=VALUE"),
-            SpecError::UnclosedQuote { text, quote } => {
-                write!(f, "`{text}`: a quotation mark {quote} is not closed")
-            }
-            SpecError::Setting(setting, error) => write!(f, "{setting}: {error}"),
-        }
-    }
-}
-
-impl fmt::Display for SettingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingError::UnknownKey => {
-                let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-                write!(f, "no such key; there are: {}", keys.join(", "))
-            }
-            SettingError::Value(wanted) => f.write_str(wanted),
-            SettingError::TimeControl(error) => error.fmt(f),
-            SettingError::Args(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<&'static str> for SettingError {
-    fn from(wanted: &'static str) -> SettingError {
-        SettingError::Value(wanted)
-    }
-}
+message_error!(SpecError);
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -110,10 +51,9 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Spec, SpecError> {
         let mut spec = Spec::default();
         for word in words(text)? {
-            let Some((key, value)) = word.split_once('=') else {
-                return Err(SpecError::NotKeyValue(word));
-            };
-            spec.set(key, value).map_err(|error| SpecError::Setting(word.clone(), error))?;
+            let setting = word.split_once('=');
+            let (key, value) = setting.ok_or_else(|| SpecError(format!("`{word}` is not KEY=VALUE")))?;
+            spec.set(key, value).map_err(|error| SpecError(format!("{word}: {error}")))?;
         }
         Ok(spec)
     }
@@ -124,13 +64,11 @@ impl Spec {
         Spec { cmd: cmd.to_string(), ..Spec::default() }
     }
 
-    /// Sets an option, replacing an earlier value.
     pub fn option(&mut self, name: &str, value: &str) {
         self.options.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self.options.push((name.to_string(), value.to_string()));
     }
 
-    /// Fills unset fields from `each`.
     pub fn with_defaults(self, each: &Spec) -> Spec {
         let mut options = Spec { options: each.options.clone(), ..Spec::default() };
         for (name, value) in &self.options {
@@ -150,60 +88,58 @@ impl Spec {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
-        let number = || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or("write a whole number above 0");
+    fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+        let write = |form: &str| SpecError(format!("write {form}"));
+        let number =
+            || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or_else(|| write("a whole number above 0"));
         match key {
             "cmd" => self.cmd = value.to_string(),
             "name" => self.name = Some(value.to_string()),
-            "args" => self.args = Some(words(value).map_err(|e| SettingError::Args(Box::new(e)))?),
+            "args" => self.args = Some(words(value)?),
             "dir" => self.dir = Some(value.into()),
             "proto" if value == "uci" => {}
-            "proto" => return Err("engines have to speak uci".into()),
+            "proto" => return Err(SpecError("engines have to speak uci".into())),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
-            "tc" => self.control.time = Some(Time::Clock(value.parse().map_err(SettingError::TimeControl)?)),
+            "tc" => {
+                let clock = value.parse().map_err(|e: TimeControlError| SpecError(e.to_string()))?;
+                self.control.time = Some(Time::Clock(clock));
+            }
             "st" => {
-                let time =
-                    seconds(value).filter(|time| !time.is_zero()).ok_or("write seconds, such as 0.1")?;
-                self.control.time = Some(Time::Move(time));
+                let time = seconds(value).filter(|time| !time.is_zero());
+                self.control.time = Some(Time::Move(time.ok_or_else(|| write("seconds, such as 0.1"))?));
             }
             "nodes" => self.control.nodes = Some(number()?),
             "depth" | "plies" => {
                 let depth = number()?.try_into().ok().filter(|depth| *depth <= 1000);
-                self.control.depth = Some(depth.ok_or("write plies up to 1000")?);
+                self.control.depth = Some(depth.ok_or_else(|| write("plies up to 1000"))?);
             }
             "timemargin" => {
                 let margin = value.parse().ok().filter(|ms| *ms <= 86_400_000).map(Duration::from_millis);
-                self.margin = Some(margin.ok_or("write milliseconds")?);
+                self.margin = Some(margin.ok_or_else(|| write("milliseconds"))?);
             }
             "timeodds" => {
                 let odds = value.parse().ok().filter(|odds: &f64| (0.001..=1000.0).contains(odds));
-                self.odds = Some(odds.ok_or("write a factor from 0.001 to 1000")?);
+                self.odds = Some(odds.ok_or_else(|| write("a factor from 0.001 to 1000"))?);
             }
-            "restart" => {
-                self.restart = Some(match value {
-                    "on" | "true" => true,
-                    "off" | "false" | "auto" => false,
-                    _ => return Err("write on or off".into()),
-                });
+            "restart" if matches!(value, "on" | "true" | "off" | "false" | "auto") => {
+                self.restart = Some(matches!(value, "on" | "true"));
             }
-            "history" => {
-                self.short_history = Some(match value {
-                    "short" => true,
-                    "full" => false,
-                    _ => return Err("write full or short".into()),
-                });
-            }
+            "restart" => return Err(write("on or off")),
+            "history" if matches!(value, "short" | "full") => self.short_history = Some(value == "short"),
+            "history" => return Err(write("full or short")),
             _ => match key.strip_prefix("option.") {
                 Some(name) if !name.is_empty() => self.option(name, value),
-                _ => return Err(SettingError::UnknownKey),
+                _ => {
+                    let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+                    return Err(SpecError(format!("no such key; there are: {}", keys.join(", "))));
+                }
             },
         }
         Ok(())
     }
 }
 
-/// Splits a text into words like a shell: at spaces outside single or double quotes; a backslash escapes a
-/// space, a quote or a backslash, and is literal before anything else.
+/// Splits words like a shell; a backslash escapes only a space, a quote or a backslash.
 fn words(text: &str) -> Result<Vec<String>, SpecError> {
     let mut words = Vec::new();
     let mut word = None::<String>;
@@ -224,7 +160,7 @@ fn words(text: &str) -> Result<Vec<String>, SpecError> {
         }
     }
     if let Some(quote) = quote {
-        return Err(SpecError::UnclosedQuote { text: text.to_string(), quote });
+        return Err(SpecError(format!("`{text}`: a quotation mark {quote} is not closed")));
     }
     words.extend(word);
     Ok(words)

@@ -9,17 +9,12 @@ use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 use patzer_io::error::{Error, Result};
 
 /// Syzygy tables, loaded on first use and shared by all games.
+#[derive(Debug)]
 pub struct Syzygy {
     tables: Tablebase<Chess>,
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
-}
-
-impl fmt::Debug for Syzygy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endgames({self})")
-    }
 }
 
 impl fmt::Display for Syzygy {
@@ -30,8 +25,7 @@ impl fmt::Display for Syzygy {
 }
 
 impl Syzygy {
-    /// Opens a folder of tables. Probes positions with at most `pieces` pieces, kings included (`None` =
-    /// largest available); with `ignore_fifty`, cursed wins count as wins.
+    /// Probes positions of at most `pieces` pieces, kings included; with `ignore_fifty`, cursed wins are wins.
     pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
         let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
@@ -43,8 +37,7 @@ impl Syzygy {
         Ok(Syzygy { tables, files, pieces, ignore_fifty })
     }
 
-    /// The winner, or `Some(None)` for a draw. `None` if the tables do not decide: too many pieces, castling
-    /// rights, a missing table, or a win that the fifty-move rule may spoil.
+    /// The winner, or `Some(None)` for a draw; `None` if the tables do not decide.
     pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
         if position.board().occupied().count() > self.pieces {
             return None;
@@ -60,16 +53,12 @@ impl Syzygy {
 }
 
 fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option<Color>> {
-    let sign = match value.unambiguous()? {
-        Wdl::Win => 1,
-        Wdl::Loss => -1,
-        other if ignore_fifty => other.signum(),
-        _ => 0,
-    };
-    Some(match sign {
-        0 => None,
-        1 => Some(side),
-        _ => Some(!side),
+    Some(match value.unambiguous()? {
+        Wdl::Win => Some(side),
+        Wdl::CursedWin if ignore_fifty => Some(side),
+        Wdl::Loss => Some(!side),
+        Wdl::BlessedLoss if ignore_fifty => Some(!side),
+        _ => None,
     })
 }
 
@@ -77,10 +66,14 @@ fn result(value: AmbiguousWdl, ignore_fifty: bool, side: Color) -> Option<Option
 mod tests {
     use super::*;
     use patzer_chess::fen;
+    use std::path::PathBuf;
+
+    fn fixtures() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy")
+    }
 
     fn three() -> Syzygy {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        Syzygy::load(&folder, None, false).unwrap()
+        Syzygy::load(&fixtures(), None, false).unwrap()
     }
 
     #[test]
@@ -95,11 +88,9 @@ mod tests {
             ("8/8/8/8/4p3/4k3/8/4K3 w - - 0 60", black),
             // A rook's pawn with the defending king in the corner draws.
             ("k7/8/K7/P7/8/8/8/8 w - - 0 60", Some(None)),
-            // Opposition decides.
             ("4k3/8/8/4K3/4P3/8/8/8 b - - 0 60", Some(None)),
             ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 60", white),
             ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 60", Some(None)),
-            // The rook is lost.
             ("8/8/8/8/8/3k4/4R3/K7 b - - 0 60", Some(None)),
             ("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", white),
             ("8/8/8/8/8/3k4/4q3/K7 w - - 0 60", black),
@@ -118,8 +109,7 @@ mod tests {
         // Only DTZ tables know the distance of a win; WDL tables know that there is none.
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 w - - 5 60"), None);
         assert_eq!(winner("8/8/8/8/8/3k4/4R3/K7 b - - 5 60"), Some(None));
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy");
-        let without = Syzygy::load(&folder, Some(5), true).unwrap();
+        let without = Syzygy::load(&fixtures(), Some(5), true).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 5 60", false).unwrap();
         assert_eq!(without.winner(&position), Some(Some(Color::White)));
         assert_eq!(without.to_string(), "5 files, up to 3 pieces, without the fifty-move rule");
@@ -128,14 +118,11 @@ mod tests {
     #[test]
     fn a_damaged_table_is_no_harm() {
         let folder = tempfile::tempdir().unwrap();
-        let whole =
-            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/syzygy/KRvK.rtbw"))
-                .unwrap();
+        let whole = std::fs::read(fixtures().join("KRvK.rtbw")).unwrap();
         let path = folder.path().join("KRvK.rtbw");
         std::fs::write(&path, &whole[..100]).unwrap();
         let error = Syzygy::load(folder.path(), None, false);
         assert!(error.is_err() || error.unwrap().files == 1);
-        // Right length, but not a table.
         std::fs::write(&path, vec![7; whole.len()]).unwrap();
         let tables = Syzygy::load(folder.path(), None, false).unwrap();
         let position = fen::position("8/8/8/8/8/3k4/4R3/K7 w - - 0 60", false).unwrap();

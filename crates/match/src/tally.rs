@@ -14,10 +14,8 @@ use crate::stats::{Estimate, Pentanomial, Trinomial};
 pub struct Tally {
     pub games: Trinomial,
     pub pairs: Pentanomial,
-    /// First player's games with White, then with Black.
     pub colours: [Trinomial; 2],
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose games have the same moves.
     pub mirrored: u64,
     /// Pairs in which each player won a game; the rest of the middle pentanomial count are two draws.
     pub traded: u64,
@@ -42,7 +40,6 @@ impl Tally {
         self.traded += u64::from(matches!(entry.half_points, [0, 2] | [2, 0]));
     }
 
-    /// The second player's view.
     pub fn reversed(&self) -> Tally {
         let [first, second] = self.colours;
         let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
@@ -75,20 +72,16 @@ pub fn share(games: Trinomial) -> f64 {
     }
 }
 
-/// Formats `+12 =30 -8`: wins, draws, losses.
 pub fn plus_minus(games: Trinomial) -> String {
     format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
-/// Score of a match of two, with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
 }

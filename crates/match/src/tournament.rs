@@ -6,18 +6,16 @@ use std::fmt;
 use serde::Serialize;
 
 use super::by_opening::{OpeningResult, OpeningTallies, write_table};
-use super::game::Reason;
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::runner::{RunSummary, Standings, StopReason};
-use super::tally::{MatchScore, Tally, plus_minus};
+use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 /// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTable {
     names: Vec<String>,
-    /// Tallies by player indices, from the first one's side.
     pairings: BTreeMap<[usize; 2], Tally>,
     openings: OpeningTallies,
 }
@@ -34,7 +32,6 @@ impl CrossTable {
         sum
     }
 
-    /// Report of the current counts, by opening too if `book` is given.
     pub fn report(&self, ended: &RunSummary, book: Option<&Openings>) -> TournamentReport {
         let all = self.all();
         let name = |player: usize| self.names[player].clone();
@@ -89,7 +86,11 @@ impl Standings for CrossTable {
 
     fn summary_line(&self) -> String {
         let ranking = self.ranking(self.names.len());
-        let best: Vec<String> = ranking.iter().take(5).map(|row| self.short(row)).collect();
+        let best: Vec<String> = ranking
+            .iter()
+            .take(5)
+            .map(|(player, tally)| format!("{} {:.1} %", self.names[*player], 100.0 * tally.share()))
+            .collect();
         match (self.names.len(), self.player_tally(0)) {
             (2, Tally { games, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
@@ -105,28 +106,17 @@ impl Standings for CrossTable {
     }
 }
 
-impl CrossTable {
-    fn short(&self, (player, tally): &(usize, Tally)) -> String {
-        format!("{} {:.1} %", self.names[*player], 100.0 * tally.share())
-    }
-}
-
-/// A tally with its estimates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ResultSummary {
     pub games: u64,
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// Score as a fraction, 0 to 1.
     pub score: f64,
-    /// LL, LD, WL + DD, WD, WW.
     pub pentanomial: Pentanomial,
-    /// Fraction of drawn pairs.
     pub draw_ratio: Option<f64>,
     /// Pairs won over pairs lost; `None` if none was lost.
     pub pair_ratio: Option<f64>,
-    /// From the pairs.
     #[serde(flatten)]
     pub estimate: Estimate,
     pub white: Trinomial,
@@ -152,7 +142,6 @@ impl From<&Tally> for ResultSummary {
     }
 }
 
-/// A player against all opponents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlayerRow {
     pub name: String,
@@ -163,29 +152,22 @@ pub struct PlayerRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairingResult {
     pub players: [String; 2],
-    /// From the first player's side.
     #[serde(flatten)]
     pub counts: ResultSummary,
-    /// All pairs are two identical games.
     pub identical: bool,
 }
 
-/// Final report of `patzer match`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TournamentReport {
-    /// Score of the first player, in a match of two.
     #[serde(flatten)]
     pub score: Option<MatchScore>,
     pub games: u64,
-    /// Best first.
     pub players: Vec<PlayerRow>,
     pub pairings: Vec<PairingResult>,
-    /// Present with `--by-opening`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openings: Option<Vec<OpeningResult>>,
     pub games_per_second: f64,
     pub reasons: BTreeMap<Reason, u64>,
-    /// Pairs whose games have the same moves.
     pub mirrored_pairs: u64,
     pub end: StopReason,
 }
@@ -244,9 +226,7 @@ mod tests {
     use super::super::tally::tests::entry;
     use super::*;
 
-    fn ended() -> RunSummary {
-        RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true }
-    }
+    const ENDED: RunSummary = RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true };
 
     #[test]
     fn a_round_robin_counts_each_player_against_all() {
@@ -256,7 +236,7 @@ mod tests {
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
         let book = Openings::load(BookOptions::default()).unwrap();
-        let report = table.report(&ended(), Some(&book));
+        let report = table.report(&ENDED, Some(&book));
         assert_eq!(report.score, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
         assert_eq!((row("a").wins, row("a").draws, row("a").losses), (1, 2, 1));
@@ -274,7 +254,7 @@ mod tests {
         let names = ["a", "b"].map(String::from);
         let mut table = CrossTable::new(&names, 2);
         table.add(&entry(1, [0, 1], [2, 1]));
-        let report = table.report(&ended(), None);
+        let report = table.report(&ENDED, None);
         let v = serde_json::to_value(&report).unwrap();
         assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&1.into(), &1.into(), &0.into()));
         assert_eq!(v["pentanomial"], serde_json::json!([0, 0, 0, 1, 0]));

@@ -1,5 +1,4 @@
-//! From dataset files to items to fit: resolved where needed, filtered, split by game, with every dropped position
-//! counted.
+//! From dataset files to items to fit: resolved, filtered, split by game, every dropped position counted.
 
 mod stream;
 
@@ -11,22 +10,17 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 pub use self::stream::{Account, Offer, interleaved, stream};
-use patzer_chess::PackedBoard;
-use patzer_chess::rng;
+use patzer_chess::{PackedBoard, rng};
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
 
-/// The positions to read.
 #[derive(Debug, Clone, Default)]
 pub struct DataSelection {
     /// Files in any format; without any, [`default_dataset`].
     pub files: Vec<PathBuf>,
-    /// Filter presets by name, or TOML files.
     pub filters: Vec<String>,
-    /// Filter parameters, `KEY=VALUE`.
     pub filter_set: Vec<String>,
-    /// Label datasets that are not resolved.
     pub resolve: bool,
     /// Fail at the first malformed line of text instead of counting them.
     pub strict: bool,
@@ -63,26 +57,33 @@ struct InputFile<'a> {
     made_from: &'a Metadata,
 }
 
-/// Progress of reading.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A current labelled cache is read instead of an unresolved dataset.
-    CacheFound { data: &'a Path, cache: &'a Path, method: &'a str },
-    /// An unresolved dataset is labelled into its cache.
-    CacheMissing { data: &'a Path, cache: &'a Path },
+    CacheFound {
+        data: &'a Path,
+        cache: &'a Path,
+        method: &'a str,
+    },
+    CacheMissing {
+        data: &'a Path,
+        cache: &'a Path,
+    },
     /// The lines of a text file are resolved while they are read.
     ResolvingLines(&'a Path),
     /// A text file had malformed lines; `first` are some of them.
-    BadLines { path: &'a Path, read: u64, bad: u64, first: &'a [BadLine] },
+    BadLines {
+        path: &'a Path,
+        read: u64,
+        bad: u64,
+        first: &'a [BadLine],
+    },
     /// A pass begins: its name, and the number of positions, 0 if unknown.
     Started(&'static str, u64),
-    /// Further positions are done.
     Advanced(u64),
-    /// The pass is done.
     Finished,
 }
 
-/// Receives events, from several threads.
 pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 
 /// Validation split by game; by default nothing is held out.
@@ -90,55 +91,38 @@ pub type Report<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 pub struct Split {
     /// Share of the games that go to validation, 0 to 1.
     pub validation: f64,
-    /// Selects the games.
     pub seed: u64,
 }
 
 impl Split {
-    /// Refuses a share that leaves nothing to learn from.
     pub fn check(&self) -> Result<()> {
-        match (0.0..1.0).contains(&self.validation) {
-            true => Ok(()),
-            false => {
-                Err(Error::usage(format!("--validation {}: must be from 0 to below 1", self.validation)))
-            }
+        if !(0.0..1.0).contains(&self.validation) {
+            let share = self.validation;
+            return Err(Error::usage(format!("--validation {share}: must be from 0 to below 1")));
         }
+        Ok(())
     }
 
-    /// True if a group of positions goes to validation.
     fn holds_out(self, group: u64) -> bool {
         rng::unit(rng::mix(self.seed, group)) < self.validation
     }
 }
 
-/// Items ready to fit, and counts of the rest.
 #[derive(Debug)]
 pub struct Prepared<T> {
-    /// Training items, in the order of the data.
     pub train: Vec<T>,
-    /// Items of games held out.
     pub validation: Vec<T>,
-    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read.
     pub read: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl<T> Prepared<T> {
-    /// Maps training and validation items.
     pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
-        Prepared {
-            train: items(self.train),
-            validation: items(self.validation),
-            sources: self.sources,
-            read: self.read,
-            dropped: self.dropped,
-        }
+        let Prepared { train, validation, sources, read, dropped } = self;
+        Prepared { train: items(train), validation: items(validation), sources, read, dropped }
     }
 
-    /// One line of counts.
     pub fn summary(&self) -> String {
         summary(self.read, &self.dropped, self.train.len(), self.validation.len())
     }
@@ -156,9 +140,8 @@ pub fn default_dataset() -> Result<PathBuf> {
     let candidates = ["labelled.parquet", "positions.parquet"].map(PathBuf::from);
     let newest = candidates.into_iter().filter_map(|path| Some((modified(&path)?, path))).max_by_key(|c| c.0);
     newest.map(|(_, path)| path).ok_or_else(|| {
-        Error::input(
-            "no positions.parquet or labelled.parquet here; make one with `patzer extract games.pgn`",
-        )
+        let help = "make one with `patzer extract games.pgn`";
+        Error::input(format!("no positions.parquet or labelled.parquet here; {help}"))
     })
 }
 
@@ -166,8 +149,7 @@ pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
-/// Reads all positions into memory. `item` turns a position, with the board to judge and its side to move, into an item,
-/// or gives the reason to drop it. Fails if nothing is left.
+/// Reads all positions into memory; `item` makes an item, or gives the reason to drop the position.
 pub fn prepare<T>(
     data: &DataSelection,
     split: Split,

@@ -11,7 +11,7 @@ use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::{fit_target, label};
 use patzer_chess::PackedBoard;
-use patzer_data::filter::{DUPLICATES, FilterSet, Pipeline};
+use patzer_data::filter::{DUPLICATES, Pipeline};
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::Projection;
 use patzer_data::format::metadata::Source;
@@ -21,38 +21,28 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A position offered to a fit.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// The position as in the file; of EPD lines only what tuning needs.
     pub record: &'a Record,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
-    /// The board to judge.
     pub board: PackedBoard,
-    /// Its side to move.
     pub turn: Color,
     /// Group of dependent positions: the game, or the position itself where the game is unknown.
     pub group: u64,
-    /// True if the group goes to validation.
     pub held_out: bool,
 }
 
-/// Counts of all positions read.
 #[derive(Debug, Default)]
 pub struct Account {
-    /// The files read, with their metadata.
     pub sources: Vec<(PathBuf, Metadata)>,
-    /// Positions read.
     pub read: u64,
-    /// Positions taken.
     pub taken: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Account {
-    /// One line of counts.
     pub fn summary(&self, train: usize, validation: usize) -> String {
         summary(self.read, &self.dropped, train, validation)
     }
@@ -71,8 +61,7 @@ pub fn stream(
     read_files(data, split, report, take, false)
 }
 
-/// Like [`stream`], but reads files in turn, a batch of each, so that all end together: for readers that cannot shuffle
-/// everything. EPD lines come first. Without filters, records hold only what training needs.
+/// Like [`stream`], but all files end together: for readers that cannot shuffle everything.
 pub fn interleaved(
     data: &DataSelection,
     split: Split,
@@ -109,8 +98,8 @@ fn read_files(
                 if !interleave {
                     stream.batches(&mut open)?;
                 } else if data.filters.is_empty() {
-                    open.iter_mut()
-                        .for_each(|open| open.reader.project(Projection::TRAINING.and(Projection::GAME)));
+                    let columns = Projection::TRAINING.and(Projection::GAME);
+                    open.iter_mut().for_each(|open| open.reader.project(columns));
                 }
             }
         }
@@ -142,7 +131,6 @@ struct Stream<'a, 't> {
     take: &'a mut Take<'t>,
 }
 
-/// An open file.
 struct OpenFile {
     reader: AnyReader,
     file: u64,
@@ -158,30 +146,16 @@ impl OpenFile {
     }
 }
 
-/// EPD lines resolved together.
 const LINES: usize = 1 << 16;
-/// Records fit_target together, on all threads.
 const CHUNK: usize = 1 << 15;
 
-/// Judgement of a record that does not depend on earlier records.
 struct Verdict {
     kept: bool,
-    /// Board to judge and side to move, or the reason to drop the record.
     board: std::result::Result<(PackedBoard, Color), &'static str>,
     group: u64,
     held_out: bool,
 }
 
-impl Verdict {
-    fn new(record: &Record, judge: &FilterSet, split: Split, resolved: bool, game: Option<u64>) -> Verdict {
-        let kept = judge.keep(record);
-        let group = game.unwrap_or_else(|| record.key() as u64);
-        let board = kept.and_then(|()| fit_target(record, resolved));
-        Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
-    }
-}
-
-/// Counts a position as taken, or as dropped by reason.
 fn count(account: &mut Account, reason: Option<&'static str>) {
     match reason {
         Some(reason) => *account.dropped.entry(reason).or_default() += 1,
@@ -201,7 +175,12 @@ impl Stream<'_, '_> {
         for records in records.chunks(CHUNK) {
             let (judge, mut seen) = self.pipeline.halves();
             let split = self.split;
-            let verdict = |record| Verdict::new(record, judge, split, resolved, game(record));
+            let verdict = |record: &Record| {
+                let kept = judge.keep(record);
+                let group = game(record).unwrap_or_else(|| record.key() as u64);
+                let board = kept.and_then(|()| fit_target(record, resolved));
+                Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
+            };
             records.par_iter().with_min_len(CHUNK / 32).map(verdict).collect_into_vec(&mut verdicts);
             for (record, verdict) in records.iter().zip(&verdicts) {
                 self.account.read += 1;
@@ -225,7 +204,6 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// Opens a dataset, or a file of another format than EPD.
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
@@ -258,7 +236,6 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    /// Reads EPD lines without resolving or filtering.
     fn fast_lines(&mut self, path: &Path) -> Result<()> {
         self.source(path);
         let parse = |line: &[u8]| fast_epd::parse(line).map_err(String::from);

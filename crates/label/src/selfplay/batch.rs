@@ -15,24 +15,23 @@ use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
 use patzer_match::{Game, Reason};
 
-/// Games in a batch; the last one may have fewer.
 pub const GAMES: usize = 16;
 
-/// Zstandard level: games are few and kept for long.
 const LEVEL: i32 = 9;
 
-/// Totals over games.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameTotals {
     pub games: u64,
-    /// Positions in which a move was played.
     pub positions: u64,
     pub white: u64,
     pub draws: u64,
     pub black: u64,
     pub reasons: BTreeMap<Reason, u64>,
-    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
+}
+
+fn add_counts<K: Ord + Copy>(sum: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
+    more.iter().for_each(|(&reason, count)| *sum.entry(reason).or_default() += count);
 }
 
 impl GameTotals {
@@ -46,36 +45,24 @@ impl GameTotals {
             Some(Color::Black) => &mut self.black,
         } += 1;
         *self.reasons.entry(game.reason).or_default() += 1;
-        for (&reason, count) in rejected {
-            *self.rejected.entry(reason).or_default() += count;
-        }
+        add_counts(&mut self.rejected, rejected);
     }
 }
 
 impl AddAssign<&GameTotals> for GameTotals {
     fn add_assign(&mut self, other: &GameTotals) {
-        for (sum, more) in [
-            (&mut self.games, other.games),
-            (&mut self.positions, other.positions),
-            (&mut self.white, other.white),
-            (&mut self.draws, other.draws),
-            (&mut self.black, other.black),
-        ] {
-            *sum += more;
-        }
-        for (&reason, count) in &other.reasons {
-            *self.reasons.entry(reason).or_default() += count;
-        }
-        for (&reason, count) in &other.rejected {
-            *self.rejected.entry(reason).or_default() += count;
-        }
+        self.games += other.games;
+        self.positions += other.positions;
+        self.white += other.white;
+        self.draws += other.draws;
+        self.black += other.black;
+        add_counts(&mut self.reasons, &other.reasons);
+        add_counts(&mut self.rejected, &other.rejected);
     }
 }
 
-/// A batch as a journal entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// From 1.
     pub batch: usize,
     #[serde(flatten)]
     pub counts: GameTotals,
@@ -97,18 +84,14 @@ impl JournalEntry for Batch {
     }
 }
 
-/// File format of the games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// PGN with move comments.
     Pgn,
-    /// PGN in Zstandard frames, one a batch.
     PgnZst,
     Viri,
 }
 
 impl Format {
-    /// Format by file name.
     pub fn of(path: &Path) -> Result<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];
@@ -122,7 +105,6 @@ impl Format {
         })
     }
 
-    /// Name in the journal's options.
     pub fn name(self) -> &'static str {
         match self {
             Format::Pgn => "pgn",

@@ -1,7 +1,4 @@
-//! Self-play games of the bundled engine as training data.
-//!
-//! The seed and a game's index decide the game, so files are the same for any number of threads, and a killed
-//! run resumes to the same bytes.
+//! Self-play games as training data. Seed and index decide a game: threads and interruptions change no byte.
 
 pub mod batch;
 pub mod sampler;
@@ -29,7 +26,6 @@ use patzer_match::{Game, GameError, Player, PlayerError, Rules, TimeSettings, Ti
 use sampler::{Sampler, Temperature};
 use start::{ATTEMPTS, Rejection, Start, Starts};
 
-/// Self-play configuration.
 pub struct SelfplayConfig<'a> {
     /// Total number of games, earlier runs included.
     pub games: usize,
@@ -45,13 +41,11 @@ pub struct SelfplayConfig<'a> {
     pub seed: u64,
 }
 
-/// A finished game with its seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
     pub game: Game,
     /// Participant indices of White and Black.
     pub seats: [usize; 2],
-    /// Rejected start positions, by reason.
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
@@ -76,16 +70,13 @@ pub fn pool_members(name: &str) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Output files with their batches on disk.
 pub struct Outputs {
     files: Vec<(Format, JournaledFile<Batch>)>,
-    /// Batches of earlier runs.
     pub done: Vec<Batch>,
 }
 
 impl Outputs {
-    /// Creates the files, or resumes them; existing games are never overwritten. An incomplete last batch is
-    /// replayed if more than `games` are wanted, so that batch boundaries never move.
+    /// Creates or resumes the files. An incomplete last batch is replayed, so that batch boundaries never move.
     pub fn open(
         paths: &[PathBuf],
         resume: bool,
@@ -132,32 +123,24 @@ impl Outputs {
         self.files.iter_mut().try_for_each(|(_, file)| file.sync_if_due())
     }
 
-    /// Syncs all files to disk.
     pub fn finish(self) -> Result<()> {
         self.files.into_iter().try_for_each(|(_, file)| file.finish())
     }
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfplaySummary {
-    /// Totals on disk, earlier runs included.
     pub counts: GameTotals,
-    /// Positions of this run.
     pub positions: u64,
     /// Finished games that were not written: an earlier game or the rest of the batch was unfinished.
     pub discarded: u64,
-    /// Wall-clock time of this run.
     pub seconds: f64,
-    /// All games were played.
     pub complete: bool,
 }
 
-/// Interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Plays until all games are written or `stop` is set. `progress` receives the totals and this run's
-/// positions a few times a second.
+/// Plays until all games are written or `stop` is set; `progress` receives the totals and this run's positions.
 pub fn run(
     config: &SelfplayConfig,
     header: &Header,
@@ -195,14 +178,11 @@ pub fn run(
     })
 }
 
-/// Collects games into batches and writes them.
 struct BatchWriter<'a> {
     config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
-    /// Totals on disk.
     counts: GameTotals,
-    /// Games of the incomplete batch.
     waiting: Vec<FinishedGame>,
 }
 
@@ -226,7 +206,6 @@ impl BatchWriter<'_> {
 /// Players of a thread by participant index: the main evaluation and its last opponent.
 type Seats = [Option<(usize, Sampler)>; 2];
 
-/// Returns the player of a participant, replacing another one in the seat.
 fn sit<'a>(
     seat: &'a mut Option<(usize, Sampler)>,
     config: &SelfplayConfig,
@@ -242,7 +221,6 @@ fn sit<'a>(
     seat.as_mut().map(|(_, sampler)| sampler).ok_or_else(|| Error::internal("a board without players"))
 }
 
-/// Plays one game; `None` if it was aborted.
 fn play_one(
     config: &SelfplayConfig,
     seats: &mut Seats,
@@ -263,12 +241,11 @@ fn play_one(
     let Start { position, rejected } = match found {
         Ok(Some(start)) => start,
         Ok(None) => {
-            let number = game + 1;
-            let reason =
-                format!("game {number}: none of {ATTEMPTS} starts is balanced; allow more with --balance");
-            return Err(Error::input(reason));
+            let reason = format!("none of {ATTEMPTS} starts is balanced; allow more with --balance");
+            return Err(Error::input(format!("game {}: {reason}", game + 1)));
         }
-        Err(error) => return failed(error),
+        Err(PlayerError::Stopped) => return Ok(None),
+        Err(error) => return Err(Error::internal(error.to_string())),
     };
     let (players, numbers) = match swapped {
         false => ([own as &mut dyn Player, other as &mut dyn Player], [0, guest]),
@@ -278,14 +255,6 @@ fn play_one(
         Ok(game) => Ok(Some(FinishedGame { game, seats: numbers, rejected })),
         Err(GameError::Stopped) => Ok(None),
         Err(GameError::Failed(_, note)) => Err(Error::internal(format!("game {}: {note}", game + 1))),
-    }
-}
-
-/// In-process players fail only when stopped.
-fn failed(error: PlayerError) -> Result<Option<FinishedGame>> {
-    match error {
-        PlayerError::Stopped => Ok(None),
-        error => Err(Error::internal(error.to_string())),
     }
 }
 

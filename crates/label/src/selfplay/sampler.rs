@@ -11,18 +11,14 @@ use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
 use patzer_match::{InProcess, MoveReply, Player, PlayerError, Turn};
 
-/// How moves are sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Temperature {
-    /// Plies from the start of the game.
     pub plies: usize,
     /// A move this much worse, in centipawns, is sampled e times less often; above 0.
     pub centipawns: f64,
-    /// Best lines to sample from.
     pub lines: usize,
 }
 
-/// The bundled engine with sampled first moves.
 pub struct Sampler {
     engine: InProcess,
     temperature: Option<Temperature>,
@@ -30,17 +26,14 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Without a temperature, plays the engine's move.
     pub fn new(engine: InProcess, temperature: Option<Temperature>) -> Sampler {
         Sampler { engine, temperature, rng: Rng::new(0) }
     }
 
-    /// Scores a position without sampling.
     pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, PlayerError> {
         self.engine.choose(turn).map(|choice| choice.info.score)
     }
 
-    /// Seeds move sampling for the next game.
     pub fn seed(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }

@@ -1,7 +1,4 @@
-//! Start positions of self-play: random but balanced.
-//!
-//! Random moves that lose material by static exchange evaluation are avoided, so that few starts are
-//! rejected.
+//! Start positions of self-play: random but balanced, without moves that lose material by exchanges.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +12,13 @@ use patzer_chess::{Line, chess960, played};
 use patzer_match::ending;
 use patzer_match::openings::Openings;
 
-/// Why a start was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
-    /// The random moves ended the game.
     GameOver,
-    /// One side is too far ahead.
     Unbalanced,
 }
 
-/// How start positions are chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Starts<'a> {
     /// `None` for the start position.
@@ -34,11 +27,9 @@ pub struct Starts<'a> {
     pub plies: usize,
     /// Largest absolute score, centipawns; `None` accepts all.
     pub balance: Option<Score>,
-    /// Without a book, use the Chess960 start positions.
     pub chess960: bool,
 }
 
-/// A start position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     pub position: Chess,
@@ -46,7 +37,6 @@ pub struct Start {
     pub rejected: BTreeMap<Rejection, u64>,
 }
 
-/// Tries per game.
 pub const ATTEMPTS: usize = 1_000;
 
 /// Smallest gain of a capture, centipawns, that makes a random move unsound.
@@ -87,7 +77,6 @@ impl Starts<'_> {
     }
 }
 
-/// Plays random moves, avoiding losing ones where possible; `None` if the game is over.
 fn random_moves(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Chess> {
     for _ in 0..plies {
         let mut moves = position.legal_moves();
@@ -126,7 +115,6 @@ mod tests {
 
     #[test]
     fn a_sound_move_gives_nothing_away() {
-        // A pawn attacks the queen.
         let position = fen::position("4k3/8/8/8/2p5/1Q6/3P4/4K3 w - - 0 1", false).unwrap();
         for (san, sound) in [("Kf1", false), ("Qxc4", true), ("d3", false), ("Qa4+", true)] {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();

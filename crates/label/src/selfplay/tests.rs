@@ -18,7 +18,6 @@ fn participants() -> Vec<Participant> {
         .into()
 }
 
-/// Plays games into two files of a folder; stops when `stop_at` positions are written.
 fn run_in(folder: &Path, games: usize, threads: usize, resume: bool, stop_at: u64) -> SelfplaySummary {
     let participants = participants();
     let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();

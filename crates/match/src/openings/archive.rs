@@ -7,7 +7,6 @@ use zip::ZipArchive;
 
 use patzer_io::error::{Error, Result};
 
-/// Limit on the unpacked size, in bytes.
 const LARGEST: u64 = 4 << 30;
 
 pub(super) fn is_zip(bytes: &[u8]) -> bool {
@@ -24,10 +23,8 @@ pub(super) fn only_file(bytes: &[u8], path: &Path) -> Result<Vec<u8>> {
         }
     }
     let [index] = books[..] else {
-        return Err(Error::data(
-            path,
-            format!("holds {} files; a book has to be alone in its archive", books.len()),
-        ));
+        let reason = format!("holds {} files; a book has to be alone in its archive", books.len());
+        return Err(Error::data(path, reason));
     };
     let file = archive.by_index(index).map_err(wrong)?;
     let mut book = Vec::new();

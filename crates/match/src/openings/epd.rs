@@ -9,7 +9,6 @@ use super::{OpeningError, playable};
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
-/// Parses all lines; `chess960` applies Chess960 castling rules to every position.
 pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -17,26 +16,20 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
         .enumerate()
         .filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '%']))
         .collect();
-    let read: Vec<_> = lines
-        .par_iter()
-        .with_min_len(1024)
-        .map(|&(index, line)| {
-            position(line, chess960).and_then(playable).map_err(|reason| (index + 1, reason))
-        })
-        .collect();
-    // Names the first bad line, whichever thread found it.
-    read.into_iter()
-        .map(|read| {
-            read.map_err(|(line, reason)| Error::at(path, format!("line {line}"), reason.to_string()))
-        })
-        .collect()
+    let read = |&(index, line): &(usize, &str)| {
+        let position = position(line, chess960).and_then(playable);
+        position.map_err(|reason| Error::at(path, format!("line {}", index + 1), reason.to_string()))
+    };
+    let read: Vec<Result<Chess>> = lines.par_iter().with_min_len(1024).map(read).collect();
+    read.into_iter().collect()
 }
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
 fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {
-        return Err(OpeningError::NotAPosition(line.chars().take(40).collect()));
+        let start: String = line.chars().take(40).collect();
+        return Err(OpeningError(format!("is not an EPD or FEN position: `{start}`")));
     };
     let number = |text: &&str| text.trim_end_matches(';').parse::<u32>().ok();
     let (halfmoves, fullmoves) = match rest {
@@ -45,7 +38,7 @@ fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningErr
     };
     let (halfmoves, fullmoves) = (halfmoves.unwrap_or(0), fullmoves.unwrap_or(1).max(1));
     let text = format!("{board} {turn} {castling} {ep} {halfmoves} {fullmoves}");
-    fen::position(&text, chess960).map_err(|reason| OpeningError::Unreadable(reason.to_string()))
+    fen::position(&text, chess960).map_err(|reason| OpeningError(reason.to_string()))
 }
 
 fn operand(line: &str, operation: &str) -> Option<u32> {

@@ -6,8 +6,7 @@ use shakmaty::{Chess, Position};
 
 use super::{OpeningError, playable};
 use patzer_io::error::{Error, Result};
-use patzer_pgn::Record;
-use patzer_pgn::{GameSpan, GameSplitter, Parser};
+use patzer_pgn::{GameSpan, GameSplitter, Parser, Record};
 
 /// Position of each game after `plies` plies, or its last one.
 pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
@@ -22,15 +21,11 @@ pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Resu
         .enumerate()
         .map(|(index, game_span)| {
             records.clear();
-            position(&mut parser, &text, game_span, plies, &mut records).and_then(playable).map_err(
-                |reason| {
-                    Error::at(
-                        path,
-                        format!("game {}, line {}", index + 1, game_span.line),
-                        reason.to_string(),
-                    )
-                },
-            )
+            let read = position(&mut parser, &text, game_span, plies, &mut records).and_then(playable);
+            read.map_err(|reason| {
+                let place = format!("game {}, line {}", index + 1, game_span.line);
+                Error::at(path, place, reason.to_string())
+            })
         })
         .collect()
 }
@@ -44,17 +39,17 @@ fn position(
 ) -> std::result::Result<Chess, OpeningError> {
     let game = parser.parse(text, game_span, 0, records);
     if let Some(fault) = game.error {
-        return Err(OpeningError::Unreadable(fault.reason.to_string()));
+        return Err(OpeningError(fault.reason.to_string()));
     }
     if game.other_variant {
-        return Err(OpeningError::OtherVariant);
+        return Err(OpeningError("is neither standard chess nor Chess960".into()));
     }
-    let illegal = OpeningError::IllegalPosition;
+    let illegal = || OpeningError("holds a position that is not legal".into());
     if let Some(record) = plies.and_then(|plies| records.get(plies as usize)) {
-        return record.position().ok_or(illegal);
+        return record.position().ok_or_else(illegal);
     }
-    let last = records.last().ok_or(OpeningError::NoMoves)?;
-    let before = last.position().ok_or(illegal.clone())?;
-    let m = last.played.unpack(&before).ok_or(illegal.clone())?;
-    before.play(m).map_err(|_| illegal)
+    let last = records.last().ok_or_else(|| OpeningError("has no moves".into()))?;
+    let before = last.position().ok_or_else(illegal)?;
+    let m = last.played.unpack(&before).ok_or_else(illegal)?;
+    before.play(m).map_err(|_| illegal())
 }

@@ -9,13 +9,13 @@ mod games;
 mod vary;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
 use super::game::ending;
+use crate::message_error::message_error;
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
@@ -26,13 +26,11 @@ const EMBEDDED: &[u8] = include_bytes!("book.epd");
 
 const EMBEDDED_NAME: &str = "built-in book";
 
-/// Openings in the order of use.
 #[derive(Debug, Clone)]
 pub struct Openings {
     positions: Vec<Chess>,
     digest: String,
     seed: u64,
-    /// Index of the first pair's opening.
     first: usize,
 }
 
@@ -45,15 +43,12 @@ pub enum Order {
     Sequential,
 }
 
-/// Which openings, in which order.
 #[derive(Debug, Clone, Copy)]
 pub struct BookOptions<'a> {
-    /// `None` for the built-in book.
     pub path: Option<&'a Path>,
     pub order: Order,
     /// Seeds the order, and the moves added after the last opening.
     pub seed: u64,
-    /// First opening to use, from 1.
     pub start: usize,
     /// Position of a PGN game after this many plies; `None` for its last one.
     pub plies: Option<u32>,
@@ -68,10 +63,6 @@ impl Default for BookOptions<'_> {
 }
 
 impl Openings {
-    /// Reads a book, removes duplicates, and orders it.
-    ///
-    /// # Errors
-    /// A line or game that is no opening is named; a `start` beyond the last opening is refused.
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,
@@ -104,26 +95,22 @@ impl Openings {
         self.positions.is_empty()
     }
 
-    /// Opening of a pair index. After the last one the first comes again; with `vary`, plus a random move of
-    /// each side that depends on the seed and the index.
+    /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
         if !vary || pair < self.positions.len() {
             return opening;
         }
-        // Not the seed of the shuffle.
         let mut rng = Rng::new(mix(self.seed, pair as u64));
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }
 
-    /// SHA-256 of the book in hexadecimal.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// Reads a book of either kind. One opening that needs Chess960 castling rules applies them to the whole
-/// book.
+/// Reads a book; one opening that needs Chess960 castling rules applies them to all.
 fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
@@ -147,40 +134,15 @@ fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Ve
     if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
 }
 
-/// Why a line or game of a book is not an opening.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum OpeningError {
-    NotAPosition(String),
-    /// A position or game that cannot be read.
-    Unreadable(String),
-    IllegalPosition,
-    OtherVariant,
-    NoMoves,
-    GameOver,
-}
+message_error!(OpeningError);
 
-impl fmt::Display for OpeningError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpeningError::NotAPosition(line) => write!(f, "is not an EPD or FEN position: `{line}`"),
-            OpeningError::Unreadable(reason) => f.write_str(reason),
-            OpeningError::IllegalPosition => f.write_str("holds a position that is not legal"),
-            OpeningError::OtherVariant => f.write_str("is neither standard chess nor Chess960"),
-            OpeningError::NoMoves => f.write_str("has no moves"),
-            OpeningError::GameOver => f.write_str("the game is over in this position"),
-        }
-    }
-}
-
-/// Rejects positions in which the game is over.
 fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     match ending(&Line::new(position.clone())) {
         None => Ok(position),
-        Some(_) => Err(OpeningError::GameOver),
+        Some(_) => Err(OpeningError("the game is over in this position".into())),
     }
 }
 
-/// Name of a book in messages.
 pub fn book_name(path: Option<&PathBuf>) -> String {
     path.map_or_else(|| EMBEDDED_NAME.to_string(), |path| path.display().to_string())
 }
@@ -234,6 +196,10 @@ mod tests {
             ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e5 *\n".to_string(), "game 2"),
             (String::new(), "no opening"),
             ("# nothing\n".to_string(), "no opening"),
+            (
+                "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n".to_string(),
+                "game 2, line 5: cannot read `xx`",
+            ),
         ] {
             let error = parse(&text).unwrap_err();
             assert_eq!(error.exit_code(), 1);
@@ -271,15 +237,8 @@ mod tests {
             seen.insert(position.clone());
             assert_eq!(position, book.get(pair, true), "always the same for a pair");
         }
-        // A few varied positions coincide.
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
-    }
-
-    #[test]
-    fn a_token_that_is_no_move_is_named_and_not_passed_over() {
-        let error = parse("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n").unwrap_err();
-        assert!(error.to_string().contains("game 2, line 5: cannot read `xx`"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Variations of an opening by two random moves, for a book that is used up: deterministic players would
-//! repeat their games.
+//! Openings varied by two random moves: deterministic players would repeat games of a used-up book.
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role};
 

@@ -14,12 +14,10 @@ fn counts(games: Trinomial) -> String {
     format!("{wins} - {losses} - {draws}  [{points:.3}] {all}")
 }
 
-/// Line after each game of two players.
 pub(super) fn score([a, b]: [&str; 2], games: Trinomial) -> String {
     format!("Score of {a} vs {b}: {}\n", counts(games))
 }
 
-/// Status of two players.
 pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchStatus) -> String {
     let mut text = String::new();
     let [white, black] = tally.colours;
@@ -33,7 +31,6 @@ pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchSt
         (format!("{a} playing Black"), black),
         ("White vs Black".into(), of_white),
     ];
-    // Writing to a String cannot fail.
     for (what, games) in sides.iter().filter(|(_, games)| games.games() > 0) {
         let _ = writeln!(text, "...      {what}: {}", counts(*games));
     }
@@ -51,10 +48,8 @@ fn verdict(sprt: &Sprt, llr: f64) -> String {
     format!("SPRT: llr {llr:.2} ({percent:.1}%), lbound {lower:.2}, ubound {upper:.2}{accepted}\n")
 }
 
-/// Table of all players, best first.
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     let _ = writeln!(
         text,
         "{:>4} {:<25} {:>7} {:>7} {:>7} {:>7} {:>7} ",
@@ -76,7 +71,6 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     text
 }
 
-/// Draws in percent.
 fn drawn(tally: &Tally) -> f64 {
     100.0 * tally.games.draws as f64 / tally.games.games().max(1) as f64
 }

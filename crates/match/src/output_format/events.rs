@@ -4,18 +4,15 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::MatchStatus;
-use crate::pairings::Pair;
 use crate::pgn;
 use crate::record::PairEntry;
 use crate::stats::Estimate;
-use crate::tally::Tally;
+use crate::{Pair, Tally};
 
-/// Start of the match; `done` games of an earlier run are included.
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })
 }
 
-/// A finished pair.
 pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     let [a, b] = pair.pairing.players;
     let games = pair.seated().into_iter().enumerate().map(|(i, (game, [white, black]))| {
@@ -41,7 +38,6 @@ pub fn pair(pair: &Pair, entry: &PairEntry, names: &[String]) -> Value {
     })
 }
 
-/// Score of two players.
 pub fn status(standing: &MatchStatus) -> Value {
     let Tally { games, pairs, .. } = standing.tally;
     let mut value = json!({
@@ -66,7 +62,6 @@ pub fn status(standing: &MatchStatus) -> Value {
     value
 }
 
-/// End of the match, with the result of the command.
 pub fn end(result: Value) -> Value {
     json!({ "event": "end", "result": result })
 }

@@ -1,5 +1,4 @@
-//! Output of fastchess 1.8, to the letter except without variance: there normalised Elo is 0 and the LOS 50
-//! %, where fastchess prints `-nan`.
+//! Output of fastchess 1.8, except without variance, where fastchess prints `-nan`.
 
 use std::fmt::Write;
 
@@ -9,7 +8,6 @@ use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
 
-/// Status of two players.
 pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: &MatchStatus) -> String {
     let mut text = String::from(RULE);
     let e = Estimate::new(tally.pairs);
@@ -18,7 +16,6 @@ pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: 
     let ratio = pairs.ratio().unwrap_or(if pairs.0[3] + pairs.0[4] > 0 { f64::INFINITY } else { f64::NAN });
     let points = wins as f64 + 0.5 * draws as f64;
     let traded = tally.traded as f64 / (pairs.0[2] - tally.traded) as f64;
-    // Writing to a String cannot fail.
     let _ = writeln!(text, "Results of {a} vs {b} ({conditions}):");
     let [elo, elo_error] = [number(e.elo, 2), error(e.elo_error, 2)];
     let [nelo, nelo_error] = [number(e.nelo, 2), error(e.nelo_error, 2)];
@@ -41,11 +38,9 @@ pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: 
     text + RULE
 }
 
-/// Table of all players, best first.
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
     let mut text = String::from(RULE);
-    // Writing to a String cannot fail.
     let _ = writeln!(
         text,
         "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}",
@@ -70,7 +65,6 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     text + RULE
 }
 
-/// Last line of a finished test.
 pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
     let [elo0, elo1] = sprt.bounds();
     accepted(sprt, llr)
@@ -78,7 +72,6 @@ pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
         .unwrap_or_default()
 }
 
-/// Drawn pairs in percent.
 fn even(pairs: Pentanomial) -> f64 {
     100.0 * pairs.even().unwrap_or(0.0)
 }

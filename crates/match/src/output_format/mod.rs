@@ -1,15 +1,12 @@
-//! Match output in the format of fastchess or cutechess-cli, for scripts that parse it.
-//!
-//! Games are reported in order and when finished: `Started game` directly precedes its `Finished game`.
+//! Match output in the format of fastchess or cutechess-cli; games are reported when finished, in order.
 
 mod cutechess;
 pub mod events;
 mod fastchess;
 
-use super::pairings::Pair;
 use super::pgn;
-use super::tally::Tally;
 use crate::stats::{Sprt, Trinomial, Verdict};
+use crate::{Pair, Tally};
 
 /// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -22,20 +19,16 @@ pub enum OutputFormat {
     Cutechess,
 }
 
-/// Score of two players so far.
 pub struct MatchStatus<'a> {
     pub names: [&'a str; 2],
-    /// Limit, threads, hash, book.
     pub conditions: &'a str,
     /// From the first player's side.
     pub tally: &'a Tally,
-    /// The sequential test with its LLR.
     pub test: Option<(Sprt, f64)>,
 }
 
 impl OutputFormat {
-    /// Lines of a finished pair. `of` is the number of all games, `now` the score with this pair; `None` with
-    /// more than two players.
+    /// Lines of a finished pair. `of` is the number of all games, `now` the score of two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
         let mut text = String::new();
         let [a, b] = pair.pairing.players;
@@ -54,7 +47,6 @@ impl OutputFormat {
         text
     }
 
-    /// Status of two players.
     pub fn standing(self, standing: &MatchStatus) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -63,7 +55,6 @@ impl OutputFormat {
         }
     }
 
-    /// Table of more than two players, best first.
     pub fn ranking(self, players: &[(&str, Tally)]) -> String {
         match self {
             OutputFormat::Patzer => String::new(),
@@ -72,7 +63,6 @@ impl OutputFormat {
         }
     }
 
-    /// Last lines of a match.
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
             (OutputFormat::Patzer, _) => return String::new(),
@@ -102,7 +92,6 @@ fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
     }
 }
 
-/// LLR in percent of the bound that it approaches, with its sign.
 fn percent(sprt: &Sprt, llr: f64) -> f64 {
     100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
 }
@@ -122,7 +111,6 @@ mod tests {
     use super::*;
     use crate::stats::{Model, Pentanomial};
 
-    /// Tally of a match that fastchess has played.
     pub fn tally() -> Tally {
         Tally {
             games: Trinomial { wins: 23, draws: 40, losses: 17 },

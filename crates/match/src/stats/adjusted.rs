@@ -11,21 +11,15 @@ use super::elo::{NELO, elo_of, expected_score};
 use super::pentanomial::{Distribution, ResultCounts};
 use super::sprt::{Model, Sprt};
 
-/// Estimate from a sequential test in logistic Elo; infinite (`null` in JSON) where the counts do not bound a
-/// value within ±1,000 Elo.
+/// Estimate in logistic Elo with 95 % interval; infinite (`null` in JSON) beyond ±1,000 Elo.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Adjusted {
-    /// Median-unbiased.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Likelihood of superiority, 0 to 1.
     pub los: f64,
 }
 
-/// Search range, Elo.
 const REACH: f64 = 1_000.0;
 
 impl Adjusted {
@@ -74,7 +68,6 @@ impl Adjusted {
         })
     }
 
-    /// Converts logistic Elo to normalised Elo at the observed variance.
     pub fn normalised(elo: f64, counts: impl Into<ResultCounts>) -> f64 {
         let deviation = match counts.into() {
             ResultCounts::Games(games) => Distribution::regularised(games.ascending()).variance().sqrt(),
@@ -84,7 +77,6 @@ impl Adjusted {
     }
 }
 
-/// Mean scores of the hypotheses, given the variance of one game.
 pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
     test.bounds().map(|elo| match test.model() {
         Model::Normalized => 0.5 + elo / NELO * variance.sqrt(),
@@ -160,11 +152,8 @@ mod tests {
     fn the_other_side_sees_the_mirror_image() {
         let a = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 136, draws: 111, losses: 96 });
         let b = adjusted(Model::Logistic, [-4.0, 4.0], Trinomial { wins: 96, draws: 111, losses: 136 });
-        assert!(
-            (a.elo + b.elo).abs() < 1e-6
-                && (a.low + b.high).abs() < 1e-6
-                && (a.los + b.los - 1.0).abs() < 1e-9
-        );
+        assert!((a.elo + b.elo).abs() < 1e-6 && (a.low + b.high).abs() < 1e-6);
+        assert!((a.los + b.los - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -8,24 +8,17 @@ use std::f64::consts::PI;
 
 use super::special::normal_cdf;
 
-/// A motion that starts at 0 and ends at a barrier.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Brownian {
-    /// Below 0.
     pub lower: f64,
-    /// Above 0.
     pub upper: f64,
-    /// Per unit of time.
     pub drift: f64,
-    /// Per unit of time, above 0.
     pub variance: f64,
 }
 
 impl Brownian {
-    /// Probability of having hit the lower barrier before `time`, or of running below `y` at `time`.
-    ///
-    /// Sums the sine series of the heat equation; where that needs many terms or loses precision, uses two
-    /// mirrored sources, the further ones being negligible there.
+    /// Probability of having hit the lower barrier before `time`, or of running below `y` at `time`: the sine series of
+    /// the heat equation, or two mirrored sources where that loses precision.
     pub fn worse(&self, time: f64, y: f64) -> f64 {
         let width = self.upper - self.lower;
         let spread = self.variance * time / (width * width);
@@ -38,7 +31,6 @@ impl Brownian {
         if chance.is_nan() { 0.5 } else { chance.clamp(0.0, 1.0) }
     }
 
-    /// Probability of ending at the lower barrier.
     fn ends_low(&self) -> f64 {
         let (width, above) = (self.upper - self.lower, self.upper);
         let gamma = 2.0 * self.drift / self.variance;

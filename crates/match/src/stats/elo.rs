@@ -15,12 +15,10 @@ const Z95: f64 = 1.959_963_984_540_054;
 /// Normalised Elo of one standard deviation of one game: 800 / ln 10.
 pub(super) const NELO: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Expected score, 0 to 1, of a player `elo` Elo stronger.
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// Inverse of [`expected_score`]; infinite at 0 and 1.
 pub fn elo_of(score: f64) -> f64 {
     if score <= 0.0 {
         f64::NEG_INFINITY
@@ -31,19 +29,14 @@ pub fn elo_of(score: f64) -> f64 {
     }
 }
 
-/// Estimate of the difference in strength, in the normal approximation. Values that the counts do not bound
-/// are infinite (`null` in JSON); results that are all even have no variance, hence an Elo error of 0.
+/// Normal approximation; values that the counts do not bound are infinite (`null` in JSON).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Logistic Elo of the first player over the second.
     pub elo: f64,
-    /// Half width of the 95 % interval.
     pub elo_error: f64,
-    /// Normalised Elo.
     pub nelo: f64,
-    /// Half width of the 95 % interval.
     pub nelo_error: f64,
-    /// Likelihood of superiority, 0 to 1.
     pub los: f64,
 }
 
@@ -95,7 +88,6 @@ mod tests {
 
     #[test]
     fn pentanomial_estimates_match_published_values() {
-        // Published values, computed by independent implementations.
         let e = Estimate::new(Pentanomial([34, 54, 63, 64, 75]));
         close(e.elo, 55.57978, 1e-6);
         close(e.elo_error, 27.65343, 1e-6);
@@ -120,9 +112,7 @@ mod tests {
 
     #[test]
     fn the_matches_of_the_zurichess_article() {
-        // "Choosing positions for Texel's Tuning Method" (2016), wins-losses-draws, Elo ± error to two
-        // decimals. Its errors differ by up to 0.006 from 1.96 σ, in both directions, so one unit of the last
-        // digit is allowed.
+        // "Choosing positions for Texel's Tuning Method" (2016), whose errors differ from 1.96 σ by up to 0.006.
         for (wins, losses, draws, elo, error) in [
             (2518, 2308, 2274, 10.28, 6.66),
             (4427, 4585, 4188, -4.16, 4.90),

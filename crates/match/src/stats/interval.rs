@@ -3,8 +3,7 @@
 
 use super::special::beta_cdf;
 
-/// Clopper–Pearson interval for `successes` of `trials` at `confidence` (0.9 leaves 5 % on each side); (0, 1)
-/// without trials.
+/// Clopper–Pearson interval; a `confidence` of 0.9 leaves 5 % on each side.
 pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let successes = successes.min(trials);
@@ -14,7 +13,6 @@ pub fn exact_proportion(successes: u64, trials: u64, confidence: f64) -> (f64, f
     (lower, upper)
 }
 
-/// Quantile of the Beta(a, b) distribution, by bisection.
 fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -29,14 +27,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_wins_of_thirty() {
+    fn the_interval_has_its_published_and_closed_forms() {
         // Published value: the exact 90 % interval of 20 of 30.
         let (low, high) = exact_proportion(20, 30, 0.9);
         assert!((low - 0.5006).abs() < 5e-5 && (high - 0.8067).abs() < 5e-5, "{low} {high}");
-    }
-
-    #[test]
-    fn none_and_all_have_the_closed_form() {
         // With no success in n trials the upper end solves (1 − p)^n = tail.
         let (low, high) = exact_proportion(0, 10, 0.95);
         assert_eq!(low, 0.0);

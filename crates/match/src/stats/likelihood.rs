@@ -5,9 +5,8 @@
 
 use super::pentanomial::Distribution;
 
-/// Most likely distribution in which `values` have mean zero: each probability divided by 1 + x·value, where
-/// x is the root of a falling function between the poles of the extreme values (Owen, "Empirical
-/// Likelihood").
+/// Most likely distribution in which `values` have mean zero: each probability over 1 + x·value (Owen,
+/// "Empirical Likelihood"); x lies between the poles of the extreme values.
 fn centred<const N: usize>(chance: &[f64; N], values: &[f64; N]) -> Option<[f64; N]> {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -32,17 +31,14 @@ fn centred<const N: usize>(chance: &[f64; N], values: &[f64; N]) -> Option<[f64;
     valid.then(|| tilted.map(|p| p / sum))
 }
 
-/// Most likely distribution with this mean score.
 pub fn with_mean<const N: usize>(observed: &Distribution<N>, mean: f64) -> Option<Distribution<N>> {
     let values = Distribution::<N>::scores().map(|score| score - mean);
     let chance = centred(&observed.chance, &values)?;
     Some(Distribution { chance, count: observed.count })
 }
 
-/// Most likely distribution whose mean lies `t` of its own standard deviations above one half.
-///
-/// The constraint is not linear: it is linearised at the last estimate, starting from the uniform
-/// distribution, until the estimate converges.
+/// Most likely distribution whose mean lies `t` of its own standard deviations above one half. The constraint is
+/// linearised at the last estimate until it converges.
 pub fn with_t<const N: usize>(observed: &Distribution<N>, t: f64) -> Option<Distribution<N>> {
     const STEPS: usize = 100;
     const STILL: f64 = 1e-9; // the roots are not exact, so a smaller step may never come
@@ -67,7 +63,6 @@ pub fn with_t<const N: usize>(observed: &Distribution<N>, t: f64) -> Option<Dist
     None
 }
 
-/// Log-likelihood ratio of the observations under two hypotheses.
 pub fn log_ratio<const N: usize>(
     observed: &Distribution<N>,
     alternative: &Distribution<N>,
@@ -91,17 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn the_observed_mean_leaves_the_distribution_as_it_is() {
+    fn the_observed_mean_leaves_the_distribution_as_it_is_and_an_impossible_one_has_none() {
         let observed = Distribution::regularised([3, 5, 9, 6, 2]);
         let same = with_mean(&observed, observed.mean()).unwrap();
         for (a, b) in same.chance.iter().zip(observed.chance) {
             assert!((a - b).abs() < 1e-12);
         }
-    }
-
-    #[test]
-    fn an_impossible_mean_has_no_estimate() {
-        let observed = Distribution::regularised([3, 5, 9, 6, 2]);
+        // Impossible conditions have no estimate.
         assert!(with_mean(&observed, 1.0).is_none());
         assert!(with_mean(&observed, f64::NAN).is_none());
         assert!(with_t(&observed, f64::INFINITY).is_none());

@@ -1,5 +1,4 @@
-//! Match statistics: Elo with errors ([`Estimate`]), sequential tests ([`Sprt`]), unbiased estimates after
-//! them ([`Adjusted`]), and planning of tests ([`plan`]).
+//! Match statistics: [`Estimate`], sequential tests ([`Sprt`], [`Adjusted`]), and their planning ([`plan`]).
 
 pub mod adjusted;
 mod brownian;

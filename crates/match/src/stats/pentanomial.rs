@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Results of single games, from the first player's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trinomial {
     pub wins: u64,
@@ -16,6 +15,10 @@ pub struct Trinomial {
 impl Trinomial {
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
+    }
+
+    pub fn ascending(&self) -> [u64; 3] {
+        [self.losses, self.draws, self.wins]
     }
 }
 
@@ -29,7 +32,6 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
-    /// Fraction of drawn pairs; `None` without pairs.
     pub fn even(&self) -> Option<f64> {
         (self.pairs() > 0).then(|| self.0[2] as f64 / self.pairs() as f64)
     }
@@ -52,14 +54,12 @@ impl Pentanomial {
         })
     }
 
-    /// Counts a pair by the first player's half points in its games.
     pub fn add(&mut self, half_points: [u8; 2]) {
         let score = usize::from(half_points[0].min(2) + half_points[1].min(2));
         self.0[score] += 1;
     }
 }
 
-/// Counts of games or pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultCounts {
     Games(Trinomial),
@@ -78,21 +78,18 @@ impl From<Pentanomial> for ResultCounts {
     }
 }
 
-/// Count of an outcome that never happened, so that logarithms and variances exist. The value of fishtest and
-/// fastchess.
+/// Count of an outcome that never happened, as in fishtest and fastchess.
 const REGULAR: f64 = 1e-3;
 
 /// Empirical distribution over `N` equally spaced scores from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution<const N: usize> {
-    /// Probability of each score, lowest first.
     pub chance: [f64; N],
     /// Observations; not an integer after regularisation.
     pub count: f64,
 }
 
 impl<const N: usize> Distribution<N> {
-    /// From raw counts; `None` without observations.
     pub fn raw(counts: [u64; N]) -> Option<Distribution<N>> {
         let count: f64 = counts.iter().map(|&c| c as f64).sum();
         (count > 0.0).then(|| Distribution { chance: counts.map(|c| c as f64 / count), count })
@@ -122,17 +119,9 @@ impl<const N: usize> Distribution<N> {
         (0..N).map(|i| self.chance[i] * Self::score(i)).sum()
     }
 
-    /// Variance of one observation's score.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         (0..N).map(|i| self.chance[i] * (Self::score(i) - mean).powi(2)).sum()
-    }
-}
-
-impl Trinomial {
-    /// Losses, draws, wins.
-    pub fn ascending(&self) -> [u64; 3] {
-        [self.losses, self.draws, self.wins]
     }
 }
 

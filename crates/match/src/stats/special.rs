@@ -6,7 +6,6 @@
 
 use libm::{erfc, lgamma};
 
-/// Standard normal distribution function; its tails keep their relative precision.
 pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }

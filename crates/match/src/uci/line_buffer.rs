@@ -1,21 +1,15 @@
-//! Splits a program's output into lines, in place.
-//!
-//! A line longer than the buffer keeps its head, where engines write score and move, and loses its middle.
+//! Splits output into lines, in place; a line longer than the buffer keeps its head and loses its middle.
 
 /// Fits a principal variation of 2,000 moves.
 const CAPACITY: usize = 1 << 14;
-/// Bytes kept of a line that does not fit.
 const HEAD: usize = 1 << 12;
 
 pub struct LineBuffer {
     buffer: Box<[u8]>,
-    /// Start of the next line.
     start: usize,
-    /// End of the bytes received.
     end: usize,
     /// No line end before this offset.
     searched: usize,
-    /// The current line has lost bytes after its head.
     cut: bool,
 }
 
@@ -31,7 +25,7 @@ impl LineBuffer {
     /// Free space for new bytes, never empty. Take all lines first.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
-            self.clear_taken();
+            (self.start, self.end, self.searched) = (0, 0, 0);
         } else if self.end == CAPACITY {
             self.buffer.copy_within(self.start..self.end, 0);
             self.searched -= self.start;
@@ -46,11 +40,6 @@ impl LineBuffer {
         &mut self.buffer[self.end..]
     }
 
-    fn clear_taken(&mut self) {
-        (self.start, self.end, self.searched) = (0, 0, 0);
-    }
-
-    /// Marks bytes of the free space as received.
     pub fn advance(&mut self, bytes: usize) {
         self.end += bytes;
     }
@@ -75,7 +64,6 @@ impl LineBuffer {
         }
     }
 
-    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -85,7 +73,6 @@ impl LineBuffer {
 mod tests {
     use super::*;
 
-    /// Splits a text that arrives in pieces of `piece` bytes.
     fn lines(text: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
         let mut lines = LineBuffer::new();
         let mut found = Vec::new();

@@ -46,40 +46,36 @@ pub struct Timeouts {
     pub stall: Option<Duration>,
 }
 
-/// A UCI program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Absolute path of the executable.
     pub path: PathBuf,
     pub args: Vec<String>,
     /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
-    /// In the order in which they are set.
     pub options: Vec<(String, String)>,
-    /// Restart for every game.
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
     pub timeouts: Timeouts,
 }
 
-/// A UCI engine at a board.
 pub struct UciPlayer {
     program: Arc<Program>,
     process: Option<Process>,
     declared: Vec<UciOption>,
     name: Option<String>,
     position_command: PositionCommand,
-    /// Current value of `UCI_Chess960`.
     chess960: bool,
-    /// A game has been played since the start of the program.
     played: bool,
     /// An abandoned search is still running.
     searching: bool,
 }
 
+fn not_running() -> PlayerError {
+    PlayerError::Crash("it is not running".into())
+}
+
 impl UciPlayer {
-    /// Starts the program without waiting for it.
     pub fn launch(program: Arc<Program>) -> Result<UciPlayer, PlayerError> {
         let mut player = UciPlayer {
             position_command: PositionCommand::new(program.short_history),
@@ -95,14 +91,11 @@ impl UciPlayer {
         Ok(player)
     }
 
-    /// Waits for `uciok` and sets the options.
     pub fn handshake(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
         let timeout = self.program.timeouts.start;
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         let (declared, name) = (&mut self.declared, &mut self.name);
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         declared.clear();
         let answered = process.read(&wait, |line| {
             let mut words = words(line);
@@ -124,7 +117,6 @@ impl UciPlayer {
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
-    /// Name from `id name`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -153,7 +145,6 @@ impl UciPlayer {
         }
     }
 
-    /// `setoption` commands for the program's options.
     fn settings(&self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
         for (name, value) in &self.program.options {
@@ -168,7 +159,6 @@ impl UciPlayer {
         Ok(commands)
     }
 
-    /// Sends commands and `isready`, and waits for `readyok`.
     fn ask_ready(
         &mut self,
         commands: &[u8],
@@ -176,9 +166,7 @@ impl UciPlayer {
         stop: &AtomicBool,
     ) -> Result<(), PlayerError> {
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         let text = [commands, b"isready\n"].concat();
         let answered = process.send(&text, &wait).and_then(|()| {
             process.read(&wait, |line| (words(line).next() == Some(b"readyok")).then_some(()))
@@ -188,12 +176,11 @@ impl UciPlayer {
         Ok(())
     }
 
-    /// Ends the program and describes what went wrong.
     fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
         let process = self.process.take();
         match (error, process) {
             (ProcessError::Stopped, _) => PlayerError::Stopped,
-            (_, None) => PlayerError::Crash("it is not running".into()),
+            (_, None) => not_running(),
             (ProcessError::Closed, Some(mut process)) => {
                 PlayerError::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
             }
@@ -203,10 +190,8 @@ impl UciPlayer {
                     rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
                 };
                 let words = process.stderr_note();
-                PlayerError::Stall(format!(
-                    "no answer to {asked} within {} s{unfinished}{words}",
-                    timeout.as_secs_f64()
-                ))
+                let seconds = timeout.as_secs_f64();
+                PlayerError::Stall(format!("no answer to {asked} within {seconds} s{unfinished}{words}"))
             }
         }
     }
@@ -251,14 +236,12 @@ impl Player for UciPlayer {
         text.push(b'\n');
         let allowed = turn.own.allowed();
         let timeout = allowed.or(self.program.timeouts.stall);
-        let Some(process) = &mut self.process else {
-            return Err(PlayerError::Crash("it is not running".into()));
-        };
+        let process = self.process.as_mut().ok_or_else(not_running)?;
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
         process.discard_lines();
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
-        let answer = process.send(self.position_command.text(), &wait).and_then(|()| {
+        let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
             process.read(&wait, |line| {
                 let line = line.trim_ascii_start();
                 if let Some(fields) = line.strip_prefix(b"info ") {
@@ -277,7 +260,7 @@ impl Player for UciPlayer {
             })
         });
         let time = begin.elapsed();
-        self.position_command.truncate(length);
+        self.position_command.text.truncate(length);
         match (answer, allowed) {
             (Ok(best), _) => Ok(MoveReply { best, info, time }),
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
@@ -292,7 +275,6 @@ impl Drop for UciPlayer {
     }
 }
 
-/// Appends the limits of `go`.
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
     let limits = turn.own.limits(Duration::ZERO);
     if let Some(own) = limits.clock {

@@ -1,17 +1,12 @@
-//! UCI options: parsing of declarations and checking of values.
-//!
-//! An engine ignores a bad value silently, and the match would not be the one requested; so values are
-//! checked here.
+//! UCI options. Values are checked here: an engine ignores a bad value silently.
 
-use std::fmt;
 use std::io::Write;
 
 use super::parse::{joined, shown};
+use crate::message_error::message_error;
 
-/// An option as declared by an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
-    /// Case does not matter.
     pub name: String,
     kind: Kind,
 }
@@ -20,26 +15,12 @@ pub struct UciOption {
 enum Kind {
     Button,
     Check,
-    /// Minimum and maximum, where declared.
     Spin(i64, i64),
     Combo(Vec<String>),
-    /// A string, or an unknown type.
     Text,
 }
 
-/// A value that an option does not accept.
-#[derive(Debug, PartialEq, Eq)]
-pub struct OptionError {
-    name: String,
-    accepts: String,
-    value: String,
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "option `{}` takes {}, not `{}`", self.name, self.accepts, self.value)
-    }
-}
+message_error!(OptionError);
 
 impl UciOption {
     /// Parses `NAME… type TYPE …`, the words after `option name`.
@@ -66,11 +47,11 @@ impl UciOption {
         Some(UciOption { name, kind })
     }
 
-    /// Appends the command that sets a value, if the option accepts it.
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
         let takes = |accepts: String| {
-            Err(OptionError { name: name.clone(), accepts, value: shown(value.as_bytes()) })
+            let value = shown(value.as_bytes());
+            Err(OptionError(format!("option `{name}` takes {accepts}, not `{value}`")))
         };
         if value.contains(['\n', '\r']) {
             return takes("one line".to_string());
@@ -80,11 +61,8 @@ impl UciOption {
                 if matches!(value, "" | "true") {
                     let _ = writeln!(out, "setoption name {name}");
                 }
-                return if matches!(value, "" | "true" | "false") {
-                    Ok(())
-                } else {
-                    takes("true or false".into())
-                };
+                let valid = matches!(value, "" | "true" | "false");
+                return if valid { Ok(()) } else { takes("true or false".into()) };
             }
             Kind::Check if !matches!(value, "true" | "false") => return takes("true or false".into()),
             Kind::Spin(min, max) if !value.parse().is_ok_and(|n| (min..=max).contains(&&n)) => {
@@ -95,7 +73,6 @@ impl UciOption {
             }
             _ => {}
         }
-        // Writing to a Vec cannot fail.
         let _ = writeln!(out, "setoption name {name} value {value}");
         Ok(())
     }

@@ -19,7 +19,6 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
-/// Joins words by single spaces.
 pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     let words: Vec<String> = words.map(shown).collect();
     words.join(" ")
@@ -29,8 +28,7 @@ fn square(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(File::from_char(file as char)?, Rank::from_char(rank as char)?))
 }
 
-/// Legal move for a word such as `e2e4` or `e7e8q`. Castling may be king takes rook or, in standard chess,
-/// the king's two steps.
+/// Legal move for `e2e4` or `e7e8q`; castling is king takes rook or, in standard chess, the king's two steps.
 pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Option<Move> {
     let (&[a, b, c, d], rest) = word.split_first_chunk::<4>()?;
     let (from, to) = (square(a, b)?, square(c, d)?);
@@ -57,7 +55,6 @@ pub fn find_move(word: &[u8], legal: &MoveList, castling: CastlingMode) -> Optio
     })
 }
 
-/// Appends a move in UCI notation.
 pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     let (from, to) = match m {
         Move::Castle { king, rook } if castling.is_standard() => {
@@ -73,17 +70,13 @@ pub fn push_move(out: &mut Vec<u8>, m: Move, castling: CastlingMode) {
     out.extend(m.promotion().map(|role| role.char() as u8));
 }
 
-/// What an `info` line says about the score of the best move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InfoKind {
-    /// No score, or the score of another line of MultiPV.
     NoScore,
-    /// A lower or upper bound.
     Bound,
     Exact,
 }
 
-/// Parses the fields of an `info` line.
 pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
     let mut info = SearchInfo::default();
     let mut worth = InfoKind::Exact;
@@ -99,7 +92,6 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
             // A few engines write fields after the variation.
             b"pv" if info.score.is_some() => break,
-            // The rest of the line is free text.
             b"string" => break,
             _ => {}
         }
@@ -166,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn castling_as_king_takes_rook_is_understood_in_standard_chess_too() {
+    fn castling_may_be_king_takes_rook_and_what_is_no_legal_move_is_none() {
         let position = fen::position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", false).unwrap();
         let legal = position.legal_moves();
         let find = |word: &[u8]| find_move(word, &legal, CastlingMode::Standard);
@@ -175,10 +167,7 @@ mod tests {
         assert!(find(b"e1c1").unwrap().is_castle());
         // In Chess960, e1g1 may be a king move to g1.
         assert_eq!(find_move(b"e1g1", &legal, CastlingMode::Chess960), None);
-    }
 
-    #[test]
-    fn what_is_no_legal_move_is_none() {
         let legal = Chess::default().legal_moves();
         for word in
             ["", "e2", "e2e5", "0000", "(none)", "NULL", "e2e4q", "e2e4x", "e2e4qq", "E2E4", "i2i4", "e7e5"]

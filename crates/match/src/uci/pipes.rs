@@ -1,17 +1,14 @@
-//! Non-blocking pipes to a child process, polled by the thread that plays the game.
-//!
-//! `poll` waits for all pipes at once, so an answer wakes the game itself without a reader thread, and no
-//! call blocks beyond its deadline.
+//! Non-blocking pipes to a child process: `poll` wakes the game itself, without a reader thread.
 
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
 use super::line_buffer::LineBuffer;
-use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<ChildStdin>,
@@ -19,7 +16,6 @@ pub struct Pipes {
     stderr: Option<ChildStderr>,
 }
 
-/// Pipes found ready by `poll`.
 struct Ready {
     stdin: bool,
     stdout: bool,
@@ -27,7 +23,6 @@ struct Ready {
 }
 
 impl Pipes {
-    /// Takes the three pipes of a child and makes them non-blocking.
     pub fn take(child: &mut Child) -> std::io::Result<Pipes> {
         let missing = || std::io::Error::other("a standard stream is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
@@ -39,7 +34,6 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
     }
 
-    /// Writes all of `bytes`; output that the program writes meanwhile goes to `lines`.
     pub fn send(
         &mut self,
         mut bytes: &[u8],
@@ -55,8 +49,7 @@ impl Pipes {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let ready = self.wait(true, wait)?;
                     if ready.stdout && !ready.stdin {
-                        // The program may be blocked on its own output: make room. Between searches only its
-                        // last lines matter.
+                        // The program may be blocked on its own output: make room.
                         while lines.next_line().is_some() {}
                         self.read(lines)?;
                     }
@@ -90,12 +83,10 @@ impl Pipes {
         self.stdin = None;
     }
 
-    /// Reads what is left of standard error, without waiting.
     pub fn drain(&mut self, tail: &mut StderrTail) {
         self.read_stderr(&Ready { stdin: false, stdout: false, stderr: true }, tail);
     }
 
-    /// Reads once; false if nothing was available.
     fn read(&mut self, lines: &mut LineBuffer) -> Result<bool, ProcessError> {
         match self.stdout.read(lines.space()) {
             Ok(0) => Err(ProcessError::Closed),
@@ -109,10 +100,7 @@ impl Pipes {
     }
 
     fn read_stderr(&mut self, ready: &Ready, tail: &mut StderrTail) {
-        let Some(stderr) = &mut self.stderr else { return };
-        if !ready.stderr {
-            return;
-        }
+        let Some(stderr) = self.stderr.as_mut().filter(|_| ready.stderr) else { return };
         let mut bytes = [0; 4096];
         // Bounded, so that a flood cannot delay the deadline.
         for _ in 0..16 {
@@ -128,25 +116,14 @@ impl Pipes {
         }
     }
 
-    /// Waits until a pipe is ready, the deadline passes, or the game is aborted.
     fn wait(&mut self, writing: bool, wait: &Wait) -> Result<Ready, ProcessError> {
         loop {
-            let tick = match wait.deadline {
-                None => STOP_TICK,
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    left.min(STOP_TICK)
-                }
-            };
-            // Placeholders for absent pipes repeat stdout's descriptor; the flags below tell which entries
-            // count.
+            let tick = wait.tick();
+            // Placeholders for absent pipes repeat stdout's descriptor.
             let stderr = self.stderr.as_ref();
             let mut fds = [
                 PollFd::new(&self.stdout, PollFlags::IN),
-                match stderr {
-                    Some(stderr) => PollFd::new(stderr, PollFlags::IN),
-                    None => PollFd::new(&self.stdout, PollFlags::IN),
-                },
+                PollFd::from_borrowed_fd(stderr.map_or(self.stdout.as_fd(), AsFd::as_fd), PollFlags::IN),
                 match &self.stdin {
                     Some(stdin) if writing => PollFd::new(stdin, PollFlags::OUT),
                     _ => PollFd::new(&self.stdout, PollFlags::IN),
@@ -158,11 +135,8 @@ impl Pipes {
                 Ok(0) => wait.check()?,
                 Ok(_) => {
                     let is = |index: usize| index < count && !fds[index].revents().is_empty();
-                    return Ok(Ready {
-                        stdout: is(0),
-                        stderr: stderr.is_some() && is(1),
-                        stdin: writing && is(2),
-                    });
+                    let (stdout, stdin) = (is(0), writing && is(2));
+                    return Ok(Ready { stdin, stdout, stderr: stderr.is_some() && is(1) });
                 }
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(ProcessError::Closed),

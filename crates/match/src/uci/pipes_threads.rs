@@ -1,20 +1,16 @@
-//! Pipes to a child process where there is no `poll` (Windows): a thread a stream, and channels.
-//!
-//! Same interface as `pipes`, and slower: each read costs two thread switches more.
+//! `pipes` where there is no `poll` (Windows): a thread a stream, at two thread switches more a read.
 
 use std::io::{Read, Write};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::time::Instant;
 
 use super::line_buffer::LineBuffer;
-use super::wait::{ProcessError, STOP_TICK, StderrTail, Wait};
+use super::wait::{ProcessError, StderrTail, Wait};
 
 pub struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
-    /// Output that has not fitted into the line buffer yet.
     rest: Vec<u8>,
 }
 
@@ -51,8 +47,7 @@ impl Pipes {
     ) -> Result<(), ProcessError> {
         self.drain(tail);
         while self.rest.is_empty() {
-            let left = wait.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            match self.stdout.recv_timeout(left.unwrap_or(STOP_TICK).min(STOP_TICK)) {
+            match self.stdout.recv_timeout(wait.tick()) {
                 Ok(bytes) => self.rest = bytes,
                 Err(RecvTimeoutError::Timeout) => wait.check()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(ProcessError::Closed),
@@ -75,7 +70,6 @@ impl Pipes {
     }
 }
 
-/// Reads a stream to its end on a thread of its own.
 fn chunks(mut stream: impl Read + Send + 'static) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver): (SyncSender<Vec<u8>>, _) = sync_channel(CHUNKS);
     thread(move || {

@@ -1,7 +1,4 @@
-//! The `position` command of a game, extended move by move.
-//!
-//! It holds all moves, or with short history those since the last capture or pawn move, which is all that the
-//! rules need.
+//! The `position` command, extended move by move; short history starts at the last capture or pawn move.
 
 use std::io::Write;
 
@@ -13,12 +10,11 @@ use patzer_chess::Line;
 
 /// `position … moves …` up to the last update.
 pub struct PositionCommand {
-    text: Vec<u8>,
+    pub text: Vec<u8>,
     /// Moves of the game covered; `None` before the first update.
     moves: Option<usize>,
     /// Position reached; tracked only with short history.
     position: Option<Chess>,
-    /// The command has moves.
     some: bool,
 }
 
@@ -28,13 +24,11 @@ impl PositionCommand {
         PositionCommand { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
     }
 
-    /// Starts a new game.
     pub fn reset(&mut self) {
         self.moves = None;
     }
 
-    /// Extends the command to the end of a line. The caller may append to it; [`PositionCommand::truncate`]
-    /// removes that again.
+    /// Extends the command to the end of a line; the caller may append, and truncates it again.
     pub fn update(&mut self, line: &Line) -> &mut Vec<u8> {
         let mut position_command = match self.moves {
             Some(position_command) if position_command <= line.moves().len() => position_command,
@@ -62,14 +56,6 @@ impl PositionCommand {
         &mut self.text
     }
 
-    pub fn truncate(&mut self, length: usize) {
-        self.text.truncate(length);
-    }
-
-    pub fn text(&self) -> &[u8] {
-        &self.text
-    }
-
     fn begin(&mut self, start: &Chess) {
         self.text.clear();
         self.some = false;
@@ -77,7 +63,6 @@ impl PositionCommand {
             self.text.extend_from_slice(b"position startpos");
         } else {
             let fen = Fen::from_position(start, EnPassantMode::Legal);
-            // Writing to a Vec cannot fail.
             let _ = write!(self.text, "position fen {fen}");
         }
         if let Some(position) = &mut self.position {
@@ -92,7 +77,6 @@ mod tests {
     use patzer_chess::rng::Rng;
     use shakmaty::uci::UciMove;
 
-    /// Commands for White's moves of a game.
     fn commands(moves: &str, short: bool) -> Vec<String> {
         let mut position_command = PositionCommand::new(short);
         let mut line = Line::new(Chess::default());
@@ -135,7 +119,6 @@ mod tests {
                     break;
                 }
                 line.play(moves[rng.below(moves.len())]);
-                // An engine sees every second position.
                 if line.moves().len().is_multiple_of(2) {
                     for position_command in &mut position_command {
                         let heard = heard(std::str::from_utf8(position_command.update(&line)).unwrap());
@@ -147,7 +130,6 @@ mod tests {
         }
     }
 
-    /// Parses a command as an engine does.
     fn heard(command: &str) -> Line {
         let (setup, moves) = command.split_once(" moves ").unwrap_or((command, ""));
         let start = match setup.strip_prefix("position fen ") {

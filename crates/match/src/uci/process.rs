@@ -1,7 +1,4 @@
-//! Child process of a UCI program: started, read line by line, always ended.
-//!
-//! Each program leads its own process group, so that a terminal signal reaches patzer alone and descendants
-//! end with the program.
+//! Child process of a UCI program, leader of its own process group, so that its descendants end with it.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -12,7 +9,6 @@ use super::pipes::Pipes;
 use super::wait::{ProcessError, StderrTail, Wait};
 use crate::children;
 
-/// Time to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 
 /// Time to exit after closing its output, so that the exit status is known.
@@ -34,13 +30,10 @@ impl Process {
         let mut child = command.spawn()?;
         children::add(child.id());
         match Pipes::take(&mut child) {
-            Ok(pipes) => Ok(Process {
-                child,
-                pipes,
-                lines: LineBuffer::new(),
-                tail: StderrTail::default(),
-                ended: false,
-            }),
+            Ok(pipes) => {
+                let (lines, tail) = (LineBuffer::new(), StderrTail::default());
+                Ok(Process { child, pipes, lines, tail, ended: false })
+            }
             Err(error) => {
                 children::end(&mut child);
                 Err(error)
@@ -48,7 +41,6 @@ impl Process {
         }
     }
 
-    /// Writes all of `bytes`.
     pub fn send(&mut self, bytes: &[u8], wait: &Wait) -> Result<(), ProcessError> {
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
@@ -88,7 +80,6 @@ impl Process {
         while self.lines.next_line().is_some() {}
     }
 
-    /// Bytes of the incomplete last line.
     pub fn unfinished(&self) -> &[u8] {
         self.lines.unfinished()
     }
@@ -105,7 +96,6 @@ impl Process {
         self.end();
     }
 
-    /// Kills the program and its descendants.
     pub fn end(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -127,10 +117,7 @@ impl Process {
         }
         self.end();
         let status = status.map_or_else(|| "closed its output".to_string(), |status| status.to_string());
-        match self.tail.text() {
-            said if said.is_empty() => status,
-            said => format!("{status}; it said last on standard error:\n{said}"),
-        }
+        format!("{status}{}", self.stderr_note())
     }
 
     /// Last output on standard error, as a suffix of a message.
@@ -154,8 +141,6 @@ mod tests {
     use super::super::pipes_threads;
     use super::*;
 
-    /// Runs a script and sends it a text; returns its lines, the end of the conversation, and its standard
-    /// error.
     fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
@@ -186,13 +171,11 @@ mod tests {
                 error
             }};
         }
-        let error = if threads {
-            // The reader threads may lag behind the exit.
+        if threads {
             let error = converse!(pipes_threads::Pipes::take(&mut child).unwrap());
             return (found, error, String::new());
-        } else {
-            converse!(Pipes::take(&mut child).unwrap())
-        };
+        }
+        let error = converse!(Pipes::take(&mut child).unwrap());
         (found, error, tail.text())
     }
 
@@ -209,7 +192,6 @@ mod tests {
 
     #[test]
     fn a_program_that_writes_before_it_reads_does_not_block() {
-        // More than a pipe holds, in both directions.
         let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done; \
                       n=0; while read x; do n=$((n+1)); done; echo $n";
         let send = "position startpos moves\n".repeat(5000);

@@ -3,29 +3,27 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Interval at which a waiting game checks its stop flag.
-pub const STOP_TICK: Duration = Duration::from_millis(50);
+const STOP_TICK: Duration = Duration::from_millis(50);
 
-/// Why the program did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessError {
     TimedOut,
-    /// The game was aborted.
     Stopped,
-    /// The program exited or closed a pipe.
     Closed,
 }
 
-/// How long to wait for a program.
 pub struct Wait<'a> {
-    /// `None` for no limit.
     pub deadline: Option<Instant>,
-    /// Set to abort the game.
     pub stop: &'a AtomicBool,
 }
 
 impl Wait<'_> {
-    /// Fails if the deadline has passed or the game was aborted.
+    /// Time until the deadline or the next check of the stop flag.
+    pub fn tick(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.unwrap_or(STOP_TICK).min(STOP_TICK)
+    }
+
     pub fn check(&self) -> Result<(), ProcessError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ProcessError::Stopped);
@@ -35,7 +33,6 @@ impl Wait<'_> {
     }
 }
 
-/// The last bytes of standard error.
 #[derive(Debug, Default)]
 pub struct StderrTail(Vec<u8>);
 
